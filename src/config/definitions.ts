@@ -1,0 +1,35 @@
+import type { CompactionPolicy } from '../context/policy.ts';
+
+/** Hard limits of one turn; a turn over one ends as `budget_exhausted`. */
+export interface TurnLimits {
+  /** Model calls. Default: 500. */
+  readonly steps: number;
+}
+
+/** An agent as `holdfast.yaml` or `defineAgent` describes it, all defaults filled in. */
+export interface AgentDefinition {
+  readonly name: string;
+  /** `provider/model`. */
+  readonly model: string;
+  readonly instructions: string;
+  /** Pinned, verbatim in every request. */
+  readonly rules: readonly string[];
+  /** Names of tools that the agent may use. */
+  readonly tools: readonly string[];
+  /** `run_command` is refused unless this is true: it cannot be confined to the workspace. */
+  readonly allowCommands: boolean;
+  readonly policy: CompactionPolicy;
+  readonly limits: TurnLimits;
+  /** Absolute path. */
+  readonly workspace: string;
+}
+
+export type ProtocolName = 'anthropic' | 'chat' | 'responses';
+
+export interface ProviderDefinition {
+  readonly name: string;
+  readonly protocol: ProtocolName;
+  readonly baseUrl: string;
+  /** Read from the environment at start; never logged or stored. `null`: the server wants none. */
+  readonly apiKey: string | null;
+}

@@ -1,0 +1,59 @@
+/**
+ * What an entry says, independent of any provider. Stored as JSON text, so NUL and lone
+ * surrogates survive as escapes; bytes that are not valid UTF-8 live in content pieces.
+ */
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** A model's reasoning. Bound to the provider that made it; never sent to another one. */
+export interface ThinkingPart {
+  readonly type: 'thinking';
+  readonly text: string;
+  /** Provider name (`anthropic`, `openai`, …) whose API produced the part. */
+  readonly provider: string;
+  /** Opaque proof that the provider wants back byte for byte. */
+  readonly signature?: string;
+  /** Encrypted reasoning (Anthropic `redacted_thinking`, OpenAI `encrypted_content`). */
+  readonly encrypted?: string;
+}
+
+export interface ImagePart {
+  readonly type: 'image';
+  readonly mediaType: string;
+  /** Base64. */
+  readonly data: string;
+  /** Pixels. */
+  readonly width: number;
+  /** Pixels. */
+  readonly height: number;
+}
+
+export interface FilePart {
+  readonly type: 'file';
+  readonly mediaType: string;
+  readonly name: string;
+  /** Base64. */
+  readonly data: string;
+  readonly pages: number;
+}
+
+/** The model's request to run a tool. `arguments` is the text exactly as the model wrote it, valid JSON or not. */
+export interface ToolCallPart {
+  readonly type: 'tool_call';
+  /** Position among the tool calls of one answer, from 0. */
+  readonly index: number;
+  /** The provider's id of the call. */
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export type ContentPart = TextPart | ThinkingPart | ImagePart | FilePart | ToolCallPart;
+
+/** The text parts joined by newlines; other parts leave no trace. */
+export function textOf(content: readonly ContentPart[]): string {
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}

@@ -1,0 +1,42 @@
+import type { ContentPart } from './content.ts';
+import type { Measurements } from './measurements.ts';
+
+export type EntryKind = 'user' | 'assistant' | 'tool_result' | 'compaction' | 'branch_summary' | 'note';
+
+/** Where a note stands in the view; the newest note of a slot counts. */
+export type NoteSlot = 'rules' | 'memories' | 'continuation' | 'plan';
+
+/**
+ * An entry without its content: all that planning reads. Of a conversation of a million tokens
+ * the outlines are a few hundred kilobytes.
+ */
+export interface EntryOutline {
+  readonly id: string;
+  /** Order of arrival within the conversation, from 1, without gaps. */
+  readonly sequence: number;
+  readonly kind: EntryKind;
+  /** Notes only. */
+  readonly slot?: NoteSlot;
+  readonly turnId: string;
+  /** Assistant entries and tool results: the model call that made the group. */
+  readonly callNumber?: number;
+  /** Tool results: the call's position among the calls of its answer, from 0. */
+  readonly callIndex?: number;
+  /** Assistant entries: how many tool calls it makes. */
+  readonly toolCallCount?: number;
+  /** Tool results. */
+  readonly toolName?: string;
+  /** Tool results: whether the tool reported a failure. */
+  readonly isError?: boolean;
+  readonly measurements: Measurements;
+}
+
+/** One stored record of a conversation. */
+export interface Entry extends EntryOutline {
+  readonly content: readonly ContentPart[];
+  /**
+   * Present when `content` shows less than what was produced: the pieces that hold the original,
+   * its length in bytes, and how many bytes were beyond the storage limit and are lost.
+   */
+  readonly original?: { readonly contentId: string; readonly bytes: number; readonly missingBytes: number };
+}

@@ -1,0 +1,137 @@
+import type { EntryOutline } from './entry.ts';
+import type { Measurements } from './measurements.ts';
+import type { CompactionPolicy } from './policy.ts';
+
+/** What a model accepts, in tokens. */
+export interface ModelLimits {
+  readonly window: number;
+  /** Largest input when the vendor caps it below the window. */
+  readonly maximumInput?: number;
+  readonly maximumOutput: number;
+}
+
+/**
+ * How much the estimate must be multiplied with for a model, learned from reported usage.
+ * `factor` 1 and `samples` 0 when nothing was learned.
+ */
+export interface Calibration {
+  readonly factor: number;
+  readonly samples: number;
+}
+
+/** The numbers in force for one model and policy, all in tokens. */
+export interface Budget {
+  readonly window: number;
+  readonly outputReserve: number;
+  readonly inputBudget: number;
+  readonly trigger: number;
+  readonly target: number;
+  readonly tail: number;
+  readonly userMessages: number;
+  readonly summaryOutput: number;
+}
+
+/** A change of how one kept entry is shown. Originals stay in the log. */
+export interface Operation {
+  readonly entryId: string;
+  readonly kind: 'clip' | 'clear' | 'strip';
+  /** Clip only: characters kept at the start. */
+  readonly headCharacters?: number;
+  /** Clip only: characters kept at the end. */
+  readonly tailCharacters?: number;
+  /** Measurements of the entry as shown from now on. */
+  readonly measurements: Measurements;
+}
+
+/** From the preset's own form to ever weaker ones. */
+export type CompactionForm = 'reduction' | 'summary' | 'shorter_summary' | 'extractive_summary' | 'clip_only';
+
+/** One call of the summarizing model. */
+export interface PlanPart {
+  /** From 1 within the compaction. */
+  readonly number: number;
+  /** Parts of a wave run in parallel; waves run one after another; a merge is the last wave. From 1. */
+  readonly wave: number;
+  readonly kind: 'history' | 'turn_prefix' | 'merge';
+  /** Entries that the part reads; absent for a merge, which reads the texts of the parts before it. */
+  readonly fromSequence?: number;
+  readonly toSequence?: number;
+  /** Tokens of the input as estimated. */
+  readonly inputTokens: number;
+  /** Longest answer, in tokens. */
+  readonly maximumOutput: number;
+}
+
+/** A summary that is in force: what stands in the view for the entries before the cut. */
+export interface SummaryInForce {
+  readonly compactionId: string;
+  /** Last entry that the summary covers. */
+  readonly coveredThroughSequence: number;
+  /** First entry kept verbatim: the cut point. */
+  readonly firstKeptSequence: number;
+  /** Older user messages shown verbatim after the summary, oldest first. */
+  readonly keptUserEntryIds: readonly string[];
+  readonly measurements: Measurements;
+}
+
+export interface PlanInput {
+  readonly policy: CompactionPolicy;
+  readonly budget: Budget;
+  readonly calibration: Calibration;
+  /** Limits of the model that summarizes. */
+  readonly summarizer: ModelLimits;
+  /** Measurements of system prompt, rules and tool schemas: the floor that no pass can shrink. */
+  readonly fixed: Measurements;
+  /** Outlines of the branch, oldest first, from the first entry that the view or a summary can need. */
+  readonly entries: readonly EntryOutline[];
+  readonly summary: SummaryInForce | null;
+  /** Operations in force, the newest per entry. */
+  readonly operations: readonly Operation[];
+  /** The running turn: its entries decide whether a continuation note is due. */
+  readonly turnId: string;
+  /**
+   * Why a pass is wanted. `threshold` plans only over the trigger; `overflow` and `manual` always
+   * plan, and `overflow` aims lower because the provider has just proven the estimate too low.
+   */
+  readonly reason: 'threshold' | 'overflow' | 'manual';
+  /** The form to plan; weaker ones follow when a form failed. Default: the strongest. */
+  readonly form?: CompactionForm;
+}
+
+export interface CompactionPlan {
+  readonly form: CompactionForm;
+  /** First entry kept verbatim; `null` when the cut stays where it is. */
+  readonly firstKeptSequence: number | null;
+  /** The cut falls inside a turn; its dropped beginning gets a summary of its own. */
+  readonly splitTurn: boolean;
+  /** Last entry covered by the summary; `null` without a summary. */
+  readonly coveredThroughSequence: number | null;
+  readonly keptUserEntryIds: readonly string[];
+  readonly operations: readonly Operation[];
+  readonly parts: readonly PlanPart[];
+  /** Append a continuation note after the commit. */
+  readonly continuation: boolean;
+  /** Tokens of the view, by the calibrated estimate, before the pass. */
+  readonly tokensBefore: number;
+  /** Tokens expected after it; for summaries an upper bound. */
+  readonly tokensAfter: number;
+}
+
+/** What fills the window, in tokens by the calibrated estimate. */
+export interface WindowBreakdown {
+  readonly fixed: number;
+  readonly summary: number;
+  readonly userMessages: number;
+  readonly assistantMessages: number;
+  readonly toolResults: number;
+  readonly notes: number;
+  readonly total: number;
+  readonly inputBudget: number;
+  readonly window: number;
+}
+
+export type PlanResult =
+  | { readonly kind: 'fits'; readonly tokens: number }
+  | { readonly kind: 'planned'; readonly plan: CompactionPlan }
+  /** Nothing that the policy may do makes the view small enough. */
+  | { readonly kind: 'exhausted'; readonly tokens: number; readonly breakdown: WindowBreakdown };

@@ -1,0 +1,84 @@
+/**
+ * A compaction policy: data that the pipeline `trigger → select → reduce → summarize → inject`
+ * reads. A preset is one value of this type; nothing in the pipeline knows a preset's name.
+ */
+
+/** A number of tokens: absolute (shrinks in proportion below windows of 100,000), a fraction of something, or the smaller of both. */
+export interface TokenAmount {
+  /** Tokens. Shrinks in proportion for windows below 100,000 unless the user set it. */
+  readonly tokens?: number;
+  /** Fraction (0 to 1) of `of`. */
+  readonly fraction?: number;
+  readonly of?: 'window' | 'input_budget';
+}
+
+export type Reducer =
+  /** Replaces images by a marker, except in the newest `keepNewest` images and in images that no request has carried yet. */
+  | { readonly kind: 'strip_images'; readonly keepNewest: number }
+  /** Replaces old tool results by a placeholder. */
+  | {
+      readonly kind: 'clear_tool_results';
+      /** Newest tool output that stays. */
+      readonly protect: TokenAmount;
+      /** Nothing is cleared unless this much is won. */
+      readonly minimum: TokenAmount;
+      /** Tools whose results stay. */
+      readonly protectedTools: readonly string[];
+    }
+  /** Keeps head and tail of large contents. */
+  | {
+      readonly kind: 'clip';
+      readonly headFraction: number;
+      /** Characters. */
+      readonly headLimit: number;
+      readonly tailFraction: number;
+      /** Characters. */
+      readonly tailLimit: number;
+      /** Contents shorter than this many characters stay. */
+      readonly minimumCharacters: number;
+      /** Per role, this many newest entries stay. */
+      readonly protectNewest: number;
+    };
+
+export interface SummarySection {
+  readonly title: string;
+  /** What the section must hold, told to the summarizing model. */
+  readonly instruction: string;
+}
+
+export interface CompactionPolicy {
+  readonly name: string;
+  /** `false`: never compacts; a reported overflow ends the turn as `context_exhausted`. */
+  readonly enabled: boolean;
+  /** When a pass starts: the view's calibrated estimate is over this. */
+  readonly trigger: TokenAmount;
+  /** What a pass aims for; `null`: below the trigger is enough. */
+  readonly target: TokenAmount | null;
+  /** Tokens kept free for the answer; `null`: min(model's maximum output, 16,384, 20 % of the window). */
+  readonly outputReserve: number | null;
+  readonly keep: {
+    /** Newest entries that stay as they are. */
+    readonly tail: TokenAmount;
+    /** Older user messages that stay verbatim, newest first. */
+    readonly userMessages: TokenAmount;
+    /** Whether a cut may fall inside a turn. */
+    readonly splitTurns: boolean;
+  };
+  readonly reduce: readonly Reducer[];
+  readonly summary: {
+    /** `if_needed`: only if reducing does not reach the target. */
+    readonly when: 'if_needed' | 'always' | 'never';
+    readonly prompt: string;
+    readonly sections: readonly SummarySection[];
+    /** Longest summary. */
+    readonly maximumOutput: TokenAmount;
+    /** Model that summarizes, as `provider/model`; `null`: the agent's. */
+    readonly model: string | null;
+  };
+  /** Whether a note tells the model to go on after a pass. */
+  readonly continuation: 'inside_turn' | 'always' | 'never';
+  /** A pass that frees less than this fraction of the window counts as failed (R5). */
+  readonly minimumGain: number;
+  /** Each forced pass aims for this fraction of the policy's target, because the estimate has just been proven too low. */
+  readonly forcedTargetFactor: number;
+}

@@ -1,0 +1,53 @@
+import type { ContentPart } from './content.ts';
+import type { Entry } from './entry.ts';
+import type { Operation, SummaryInForce } from './plan.ts';
+
+/** A tool as the model is told of it. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** The part of a turn's agent snapshot that requests are made from. */
+export interface AgentView {
+  readonly instructions: string;
+  /** Pinned rules, verbatim in every request. */
+  readonly rules: readonly string[];
+  readonly tools: readonly ToolSchema[];
+}
+
+export type ViewMessage =
+  | { readonly role: 'user'; readonly content: readonly ContentPart[]; readonly origin: 'user' | 'summary' | 'note' }
+  | {
+      readonly role: 'assistant';
+      readonly content: readonly ContentPart[];
+      readonly callNumber: number;
+      readonly turnId: string;
+    }
+  /** All results of one assistant message, in call order; each names the provider's call id. */
+  | {
+      readonly role: 'tool_results';
+      readonly results: readonly {
+        readonly id: string;
+        readonly name: string;
+        readonly isError: boolean;
+        readonly content: readonly ContentPart[];
+      }[];
+    };
+
+/** What the next request contains. */
+export interface View {
+  readonly system: string;
+  readonly tools: readonly ToolSchema[];
+  readonly messages: readonly ViewMessage[];
+}
+
+export interface ProjectionInput {
+  readonly agent: AgentView;
+  /** Entries of the branch that the view needs, oldest first: kept ones, kept older user messages, newest notes. */
+  readonly entries: readonly Entry[];
+  readonly summary: (SummaryInForce & { readonly text: string }) | null;
+  readonly operations: readonly Operation[];
+}

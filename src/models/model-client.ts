@@ -1,0 +1,91 @@
+import type { ContentPart } from '../context/content.ts';
+import type { View } from '../context/view.ts';
+
+/** One call of a model, the same for every protocol. */
+export interface ModelRequest {
+  /** The vendor's own name of the model, without the provider. */
+  readonly model: string;
+  readonly view: View;
+  /** Tokens; never more than the window less the view. */
+  readonly maximumOutput: number;
+  /** Steers prompt caching where the vendor has such a key; the same for all calls of a conversation. */
+  readonly cacheKey: string;
+}
+
+/** Tokens as the vendor reported them. `input` counts everything read, cached or not. */
+export interface ReportedUsage {
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+}
+
+export type StopReason =
+  | 'end'
+  | 'tool_calls'
+  /** The answer was cut at the requested maximum. */
+  | 'maximum_output'
+  | 'refusal'
+  | 'content_filter'
+  /** The vendor stopped the answer because the window is full. */
+  | 'window_full'
+  | 'other';
+
+export interface ModelAnswer {
+  readonly content: readonly ContentPart[];
+  readonly stopReason: StopReason;
+  /** Absent when the vendor reported none. */
+  readonly usage?: ReportedUsage;
+  /** The vendor's id of the response, for support requests. */
+  readonly responseId?: string;
+}
+
+/** A piece of an answer while it streams. */
+export type StreamDelta =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'thinking'; readonly text: string }
+  | { readonly kind: 'tool_call'; readonly index: number; readonly name?: string; readonly argumentsText: string };
+
+export interface StreamOptions {
+  readonly signal: AbortSignal;
+  readonly onDelta: (delta: StreamDelta) => void;
+}
+
+/** One provider behind one protocol. */
+export interface ModelClient {
+  /**
+   * Streams one answer.
+   * @throws ModelCallError for everything the provider or the network refused, already classified.
+   */
+  answer(request: ModelRequest, options: StreamOptions): Promise<ModelAnswer>;
+}
+
+/** What a failed call means, decided by one classifier (`classify-error.ts`). */
+export type ErrorVerdict =
+  | { readonly kind: 'overflow'; readonly actual?: number; readonly limit?: number; readonly evidence: string }
+  | {
+      readonly kind: 'retryable';
+      readonly delayMilliseconds?: number;
+      readonly evidence: string;
+      readonly cause: 'rate_limit' | 'outage' | 'connection';
+    }
+  | { readonly kind: 'permanent'; readonly evidence: string };
+
+/** The only error that a `ModelClient` throws, apart from an abort of its signal. Its message holds no message text of the conversation. */
+export class ModelCallError extends Error {
+  override readonly name = 'ModelCallError';
+  readonly verdict: ErrorVerdict;
+  readonly status: number | undefined;
+  /** The vendor's own words, shown to the user, never logged. */
+  readonly vendorMessage: string;
+
+  constructor(
+    message: string,
+    details: { verdict: ErrorVerdict; status: number | undefined; vendorMessage: string; cause?: unknown },
+  ) {
+    super(message, { cause: details.cause });
+    this.verdict = details.verdict;
+    this.status = details.status;
+    this.vendorMessage = details.vendorMessage;
+  }
+}

@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import type { ContentPart } from '../context/content.ts';
+
+/**
+ * What running a tool twice does: `none` reads only, `idempotent` may be repeated with the same
+ * idempotency key, `once` must never be repeated on Holdfast's own decision.
+ */
+export type ToolEffect = 'none' | 'idempotent' | 'once';
+
+/** What a tool gets besides its input. */
+export interface ToolContext {
+  readonly conversationId: string;
+  readonly turnId: string;
+  /** Absolute path of the agent's workspace. */
+  readonly workspace: string;
+  /** The same for every attempt of one call; hand it to services that deduplicate. */
+  readonly idempotencyKey: string;
+  /** 1 for the first try. */
+  readonly attempt: number;
+  /** Aborted when the turn is stopped, the call times out or the worker has been replaced. */
+  readonly signal: AbortSignal;
+  /** Tells the user what happens now. Not stored, not shown to the model. */
+  readonly progress: (message: string) => void;
+  /**
+   * Characters of a result that are shown to the model; scales with the model's window.
+   * What is longer is stored whole and shown clipped with the way to open the rest.
+   */
+  readonly resultLimit: number;
+  /** Takes output of any size in pieces; the original is stored byte for byte. */
+  readonly output: OutputSink;
+  readonly memory: ToolMemory;
+}
+
+/** Collects the bytes of a result on disk, so that no tool holds a gigabyte in memory. */
+export interface OutputSink {
+  write(chunk: Uint8Array | string): Promise<void>;
+  /** Bytes written so far. */
+  readonly bytes: number;
+}
+
+/** What recall tools read; implemented by the store. */
+export interface ToolMemory {
+  search(query: string, limit: number): Promise<readonly RecallPassage[]>;
+  /** `null` when the conversation has no such entry. Offsets and limits in characters. */
+  open(
+    entryId: string,
+    offset: number,
+    limit: number,
+  ): Promise<{ readonly text: string; readonly totalCharacters: number; readonly kind: string } | null>;
+}
+
+export interface RecallPassage {
+  readonly entryId: string;
+  readonly kind: string;
+  readonly createdAt: string;
+  /** Character offset of the passage in its entry. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+export interface ToolResult {
+  /** What the model sees. Empty when everything was written to `context.output`. */
+  readonly content: readonly ContentPart[] | string;
+  /** The model is told that the call failed. */
+  readonly isError?: boolean;
+  /** Replaces the plan note, which stays in the view whatever is compacted. */
+  readonly plan?: string;
+}
+
+export interface ToolDefinition<Input extends z.ZodType = z.ZodType> {
+  /** Letters, digits, `_` and `-`; at most 64 characters. */
+  readonly name: string;
+  readonly description: string;
+  readonly input: Input;
+  readonly effect: ToolEffect;
+  /** Runs alone and in order among the calls of one answer. Default: false. */
+  readonly exclusive?: boolean;
+  /** Milliseconds until the call is aborted. Default: 120,000. */
+  readonly timeout?: number;
+  readonly run: (input: z.output<Input>, context: ToolContext) => Promise<ToolResult>;
+}

@@ -1,0 +1,29 @@
+import type { CompactionPolicy } from '../context/policy.ts';
+import type { ModelLimits } from '../context/plan.ts';
+import type { AgentView } from '../context/view.ts';
+
+/** Prices in dollars per million tokens; `null` when unknown, never 0 for unknown. */
+export interface ModelPrices {
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cacheRead: number | null;
+  readonly cacheWrite: number | null;
+}
+
+/**
+ * Everything of the agent's configuration that a turn depends on, frozen when the turn begins and
+ * stored with it, so that a redeploy with other settings never changes a turn under way and any
+ * view can be rebuilt.
+ */
+export interface AgentSnapshot extends AgentView {
+  readonly agent: string;
+  /** `provider/model`. */
+  readonly model: string;
+  readonly modelLimits: ModelLimits;
+  readonly prices: ModelPrices;
+  readonly policy: CompactionPolicy;
+  readonly limits: { readonly steps: number };
+  /** Absolute path. */
+  readonly workspace: string;
+  readonly allowCommands: boolean;
+}
