@@ -1,0 +1,156 @@
+/**
+ * What crosses the border between the workflow and its activities: ids, counts, names and flags,
+ * never text. Each argument and result is one plain JSON object, far below the 8 KB that the
+ * payload guard allows, whatever the size of the conversation.
+ */
+import type { TurnOutcome, TurnReference } from './turn-reference.ts';
+
+export interface BeginTurnInput {
+  readonly conversationId: string;
+}
+
+export type BeginTurnResult =
+  | {
+      readonly kind: 'begun';
+      readonly turn: TurnReference;
+      /** A command for an idle conversation: a turn with no step. */
+      readonly commandOnly: boolean;
+      readonly compactRequested: boolean;
+      readonly stopRequested: boolean;
+      readonly stepLimit: number;
+      readonly facts: TurnFacts;
+    }
+  | { readonly kind: 'nothing_waiting' };
+
+/** What the Temporal UI shows of a turn. */
+export interface TurnFacts {
+  readonly agent: string;
+  readonly model: string;
+  readonly preset: string;
+  /** Tokens. */
+  readonly inputBudget: number;
+}
+
+export interface InboxLook {
+  /** Messages, steering and queued, that no turn has taken. */
+  readonly waiting: number;
+  /** Of them, the ones that enter at the next step boundary. */
+  readonly steering: number;
+  readonly stopRequested: boolean;
+  readonly compactRequested: boolean;
+}
+
+export interface LookAtInboxInput {
+  readonly conversationId: string;
+}
+
+export interface TakeMessagesInput {
+  readonly turn: TurnReference;
+  /** Call number of the step that the messages enter before: the key that makes a repeat harmless. */
+  readonly callNumber: number;
+}
+
+/** Why a compaction is wanted even if the view seems to fit. */
+export type ForcedReason = 'overflow' | 'manual';
+
+export interface CompactContextInput {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+  readonly forced: ForcedReason | null;
+}
+
+/** Which entries and which compaction a model call projects: nothing else can enter its request. */
+export interface ViewReference {
+  readonly headEntryId: string;
+  /** Tokens by the calibrated estimate. */
+  readonly tokens: number;
+}
+
+export interface PlannedCompaction {
+  readonly compactionId: string;
+  /** Part numbers by wave; no wave when the plan only reduces. */
+  readonly waves: readonly (readonly PlannedPart[])[];
+  readonly tokensBefore: number;
+}
+
+export interface PlannedPart {
+  readonly number: number;
+  /** For the summary line in the Temporal UI. */
+  readonly label: string;
+}
+
+export type CompactContextResult =
+  | { readonly kind: 'fits'; readonly view: ViewReference }
+  | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
+  | { readonly kind: 'exhausted'; readonly tokens: number };
+
+export interface SummarizeInput {
+  readonly turn: TurnReference;
+  readonly compactionId: string;
+  readonly part: number;
+}
+
+export type SummarizeResult =
+  | { readonly kind: 'summarized'; readonly tokens: number }
+  /** The model failed too often; the commit plans the next weaker form. */
+  | { readonly kind: 'failed'; readonly failures: number }
+  /** Wait, then summarize again; does not count as a failure. */
+  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+
+export interface CommitCompactionInput {
+  readonly turn: TurnReference;
+  readonly compactionId: string;
+}
+
+export type CommitCompactionResult =
+  | { readonly kind: 'committed'; readonly view: ViewReference; readonly tokensBefore: number }
+  | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
+  | { readonly kind: 'exhausted'; readonly tokens: number };
+
+export interface CallModelInput {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+  readonly headEntryId: string;
+}
+
+/** A tool that an answer asks for, once per name. */
+export interface CalledTool {
+  readonly name: string;
+  readonly exclusive: boolean;
+  readonly timeoutMilliseconds: number;
+}
+
+export type CallModelResult =
+  | {
+      readonly kind: 'answered';
+      readonly tools: readonly CalledTool[];
+      /** For each call, in order, its place in `tools`: 200 calls as objects would not fit the guard. */
+      readonly calls: readonly number[];
+      /** Tokens as the provider reported them; `null` when it reported none. */
+      readonly inputTokens: number | null;
+      /** The answer was cut at the maximum output and asks for no tool: the model is told to go on. */
+      readonly cut: boolean;
+      /** Dollars, up to and with this call; `null` when a price is unknown. */
+      readonly turnCost: number | null;
+    }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'overflow' }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+
+export interface RunToolInput {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+  readonly callIndex: number;
+}
+
+export interface RunToolResult {
+  readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
+}
+
+export interface EndTurnInput {
+  readonly turn: TurnReference;
+  readonly outcome: TurnOutcome;
+  /** Code of what led to the outcome, for the user's next step: `step_limit`, `second_overflow` … */
+  readonly reason: string | null;
+}

@@ -1,0 +1,61 @@
+import type { ForcedReason, TurnFacts } from './activity-values.ts';
+import type { TurnReference } from './turn-reference.ts';
+
+/**
+ * All that a turn keeps in workflow state. Survives continue-as-new inside the turn, and through
+ * Temporal's history every crash; so a guard that lives here cannot be reset by a kill.
+ */
+export interface TurnProgress {
+  readonly turn: TurnReference;
+  readonly facts: TurnFacts;
+  readonly stepLimit: number;
+  /** A command for an idle conversation: a turn with no step. */
+  readonly commandOnly: boolean;
+  /** A stop waits and is obeyed before anything else. */
+  stopRequested: boolean;
+  /** Last call number used; retries of a call share one, a call after an overflow gets its own. */
+  callNumber: number;
+  /** Model calls that were answered. */
+  steps: number;
+  /** Forced compactions after a reported overflow; one per turn. */
+  overflowRecoveries: number;
+  /** Compactions committed. */
+  compactions: number;
+  /** Answers in a row that were cut at the maximum output and continued by a note. */
+  cutAnswers: number;
+  /** The next compactContext must plan, and why. */
+  forced: ForcedReason | null;
+  /** A doorbell was rung for messages that wait for the step boundary. */
+  steeringWaiting: boolean;
+}
+
+/** Argument of a continued run: a version, so that a later release can read what an older one left. */
+export interface TurnCarryOver {
+  readonly version: 1;
+  readonly progress: TurnProgress;
+}
+
+export function startProgress(
+  begun: Pick<TurnProgress, 'turn' | 'facts' | 'stepLimit' | 'commandOnly' | 'stopRequested'> & {
+    readonly compactRequested: boolean;
+  },
+): TurnProgress {
+  return {
+    turn: begun.turn,
+    facts: begun.facts,
+    stepLimit: begun.stepLimit,
+    commandOnly: begun.commandOnly,
+    stopRequested: begun.stopRequested,
+    callNumber: 0,
+    steps: 0,
+    overflowRecoveries: 0,
+    compactions: 0,
+    cutAnswers: 0,
+    forced: begun.compactRequested ? 'manual' : null,
+    steeringWaiting: false,
+  };
+}
+
+export function carryOver(progress: TurnProgress): TurnCarryOver {
+  return { version: 1, progress };
+}

@@ -1,0 +1,22 @@
+/** Forced compactions after a reported overflow, per turn (seeds/pi.md: a second overflow ends the turn). */
+export const OVERFLOW_RECOVERIES_PER_TURN = 1;
+
+/** Answers cut at the maximum output that are continued in a row before the turn ends (R6: at most three continuations). */
+export const CUT_ANSWERS_CONTINUED = 3;
+
+/** Tool calls of one answer that run at once. */
+export const CONCURRENT_TOOL_CALLS = 8;
+
+/** A delay up to this is left to the activity's retry; a longer one is waited out in the workflow, where it holds no worker slot. */
+export const LONGEST_RETRY_DELAY_MILLISECONDS = 10_000;
+
+/** Failures of the model that one summary part retries: waits of 1, 2, 4, 8 and 16 s (seeds/wolffish.md). */
+export const SUMMARY_RETRIES = 5;
+
+/** Failures of the model that one call of the agent retries before the turn ends as `model_failed`. */
+export const MODEL_CALL_RETRIES = 7;
+
+/** The wait before try `failures + 1`: 1, 2, 4, 8, 16, 16 … seconds. */
+export function retryDelayMilliseconds(failures: number): number {
+  return Math.min(1_000 * 2 ** (failures - 1), 16_000);
+}

@@ -1,0 +1,18 @@
+const TURN_PREFIX = 'agent-turn';
+const WORK_PREFIX = 'agent-work';
+
+/** Workflows and database activities: always served quickly, so a hundred waiting model calls never keep a stop from its turn. */
+export const DEFAULT_TURN_TASK_QUEUE = TURN_PREFIX;
+
+/**
+ * The queue of model calls, summaries and tools that belongs to a turn queue: `agent-turn` →
+ * `agent-work`, `agent-turn-blue` → `agent-work-blue`. Derived, so a workflow needs no setting for it.
+ *
+ * @throws RangeError when the name does not start with `agent-turn`.
+ */
+export function workTaskQueueFor(turnTaskQueue: string): string {
+  if (!turnTaskQueue.startsWith(TURN_PREFIX)) {
+    throw new RangeError(`task queue "${turnTaskQueue}" must start with "${TURN_PREFIX}"`);
+  }
+  return WORK_PREFIX + turnTaskQueue.slice(TURN_PREFIX.length);
+}

@@ -1,0 +1,79 @@
+import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { ActivityOptions } from '@temporalio/workflow';
+import type { Activities } from '../activities/create-activities.ts';
+import { workTaskQueueFor } from '../turn/task-queues.ts';
+
+/**
+ * Errors that no retry can mend: an older epoch or attempt, another head, a view over the payload
+ * limit. Activities throw them with these types.
+ */
+const NEVER_RETRIED = ['StaleEpoch', 'SupersededAttempt', 'HeadMoved', 'PayloadTooLarge', 'Configuration'];
+
+/**
+ * Database activities. A lost worker is noticed after the heartbeat timeout; a lost database is
+ * waited for without end, because giving up would lose the turn and waiting costs nothing.
+ */
+const DATABASE_OPTIONS: ActivityOptions = {
+  startToCloseTimeout: '30 seconds',
+  heartbeatTimeout: '5 seconds',
+  retry: {
+    initialInterval: 200,
+    backoffCoefficient: 2,
+    maximumInterval: '10 seconds',
+    nonRetryableErrorTypes: NEVER_RETRIED,
+  },
+};
+
+/**
+ * Calls of a model. Attempts have no limit here: they count deaths of workers as well as failures
+ * of the model, and only the latter may end a call, so those are counted in Postgres.
+ * 1 s × 2 up to 16 s: seeds/wolffish.md. Ten minutes: the vendors' own SDK default.
+ */
+const MODEL_OPTIONS: ActivityOptions = {
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '5 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: {
+    initialInterval: '1 second',
+    backoffCoefficient: 2,
+    maximumInterval: '16 seconds',
+    nonRetryableErrorTypes: NEVER_RETRIED,
+  },
+};
+
+/** Tools: the claim in Postgres decides whether a retry may act again, so retries come at once. */
+const TOOL_OPTIONS: ActivityOptions = {
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '5 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: {
+    initialInterval: 200,
+    backoffCoefficient: 2,
+    maximumInterval: '10 seconds',
+    nonRetryableErrorTypes: NEVER_RETRIED,
+  },
+};
+
+/** A tool's own time limit ends the call; Temporal's must not come first. */
+export const TOOL_TIMEOUT_MARGIN_MILLISECONDS = 30_000;
+
+export type TurnActivities = ReturnType<typeof turnActivities>;
+
+/** The activities as the workflow calls them; queues follow the queue that the workflow itself is on. */
+export function turnActivities() {
+  const taskQueue = workTaskQueueFor(workflowInfo().taskQueue);
+  const database = proxyActivities<Activities>(DATABASE_OPTIONS);
+  const model = proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue });
+  const tool = proxyActivities<Activities>({ ...TOOL_OPTIONS, taskQueue });
+  return {
+    beginTurn: database.beginTurn,
+    takeMessages: database.takeMessages,
+    lookAtInbox: database.lookAtInbox,
+    compactContext: database.compactContext,
+    commitCompaction: database.commitCompaction,
+    endTurn: database.endTurn,
+    summarize: model.summarize,
+    callModel: model.callModel,
+    runTool: tool.runTool,
+  };
+}

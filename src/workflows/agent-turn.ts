@@ -1,0 +1,153 @@
+import { CancellationScope, continueAsNew, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import type { InboxLook } from '../turn/activity-values.ts';
+import { carryOver, startProgress } from '../turn/carry-over.ts';
+import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
+import { CUT_ANSWERS_CONTINUED, OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
+import type { TurnOutcome } from '../turn/turn-reference.ts';
+import { turnActivities } from './activity-options.ts';
+import type { TurnActivities } from './activity-options.ts';
+import { fitContext } from './compaction.ts';
+import { showTurn } from './display.ts';
+import type { TurnDisplay } from './display.ts';
+import { openInbox } from './inbox.ts';
+import type { Inbox } from './inbox.ts';
+import { runToolCalls } from './tool-calls.ts';
+
+export interface AgentTurnInput {
+  readonly conversationId: string;
+  /** Present when the turn goes on from an earlier run. */
+  readonly carryOver?: TurnCarryOver;
+}
+
+interface TurnEnd {
+  readonly outcome: TurnOutcome;
+  readonly reason: string | null;
+}
+
+type LoopEnd = TurnEnd | 'history_full';
+
+/**
+ * One turn: from the waiting user messages to an outcome. A workflow id per conversation keeps it
+ * the only one; what happens is written by activities, and the workflow sees ids and counts.
+ */
+export async function agentTurn({ conversationId, carryOver: carried }: AgentTurnInput): Promise<void> {
+  const activities = turnActivities();
+  const inbox = openInbox(activities);
+  const cancelled = CancellationScope.current().cancelRequested;
+  // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
+  await CancellationScope.nonCancellable(async () => {
+    inbox.markServed();
+    const progress = carried?.progress ?? (await begin(activities, conversationId));
+    if (progress !== null) {
+      const display = showTurn(progress);
+      const end = await untilStopped(activities, inbox, progress, display, cancelled);
+      if (end === 'history_full') {
+        noteLook(progress, await inbox.lookUntilQuiet(conversationId));
+        await continueAsNew<typeof agentTurn>({ conversationId, carryOver: carryOver(progress) });
+        return;
+      }
+      await activities.endTurn({ turn: progress.turn, ...end });
+      display.ended(end.outcome);
+    }
+    const look = await inbox.lookUntilQuiet(conversationId);
+    if (look.waiting > 0) await continueAsNew<typeof agentTurn>({ conversationId });
+  });
+}
+
+async function begin(activities: TurnActivities, conversationId: string): Promise<TurnProgress | null> {
+  const begun = await activities.beginTurn({ conversationId });
+  return begun.kind === 'begun' ? startProgress(begun) : null;
+}
+
+/** Runs the loop in a scope that a stop cancels, with the inbox watched beside it. */
+async function untilStopped(
+  activities: TurnActivities,
+  inbox: Inbox,
+  progress: TurnProgress,
+  display: TurnDisplay,
+  cancelled: Promise<never>,
+): Promise<LoopEnd> {
+  const scope = new CancellationScope({ cancellable: true });
+  const stop = (): void => scope.cancel();
+  cancelled.catch(stop);
+  if (progress.stopRequested) stop();
+  const watching = inbox.watch(progress.turn.conversationId, (look) => {
+    noteLook(progress, look);
+    if (look.stopRequested) stop();
+  });
+  try {
+    return await scope.run(() => (progress.commandOnly ? obeyCommand : takeSteps)(activities, progress, display));
+  } catch (error) {
+    if (isCancellation(error)) return { outcome: 'stopped', reason: null };
+    throw error;
+  } finally {
+    inbox.close();
+    await watching;
+  }
+}
+
+function noteLook(progress: TurnProgress, look: InboxLook): void {
+  progress.steeringWaiting = look.steering > 0;
+  progress.stopRequested = look.stopRequested;
+  if (look.compactRequested) progress.forced ??= 'manual';
+}
+
+/** A command for an idle conversation: a turn with no step. */
+async function obeyCommand(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
+  progress.callNumber += 1;
+  const context = await fitContext(activities, progress, display);
+  return { outcome: 'completed', reason: context.kind === 'exhausted' ? 'nothing_to_compact' : null };
+}
+
+/** The loop: messages, context, model, tools, until the model answers without a tool call. */
+async function takeSteps(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
+  for (;;) {
+    if (workflowInfo().continueAsNewSuggested) return 'history_full';
+    if (progress.steps >= progress.stepLimit) return { outcome: 'budget_exhausted', reason: 'step_limit' };
+    if (progress.steeringWaiting) await takeSteeringMessages(activities, progress);
+    progress.callNumber += 1;
+    const context = await fitContext(activities, progress, display);
+    if (context.kind === 'exhausted') return { outcome: 'context_exhausted', reason: 'irreducible' };
+    display.calling(context.view);
+    const answer = await activities.callModel.executeWithOptions({ summary: display.callSummary(context.view) }, [
+      { turn: progress.turn, callNumber: progress.callNumber, headEntryId: context.view.headEntryId },
+    ]);
+    switch (answer.kind) {
+      case 'overflow':
+        if (progress.overflowRecoveries >= OVERFLOW_RECOVERIES_PER_TURN) {
+          return { outcome: 'context_exhausted', reason: 'second_overflow' };
+        }
+        progress.overflowRecoveries += 1;
+        progress.forced = 'overflow';
+        break;
+      case 'wait':
+        display.waitingForRateLimit(answer.delayMilliseconds);
+        await sleep(answer.delayMilliseconds, { summary: 'rate limit' });
+        display.running();
+        break;
+      case 'failed':
+        return { outcome: 'model_failed', reason: null };
+      case 'refused':
+        return { outcome: 'refused', reason: null };
+      case 'answered': {
+        progress.steps += 1;
+        display.setCost(answer.turnCost);
+        if (answer.calls.length > 0) {
+          progress.cutAnswers = 0;
+          display.runningTools(answer.calls.length);
+          await runToolCalls(activities, progress, answer);
+        } else if (answer.cut && progress.cutAnswers < CUT_ANSWERS_CONTINUED) {
+          progress.cutAnswers += 1;
+        } else if (!progress.steeringWaiting) {
+          return { outcome: 'completed', reason: answer.cut ? 'answer_cut' : null };
+        }
+        break;
+      }
+    }
+  }
+}
+
+async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {
+  progress.steeringWaiting = false;
+  await activities.takeMessages({ turn: progress.turn, callNumber: progress.callNumber + 1 });
+}

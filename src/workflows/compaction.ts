@@ -1,0 +1,79 @@
+import { sleep } from '@temporalio/workflow';
+import type { PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
+import type { TurnProgress } from '../turn/carry-over.ts';
+import type { TurnActivities } from './activity-options.ts';
+import type { TurnDisplay } from './display.ts';
+
+export type FittedContext =
+  | { readonly kind: 'ready'; readonly view: ViewReference }
+  | { readonly kind: 'exhausted'; readonly tokens: number };
+
+/**
+ * Runs before every model call. Usually one activity that answers "fits"; otherwise the planned
+ * parts are summarized wave by wave and committed, and a form that failed is followed by a weaker one.
+ */
+export async function fitContext(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+): Promise<FittedContext> {
+  const check = await activities.compactContext({
+    turn: progress.turn,
+    callNumber: progress.callNumber,
+    forced: progress.forced,
+  });
+  if (check.kind === 'fits') {
+    progress.forced = null;
+    return { kind: 'ready', view: check.view };
+  }
+  if (check.kind === 'exhausted') return check;
+  let planned = check.planned;
+  for (;;) {
+    display.compacting(planned);
+    await summarizeWaves(activities, progress, display, planned);
+    const commit = await activities.commitCompaction.executeWithOptions({ summary: display.commitSummary(planned) }, [
+      { turn: progress.turn, compactionId: planned.compactionId },
+    ]);
+    if (commit.kind === 'exhausted') return commit;
+    if (commit.kind === 'committed') {
+      progress.compactions += 1;
+      // A request to compact that arrived meanwhile joins this compaction (R4).
+      progress.forced = null;
+      return { kind: 'ready', view: commit.view };
+    }
+    planned = commit.planned;
+  }
+}
+
+/** Parts of a wave run at once, waves one after another; after a part that failed for good the rest is not worth its price. */
+async function summarizeWaves(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+  planned: PlannedCompaction,
+): Promise<void> {
+  for (const wave of planned.waves) {
+    const states = await Promise.all(
+      wave.map((part) => summarizePart(activities, progress, display, planned.compactionId, part)),
+    );
+    if (states.includes('failed')) return;
+  }
+}
+
+async function summarizePart(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+  compactionId: string,
+  part: PlannedPart,
+): Promise<'summarized' | 'failed'> {
+  for (;;) {
+    const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
+      { turn: progress.turn, compactionId, part: part.number },
+    ]);
+    if (result.kind !== 'wait') return result.kind;
+    display.waitingForRateLimit(result.delayMilliseconds);
+    await sleep(result.delayMilliseconds, { summary: 'rate limit' });
+    display.running();
+  }
+}

@@ -1,0 +1,81 @@
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { PlannedCompaction, ViewReference } from '../turn/activity-values.ts';
+import type { TurnProgress } from '../turn/carry-over.ts';
+import type { TurnState } from '../turn/turn-reference.ts';
+import { AGENT_ATTRIBUTE, CONVERSATION_ATTRIBUTE, MODEL_ATTRIBUTE, TURN_STATE_ATTRIBUTE } from './search-attributes.ts';
+
+/** What the Temporal UI shows of a turn. Names, ids and counts only. */
+export interface TurnDisplay {
+  running(): void;
+  calling(view: ViewReference): void;
+  runningTools(count: number): void;
+  compacting(planned: PlannedCompaction): void;
+  waitingForRateLimit(delayMilliseconds: number): void;
+  ended(outcome: string): void;
+  setCost(dollars: number | null): void;
+  callSummary(view: ViewReference): string;
+  commitSummary(planned: PlannedCompaction): string;
+}
+
+const numberFormat = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+
+/** Sets the search attributes of this run and returns the writers of its current details. */
+export function showTurn(progress: TurnProgress): TurnDisplay {
+  const { turn, facts } = progress;
+  let state: TurnState = 'running';
+  let tokens: number | null = null;
+  let cost: number | null = null;
+  upsertSearchAttributes([
+    { key: CONVERSATION_ATTRIBUTE, value: turn.conversationId },
+    { key: AGENT_ATTRIBUTE, value: facts.agent },
+    { key: MODEL_ATTRIBUTE, value: facts.model },
+    { key: TURN_STATE_ATTRIBUTE, value: state },
+  ]);
+  const show = (now: string): void => {
+    const rows: [string, string][] = [
+      ['turn', turn.turnId],
+      ['agent', facts.agent],
+      ['model', facts.model],
+      ['preset', facts.preset],
+      ['step', String(progress.steps + 1)],
+      ['window', tokens === null ? '–' : `${numberFormat(tokens)} of ${numberFormat(facts.inputBudget)} tokens`],
+      ['compactions', String(progress.compactions)],
+      ['cost', cost === null ? 'unknown' : `$${cost.toFixed(4)}`],
+      ['now', now],
+    ];
+    setCurrentDetails(`| | |\n|---|---|\n${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}`);
+  };
+  // An upsert is a command and an event each: only when the state changes.
+  const enter = (next: TurnState): void => {
+    if (next === state) return;
+    state = next;
+    upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: state }]);
+  };
+  show('beginning');
+  return {
+    running: () => enter('running'),
+    calling: (view) => {
+      tokens = view.tokens;
+      show('calling the model');
+    },
+    runningTools: (count) => show(count === 1 ? 'running a tool' : `running ${count} tools`),
+    compacting: (planned) => {
+      tokens = planned.tokensBefore;
+      show('compacting the context');
+    },
+    waitingForRateLimit: (delay) => {
+      enter('waiting_for_rate_limit');
+      show(`waiting ${Math.ceil(delay / 1_000)} s for the provider's rate limit`);
+    },
+    ended: (outcome) => {
+      upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: outcome }]);
+      show(outcome);
+    },
+    setCost: (dollars) => {
+      cost = dollars;
+    },
+    callSummary: (view) =>
+      `step ${progress.steps + 1} · ${numberFormat(view.tokens)} of ${numberFormat(facts.inputBudget)} tokens`,
+    commitSummary: (planned) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
+  };
+}

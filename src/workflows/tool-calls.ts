@@ -1,0 +1,35 @@
+import type { CalledTool } from '../turn/activity-values.ts';
+import type { TurnProgress } from '../turn/carry-over.ts';
+import { CONCURRENT_TOOL_CALLS } from '../turn/limits.ts';
+import { toolWaves } from '../turn/tool-waves.ts';
+import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from './activity-options.ts';
+import type { TurnActivities } from './activity-options.ts';
+
+/** Runs all tool calls of one answer: exclusive ones alone and in order, the others up to eight at a time. */
+export async function runToolCalls(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  answer: { readonly tools: readonly CalledTool[]; readonly calls: readonly number[] },
+): Promise<void> {
+  const calls = answer.calls.map((tool) => answer.tools[tool] as CalledTool);
+  for (const wave of toolWaves(calls)) {
+    await atMost(CONCURRENT_TOOL_CALLS, wave, async (callIndex) => {
+      const tool = calls[callIndex] as CalledTool;
+      await activities.runTool.executeWithOptions(
+        {
+          summary: tool.name,
+          startToCloseTimeout: tool.timeoutMilliseconds + TOOL_TIMEOUT_MARGIN_MILLISECONDS,
+        },
+        [{ turn: progress.turn, callNumber: progress.callNumber, callIndex }],
+      );
+    });
+  }
+}
+
+async function atMost<Item>(limit: number, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const lane = async (): Promise<void> => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+}
