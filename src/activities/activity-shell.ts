@@ -1,0 +1,43 @@
+import { Context } from '@temporalio/activity';
+import type { Logger } from 'pino';
+import { describeError, failureForHistory, isCancellationError } from './activity-error.ts';
+
+/** A stop arrives on the response to a heartbeat, so this is also how soon an activity notices one. */
+const HEARTBEAT_INTERVAL_MILLISECONDS = 500;
+
+/** What an activity knows of its own execution. */
+export interface Execution {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  /** Aborted on stop, timeout, and when the worker's shutdown grace is over. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Wraps the body of every activity: heartbeats from the first moment, in a timer and not per
+ * chunk (a model may be silent for a minute), and errors without message text.
+ */
+export function activity<Input, Output>(
+  logger: Logger,
+  name: string,
+  body: (input: Input, execution: Execution) => Promise<Output>,
+): (input: Input) => Promise<Output> {
+  return async (input) => {
+    const context = Context.current();
+    const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MILLISECONDS);
+    try {
+      return await body(input, { attempt: context.info.attempt, signal: context.cancellationSignal });
+    } catch (error) {
+      if (!isCancellationError(error)) {
+        const { workflowExecution, attempt } = context.info;
+        logger.warn(
+          { activity: name, attempt, workflowId: workflowExecution?.workflowId, ...describeError(error) },
+          'activity failed',
+        );
+      }
+      throw failureForHistory(error);
+    } finally {
+      clearInterval(heartbeat);
+    }
+  };
+}

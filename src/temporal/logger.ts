@@ -1,0 +1,55 @@
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+import { Runtime } from '@temporalio/worker';
+import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/worker';
+
+/** @param level pino's; from `HOLDFAST_LOG_LEVEL`, default `info`. */
+export function createLogger(level: string): Logger {
+  // Written synchronously: the last line before a crash is the one that is needed.
+  return pino({ level, base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }));
+}
+
+/**
+ * Sends Temporal's own logs, the native core's included, through pino. Once per process and before
+ * any connection: a second call throws.
+ */
+export function installRuntimeLogger(logger: Logger): void {
+  Runtime.install({
+    logger: adapt(logger.child({ component: 'temporal' })),
+    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    // The worker process handles its own signals; see `src/worker/main.ts`.
+    shutdownSignals: [],
+  });
+}
+
+const PINO_LEVELS: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+};
+
+function adapt(logger: Logger): TemporalLogger {
+  const log = (level: LogLevel, message: string, meta?: LogMetadata): void => {
+    logger[PINO_LEVELS[level]](plain(meta), message);
+  };
+  return {
+    log,
+    trace: (message, meta) => log('TRACE', message, meta),
+    debug: (message, meta) => log('DEBUG', message, meta),
+    info: (message, meta) => log('INFO', message, meta),
+    warn: (message, meta) => log('WARN', message, meta),
+    error: (message, meta) => log('ERROR', message, meta),
+  };
+}
+
+/** Temporal's metadata without symbol keys, and errors without their message, which may quote what was said. */
+function plain(meta: LogMetadata | undefined): Record<string, unknown> {
+  const entries = Object.entries(meta ?? {}).map(([key, value]): [string, unknown] =>
+    value instanceof Error
+      ? [key, { name: value.name, stack: value.stack?.split('\n').slice(1, 8).join('\n') }]
+      : [key, value],
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,3 @@
+/** Everything that Temporal replays: the entry of the workflow bundle. */
+export { agentTurn } from './agent-turn.ts';
+export { upkeep } from './upkeep.ts';
