@@ -1,0 +1,241 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import postgres from 'postgres';
+import { serverEnvironment, startGuardedProcess } from './guarded-process.ts';
+import type { GuardedProcess } from './guarded-process.ts';
+import { LOCAL_HOST } from './ports.ts';
+import { findPostgresBinaries, reachableBinaries } from './postgres-binaries.ts';
+import type { PostgresBinaries } from './postgres-binaries.ts';
+import { StackError } from './stack-error.ts';
+import { userForPostgres } from './unprivileged-user.ts';
+import type { SystemUser } from './unprivileged-user.ts';
+
+const SUPERUSER = 'holdfast';
+/** Beside the cluster's own files, readable by the owner only: the password is stored nowhere else. */
+const PASSWORD_FILE = 'holdfast-password';
+
+export interface PostgresOptions {
+  /** The cluster's own folder; made and initialised when it is missing. With root, the unprivileged user has to be able to reach it. */
+  readonly dataDirectory: string;
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** False only for data that may be lost, such as a test's: no fsync. */
+  readonly durable: boolean;
+  /** Server log. Default: dropped. */
+  readonly logFile?: string;
+  /** Connections at once. Default: 100. */
+  readonly maximumConnections?: number;
+  /** Time for the start, with crash recovery, milliseconds. Default: 60,000. */
+  readonly startTimeoutMilliseconds?: number;
+}
+
+export interface LocalPostgres {
+  readonly process: GuardedProcess;
+  readonly port: number;
+  /** Connection URL of a database, with the password: for connecting, not for printing or storing. */
+  url(database: string): string;
+  /** Fast shutdown: connections are closed, data is written. */
+  stop(): Promise<void>;
+}
+
+/** Runs initdb into a folder beside the final one and renames it: a set-up that was killed half way leaves nothing behind that looks whole. */
+async function initialise(
+  binaries: PostgresBinaries,
+  options: PostgresOptions,
+  user: SystemUser | null,
+): Promise<void> {
+  const staging = `${options.dataDirectory}.new`;
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { recursive: true, mode: 0o700 });
+  const password = randomBytes(24).toString('base64url');
+  const passwordFile = `${staging}.password`;
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (user !== null) {
+    await chown(staging, user.uid, user.gid);
+    await chown(passwordFile, user.uid, user.gid);
+  }
+  const initdbArguments = [
+    `--pgdata=${staging}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // Postgres's own Unicode rules instead of the system's: the same order and case folding on every machine.
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--locale=C',
+    ...(options.durable ? [] : ['--no-sync']),
+  ];
+  try {
+    await runInitdb(binaries.initdb, initdbArguments, user);
+    await rename(passwordFile, join(staging, PASSWORD_FILE));
+    await rename(staging, options.dataDirectory);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+async function runInitdb(initdb: string, initdbArguments: readonly string[], user: SystemUser | null): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(initdb, initdbArguments, {
+      cwd: '/',
+      env: serverEnvironment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
+    });
+    let output = '';
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(initialisationError(output));
+    });
+  });
+}
+
+function initialisationError(output: string): StackError {
+  const text = output.trim().split('\n').slice(-5).join('\n');
+  if (/No space left on device/i.test(text)) {
+    return new StackError(
+      'HOLDFAST_DISK_FULL',
+      'The disk is full: Postgres could not create its data folder.',
+      'Free at least 200 MB and try again.',
+    );
+  }
+  if (/Permission denied/i.test(text)) {
+    return new StackError(
+      'HOLDFAST_NO_PERMISSION',
+      `Postgres may not write its data folder: ${text}.`,
+      'Make the folder writable, or run as its owner.',
+    );
+  }
+  return new StackError(
+    'HOLDFAST_POSTGRES_FAILED',
+    `Postgres could not create its data folder: ${text}.`,
+    'Run `npx holdfast doctor`.',
+  );
+}
+
+function serverArguments(options: PostgresOptions): string[] {
+  const settings: Record<string, string> = {
+    port: String(options.port),
+    listen_addresses: LOCAL_HOST,
+    // A path of a socket has 107 characters at most, and TCP on the loopback is all we need.
+    unix_socket_directories: '',
+    max_connections: String(options.maximumConnections ?? 100),
+    shared_buffers: '64MB',
+    // Short statements only; compiling one costs more than it wins.
+    jit: 'off',
+    // Turns start and end often; a database left idle is checked after a minute at most.
+    log_checkpoints: 'off',
+    lc_messages: 'C',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...(options.durable
+      ? {}
+      : {
+          fsync: 'off',
+          synchronous_commit: 'off',
+          full_page_writes: 'off',
+          wal_level: 'minimal',
+          max_wal_senders: '0',
+        }),
+  };
+  return [
+    '-D',
+    options.dataDirectory,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+}
+
+/**
+ * True when the server accepts connections. The file is what pg_ctl reads too: line 1 is the process id, line 8 the state.
+ * The id is compared because a killed server leaves the file behind, saying "ready".
+ */
+export function isReady(postmasterFile: string, processId: number): boolean {
+  const lines = postmasterFile.split('\n');
+  return Number(lines[0]) === processId && lines[7]?.trim() === 'ready';
+}
+
+const READY_POLL_MILLISECONDS = 20;
+
+async function waitUntilReady(server: GuardedProcess, options: PostgresOptions): Promise<void> {
+  const timeoutMilliseconds = options.startTimeoutMilliseconds ?? 60_000;
+  const end = Date.now() + timeoutMilliseconds;
+  let ended = false;
+  void server.exited.then(() => (ended = true));
+  for (;;) {
+    const file = await readFile(join(options.dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
+    if (isReady(file, server.processId)) return;
+    if (ended || Date.now() > end) {
+      await server.stop();
+      const what = ended ? 'Postgres ended while starting' : `Postgres was not ready after ${timeoutMilliseconds} ms`;
+      throw new StackError(
+        'HOLDFAST_POSTGRES_FAILED',
+        `${what} (data in ${options.dataDirectory}, port ${options.port}).`,
+        logHint(options),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MILLISECONDS));
+  }
+}
+
+function logHint(options: PostgresOptions): string {
+  return options.logFile === undefined ? 'Run `npx holdfast doctor`.' : `Its last lines are in ${options.logFile}.`;
+}
+
+async function checkVersion(binaries: PostgresBinaries, dataDirectory: string): Promise<void> {
+  const found = (await readFile(join(dataDirectory, 'PG_VERSION'), 'utf8')).trim();
+  const wanted = binaries.version.split('.')[0];
+  if (found !== wanted) {
+    throw new StackError(
+      'HOLDFAST_POSTGRES_VERSION',
+      `The data in ${dataDirectory} belongs to Postgres ${found}; Holdfast brings ${wanted}.`,
+      'Move the folder away to start with an empty database, or upgrade it with pg_upgrade.',
+    );
+  }
+}
+
+/**
+ * Starts the embedded Postgres on 127.0.0.1, with a password of its own, and returns when it accepts connections.
+ *
+ * @throws StackError with a code for each thing that a user can do something about.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
+  const user = await userForPostgres();
+  const binaries = await reachableBinaries(await findPostgresBinaries(), user);
+  const initialised = await stat(join(options.dataDirectory, 'PG_VERSION')).catch(() => null);
+  if (initialised === null) await initialise(binaries, options, user);
+  else await checkVersion(binaries, options.dataDirectory);
+  const password = (await readFile(join(options.dataDirectory, PASSWORD_FILE), 'utf8')).trim();
+  const server = await startGuardedProcess({
+    name: 'Postgres',
+    command: binaries.postgres,
+    arguments: serverArguments(options),
+    environment: serverEnvironment(),
+    workingDirectory: '/',
+    user,
+    stopSignal: 'INT',
+    stopTimeoutMilliseconds: 10_000,
+    ...(options.logFile === undefined ? {} : { logFile: options.logFile }),
+  });
+  await waitUntilReady(server, options);
+  const url = (database: string): string =>
+    `postgresql://${SUPERUSER}:${password}@${LOCAL_HOST}:${options.port}/${encodeURIComponent(database)}`;
+  return { process: server, port: options.port, url, stop: () => server.stop() };
+}
+
+/** Creates the database when it does not exist. Safe when two do it at once. */
+export async function ensureDatabase(server: LocalPostgres, database: string): Promise<void> {
+  const sql = postgres(server.url('postgres'), { max: 1, onnotice: () => undefined });
+  try {
+    await sql`create database ${sql(database)}`;
+  } catch (error) {
+    const duplicate = error instanceof postgres.PostgresError && (error.code === '42P04' || error.code === '23505');
+    if (!duplicate) throw error;
+  } finally {
+    await sql.end();
+  }
+}

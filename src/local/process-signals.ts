@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+
+/** True when the process is only an entry that its parent has not collected, as happens in containers without an init. */
+function isZombie(processId: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const stat = readFileSync(`/proc/${processId}/stat`, 'utf8');
+    // The name in parentheses may hold anything, also `)`: the state follows the last one.
+    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) === 'Z';
+  } catch {
+    return false;
+  }
+}
+
+/** True when a process with this id exists, also one of another user. */
+export function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  return !isZombie(processId);
+}
+
+/** Sends a signal; false when no such process exists. */
+export function signalProcess(processId: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(processId, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+const POLL_MILLISECONDS = 20;
+
+/** Waits until a process that is not our child is gone. Returns false when the time is up. */
+export async function waitUntilGone(processId: number, timeoutMilliseconds: number): Promise<boolean> {
+  const end = Date.now() + timeoutMilliseconds;
+  while (isAlive(processId)) {
+    if (Date.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+  }
+  return true;
+}

@@ -1,0 +1,106 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import postgres from 'postgres';
+import type { Sql } from 'postgres';
+import { inject } from 'vitest';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
+const MIGRATE_MODULE = new URL('../../src/store/migrate.ts', import.meta.url);
+/** Any number, the same for all test processes: one of them makes the template. */
+const TEMPLATE_LOCK = 7_465_321;
+
+export interface TestDatabase {
+  /** Connection URL, as a superuser. */
+  readonly url: string;
+  /** Drops the database; fails when a connection to it was left open. */
+  drop(): Promise<void>;
+}
+
+/** Named by its content, so that a server which outlives a run never serves an old schema. */
+async function templateName(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const file of (await readdir(MIGRATIONS)).toSorted())
+    hash.update(file).update(await readFile(`${MIGRATIONS}/${file}`));
+  return `holdfast_template_${hash.digest('hex').slice(0, 16)}`;
+}
+
+function databaseUrl(name: string): string {
+  const url = new URL(inject('databaseUrl'));
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function applyMigrations(database: string): Promise<void> {
+  if (!existsSync(MIGRATE_MODULE)) return;
+  const { migrate } = (await import(MIGRATE_MODULE.href)) as {
+    migrate: (sql: Sql, directory?: string) => Promise<unknown>;
+  };
+  const sql = postgres(databaseUrl(database), { onnotice: () => undefined });
+  try {
+    await migrate(sql, MIGRATIONS);
+  } finally {
+    await sql.end();
+  }
+}
+
+async function ensureTemplate(admin: Sql, template: string): Promise<void> {
+  await admin`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+  try {
+    const [existing] = await admin<
+      { complete: boolean }[]
+    >`select datistemplate as complete from pg_database where datname = ${template}`;
+    if (existing?.complete === true) return;
+    // Left half made by a run that was killed.
+    await admin`drop database if exists ${admin(template)} with (force)`;
+    await admin`create database ${admin(template)}`;
+    await applyMigrations(template);
+    await admin`alter database ${admin(template)} is_template true`;
+  } finally {
+    await admin`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
+  }
+}
+
+async function withAdmin<Result>(action: (admin: Sql) => Promise<Result>): Promise<Result> {
+  const admin = postgres(inject('databaseUrl'), { max: 1, onnotice: () => undefined });
+  try {
+    return await action(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+const CLOSING_MILLISECONDS = 2000;
+
+/** A closed connection takes a moment to disappear; one that stays was leaked. */
+async function openConnections(admin: Sql, database: string): Promise<string[]> {
+  const end = Date.now() + CLOSING_MILLISECONDS;
+  for (;;) {
+    const rows = await admin<{ name: string; query: string }[]>`
+      select application_name as name, left(query, 120) as query from pg_stat_activity
+      where datname = ${database} and backend_type = 'client backend'`;
+    if (rows.length === 0 || Date.now() > end) return rows.map(({ name, query }) => `${name}: ${query}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A migrated database of its own for a test file, cloned from a template that the first caller makes. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `holdfast_test_${randomBytes(8).toString('hex')}`;
+  await withAdmin(async (admin) => {
+    const template = await templateName();
+    await ensureTemplate(admin, template);
+    await admin`create database ${admin(name)} template ${admin(template)}`;
+  });
+  return {
+    url: databaseUrl(name),
+    drop: async () => {
+      await withAdmin(async (admin) => {
+        const leaked = await openConnections(admin, name);
+        await admin`drop database if exists ${admin(name)} with (force)`;
+        if (leaked.length > 0) throw new Error(`${leaked.length} leaked connections:\n${leaked.join('\n')}`);
+      });
+    },
+  };
+}

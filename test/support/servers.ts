@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import { freePort } from '../../src/local/ports.ts';
+import { startPostgres } from '../../src/local/postgres.ts';
+import type { LocalPostgres } from '../../src/local/postgres.ts';
+import { startTemporalServer } from '../../src/local/temporal-server.ts';
+import type { LocalTemporal } from '../../src/local/temporal-server.ts';
+
+/** A temporary folder that every user of the machine can pass through, since root's Postgres runs as another user. */
+export async function temporaryDirectory(purpose: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), `holdfast-${purpose}-`));
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+/** A Postgres for tests: data in a temporary folder that `stop` removes, nothing written for keeps. */
+export async function startTestPostgres(): Promise<LocalPostgres> {
+  const directory = await temporaryDirectory('test-postgres');
+  try {
+    const server = await startPostgres({
+      dataDirectory: join(directory, 'data'),
+      port: await freePort(),
+      durable: false,
+      maximumConnections: 300,
+      logFile: join(directory, 'postgres.log'),
+    });
+    return {
+      ...server,
+      stop: async () => {
+        await server.stop();
+        await rm(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+export interface TestTemporalOptions {
+  /** Events of a history at which Temporal suggests to continue as new. Default: the server's own 4,096. */
+  readonly suggestContinueAsNewEvents?: number;
+  /** Bytes of a history at which Temporal suggests to continue as new. Default: the server's own 4 MiB. */
+  readonly suggestContinueAsNewBytes?: number;
+  /** Further server settings, values in JSON. */
+  readonly dynamicConfiguration?: Readonly<Record<string, string>>;
+}
+
+/** An in-memory Temporal for tests; a single test that needs another setting starts one of its own and stops it. */
+export async function startTestTemporal(options: TestTemporalOptions = {}): Promise<LocalTemporal> {
+  const found = findTemporalCli();
+  if (found === null) throw new Error('No Temporal CLI: run `npm run setup`.');
+  const { suggestContinueAsNewEvents: events, suggestContinueAsNewBytes: bytes } = options;
+  return startTemporalServer({
+    executable: found.path,
+    port: await freePort(),
+    uiPort: null,
+    databaseFile: null,
+    dynamicConfiguration: {
+      // Else the successor of a run that took less than 1 s waits for the rest of it.
+      'history.workflowIdReuseMinimalInterval': '"0s"',
+      ...(events === undefined ? {} : { 'limit.historyCount.suggestContinueAsNew': String(events) }),
+      ...(bytes === undefined ? {} : { 'limit.historySize.suggestContinueAsNew': String(bytes) }),
+      ...options.dynamicConfiguration,
+    },
+  });
+}
