@@ -1,0 +1,36 @@
+import postgres from 'postgres';
+
+/** A pool of connections, as every function of the store takes it first. */
+export type Database = postgres.Sql;
+
+/** Inside `transaction`: the same queries, on one connection. */
+export type Transaction = postgres.TransactionSql;
+
+/** What runs a query: the pool or an open transaction. */
+export type Queries = Database | Transaction;
+
+export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string;
+  /** Shown in `pg_stat_activity`. Default: `holdfast`. */
+  readonly applicationName?: string;
+  /** Size of the pool. Default: 10. */
+  readonly maximumConnections?: number;
+}
+
+/**
+ * Server-side time limits of each connection. A worker that is frozen inside a transaction
+ * (SIGSTOP, a paused machine) would hold the lock on its conversation and keep its successor out;
+ * the server ends such a transaction after 5 s, below the 8 s that a takeover may last.
+ */
+const CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 15_000 } as const;
+
+/** Opens a pool lazily: a wrong address shows at the first query. Close it with `end()`. */
+export function connectDatabase(options: DatabaseOptions): Database {
+  return postgres(options.url, {
+    max: options.maximumConnections ?? 10,
+    // A notice ("already exists, skipping") is not an event worth a line on stderr.
+    onnotice: () => undefined,
+    connection: { application_name: options.applicationName ?? 'holdfast', ...CONNECTION_SETTINGS },
+  });
+}

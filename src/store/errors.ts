@@ -1,0 +1,57 @@
+/**
+ * Every refusal of the store. The first group is raised by the database itself, as an SQLSTATE of
+ * class HF, so that a rule holds for whoever writes; the second by the store's code.
+ */
+export type StoreErrorCode =
+  /** HF001. A newer turn owns the conversation: stop all work of this one. Not retryable. */
+  | 'stale_epoch'
+  /** HF002. The entry that a write builds on is no longer the newest: plan or project again. */
+  | 'head_moved'
+  /** HF003. Entries and events are never changed or deleted. */
+  | 'append_only'
+  /** HF004. A sequence number would leave a gap or repeat. */
+  | 'sequence_gap'
+  /** HF005. A newer attempt registered for the same work: drop what this attempt did. Not retryable. */
+  | 'superseded_attempt'
+  /** HF006. A compaction would keep a tool result without its call, or names an entry that is not on the branch. */
+  | 'group_split'
+  /** The same message id was sent with another content. */
+  | 'message_id_reused'
+  /** A conversation or turn id that is not a UUID. */
+  | 'invalid_id'
+  /** A message id longer than 200 characters or empty. */
+  | 'invalid_message_id'
+  | 'conversation_not_found'
+  | 'turn_not_found'
+  | 'entry_not_found'
+  | 'tool_call_not_found'
+  | 'model_call_not_found'
+  | 'compaction_not_found'
+  /** A claim, answer or plan that its row's state does not allow. */
+  | 'wrong_state'
+  /** A summary is empty, or the result is not smaller than what it replaces. */
+  | 'compaction_refused'
+  /** The content's pieces are not complete. */
+  | 'content_incomplete'
+  /** The database was migrated by a newer version of Holdfast. */
+  | 'database_newer'
+  /** Migrations of this version were not applied yet. */
+  | 'database_behind'
+  /** An applied migration file differs from the one of this version. */
+  | 'migration_changed';
+
+/** The only error of the store besides those of the connection. Its message never holds message text. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Whether trying the same write again can never succeed. */
+  get permanent(): boolean {
+    return this.code !== 'head_moved' && this.code !== 'database_behind';
+  }
+}
