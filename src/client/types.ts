@@ -1,0 +1,208 @@
+import type { ContentPart } from '../context/content.ts';
+import type { EntryKind } from '../context/entry.ts';
+import type { WindowBreakdown } from '../context/plan.ts';
+import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
+
+/** Text, or text with images and files. */
+export type MessageContent = string | readonly ContentPart[];
+
+export interface StartTaskOptions {
+  readonly task: MessageContent;
+  /** Name of a configured agent. Default: `default`. */
+  readonly agent?: string;
+  /** `provider/model` instead of the agent's, for the whole conversation. */
+  readonly model?: string;
+  /** Compaction preset instead of the agent's. */
+  readonly preset?: string;
+  /** Absolute path instead of the agent's workspace. */
+  readonly workspace?: string;
+  /** UUID of the new conversation. Default: a new one. */
+  readonly conversationId?: string;
+  /** Chosen by the caller to make sending twice harmless; at most 200 characters. Default: a new UUID. */
+  readonly messageId?: string;
+}
+
+export interface SendMessageOptions {
+  readonly conversationId: string;
+  readonly content: MessageContent;
+  /** `steer`: enters at the running turn's next step; `queue`: starts the next turn. Default: `steer`. */
+  readonly mode?: 'steer' | 'queue';
+  readonly messageId?: string;
+}
+
+/** What a send returns once its row is written; the turn is rung in the background. */
+export interface SentMessage {
+  readonly conversationId: string;
+  readonly messageId: string;
+  /** The same id and content had been sent before: nothing was written. */
+  readonly duplicate: boolean;
+}
+
+export interface TurnSummary {
+  readonly turnId: string;
+  readonly state: TurnState | 'ended';
+  readonly outcome: TurnOutcome | null;
+  /** Code of what led to the outcome. */
+  readonly reason: string | null;
+  /** One sentence for a person: what happened and what can be done next. */
+  readonly explanation: string | null;
+  readonly model: string;
+  readonly steps: number;
+  readonly modelCalls: number;
+  readonly compactions: number;
+  readonly overflows: number;
+  readonly usage: {
+    readonly input: number;
+    readonly cacheRead: number;
+    readonly cacheWrite: number;
+    readonly output: number;
+  };
+  /** Dollars; `null` when a price is unknown. */
+  readonly cost: number | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  /** What filled the window when the outcome is `context_exhausted`. */
+  readonly breakdown: WindowBreakdown | null;
+}
+
+export interface Conversation {
+  readonly conversationId: string;
+  readonly agent: string;
+  readonly model: string | null;
+  /** First line of the first message, clipped. */
+  readonly title: string;
+  readonly createdAt: string;
+  readonly entryCount: number;
+  readonly waitingMessages: number;
+  /** The newest turn; `null` before the first one began. */
+  readonly turn: TurnSummary | null;
+}
+
+export interface ListedEntry {
+  readonly entryId: string;
+  readonly sequence: number;
+  readonly kind: EntryKind;
+  readonly slot: string | null;
+  readonly callNumber: number | null;
+  readonly toolName: string | null;
+  readonly isError: boolean;
+  readonly createdAt: string;
+  readonly content: readonly ContentPart[];
+  /** Bytes of the original when `content` shows less. */
+  readonly originalBytes: number | null;
+}
+
+export interface StoredSummary {
+  readonly compactionId: string;
+  /** 1 for the first of the conversation. */
+  readonly generation: number;
+  readonly status: 'planned' | 'committed' | 'failed' | 'abandoned';
+  readonly trigger: 'threshold' | 'overflow' | 'manual';
+  readonly preset: string;
+  readonly form: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number | null;
+  readonly coveredFromSequence: number | null;
+  readonly coveredThroughSequence: number | null;
+  readonly text: string | null;
+  readonly createdAt: string;
+  readonly durationMilliseconds: number | null;
+}
+
+export interface FoundPassage {
+  readonly entryId: string;
+  readonly kind: string;
+  readonly createdAt: string;
+  /** Character offset of the passage in its entry. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** One row of the timeline. `data` holds ids, names and counts. */
+export interface TimelineEvent {
+  readonly sequence: number;
+  readonly kind: string;
+  readonly turnId: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+}
+
+/** Text while the model writes it; a higher attempt supersedes a lower one, an offset beyond what was read is a gap. */
+export interface LiveTextUpdate {
+  readonly turnId: string;
+  readonly callNumber: number;
+  readonly attempt: number;
+  readonly kind: 'text' | 'thinking';
+  readonly offset: number;
+  readonly text: string;
+}
+
+export type WatchUpdate =
+  | { readonly type: 'event'; readonly event: TimelineEvent }
+  | { readonly type: 'live_text'; readonly text: LiveTextUpdate };
+
+export interface WatchOptions {
+  readonly conversationId: string;
+  /** Events after this sequence; 0 for all. Default: 0. */
+  readonly afterSequence?: number;
+  /** Whether live text is delivered too. Default: true. */
+  readonly liveText?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What fills the window of the next call, and the numbers in force, in tokens. */
+export interface ContextReport extends WindowBreakdown {
+  readonly model: string;
+  readonly preset: string;
+  readonly trigger: number;
+  readonly target: number;
+}
+
+/**
+ * Starts, steers, watches and searches conversations. Every method that writes returns after its
+ * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
+ */
+export interface HoldfastClient {
+  startTask(options: StartTaskOptions): Promise<SentMessage>;
+  sendMessage(options: SendMessageOptions): Promise<SentMessage>;
+  /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */
+  stop(options: { readonly conversationId: string; readonly messageId?: string }): Promise<SentMessage>;
+  /** @param options.focus what the summary should keep above all. */
+  requestCompaction(options: {
+    readonly conversationId: string;
+    readonly focus?: string;
+    readonly messageId?: string;
+  }): Promise<SentMessage>;
+  getConversation(conversationId: string): Promise<Conversation>;
+  /** Newest first. @param options.before id of the last conversation of the page before. */
+  listConversations(options?: { readonly limit?: number; readonly before?: string }): Promise<Conversation[]>;
+  /** In order of sequence. */
+  listEntries(options: {
+    readonly conversationId: string;
+    readonly afterSequence?: number;
+    readonly limit?: number;
+  }): Promise<ListedEntry[]>;
+  /** Oldest first. @param options.query only summaries whose text matches. */
+  listSummaries(options: { readonly conversationId: string; readonly query?: string }): Promise<StoredSummary[]>;
+  searchMemory(options: {
+    readonly conversationId: string;
+    readonly query: string;
+    readonly limit?: number;
+  }): Promise<FoundPassage[]>;
+  /** An entry with its whole original, byte for byte. */
+  openEntry(
+    entryId: string,
+  ): Promise<ListedEntry & { readonly conversationId: string; readonly original: Uint8Array | null }>;
+  getContext(conversationId: string): Promise<ContextReport>;
+  /** Events in order, each once, and live text between them, until the signal aborts. */
+  watch(options: WatchOptions): AsyncIterable<WatchUpdate>;
+  /** The turn that took the message, once it has ended. @param options.timeoutMilliseconds default: no limit. */
+  waitForOutcome(options: {
+    readonly conversationId: string;
+    readonly messageId: string;
+    readonly timeoutMilliseconds?: number;
+    readonly signal?: AbortSignal;
+  }): Promise<TurnSummary>;
+  /** Waits up to 2 s for doorbells still under way, then closes the connections. */
+  close(): Promise<void>;
+}

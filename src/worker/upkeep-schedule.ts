@@ -1,0 +1,33 @@
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+
+/** How often upkeep runs. A message that nobody rang for waits at most this long. */
+const UPKEEP_INTERVAL = '10 seconds';
+
+/**
+ * Makes sure that the upkeep schedule of a database exists. Every worker calls it at start and each
+ * minute, because a Temporal server that lost its data has lost the schedule too.
+ *
+ * @param databaseId identifies the database, so that two Holdfasts can share a namespace.
+ */
+export async function ensureUpkeepSchedule(client: Client, databaseId: string, taskQueue: string): Promise<void> {
+  const scheduleId = `holdfast-upkeep:${databaseId}`;
+  try {
+    await client.schedule.create({
+      scheduleId,
+      spec: { intervals: [{ every: UPKEEP_INTERVAL }] },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'upkeep',
+        workflowId: scheduleId,
+        taskQueue,
+        args: [],
+        workflowRunTimeout: '2 minutes',
+      },
+      // A catchup window of a year, the default, would run thousands of pointless upkeeps after an outage.
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}
