@@ -8,6 +8,14 @@ export interface ModelPrices {
   readonly output: number | null;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
+  /** Vendors charge every token of a call more when its input is above this many tokens. */
+  readonly longInput?: {
+    readonly aboveTokens: number;
+    readonly input: number | null;
+    readonly output: number | null;
+    readonly cacheRead: number | null;
+    readonly cacheWrite: number | null;
+  };
 }
 
 /**

@@ -1,0 +1,140 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ThinkingPart } from '../context/content.ts';
+import type { ModelRequest } from './model-client.ts';
+import { repairText, sendableArguments } from './repair-text.ts';
+import { sendableMessages, type SendableMessage, type SendablePart, type VendorRules } from './sendable-view.ts';
+import { ANTHROPIC_CALL_IDS, vendorToolName } from './tool-names.ts';
+import { sendableSchema } from './tool-schema.ts';
+
+const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
+
+/** Anthropic reads the cache back over 20 blocks only, so the mark of the last request is set again: on the last two user messages. */
+const MARKED_MESSAGES = 2;
+
+type Marked = { cache_control?: Anthropic.CacheControlEphemeral | null };
+
+/**
+ * A request of the Messages API. The four cache marks stand on the last tool, the system prompt
+ * and the last two user messages. Keys that change from call to call stand last, so that request n
+ * is a byte prefix of request n + 1 but for the marks.
+ */
+export function anthropicRequest(
+  request: ModelRequest,
+  options: { readonly provider: string; readonly thinking: boolean },
+): Anthropic.MessageCreateParamsStreaming {
+  const rules: VendorRules = {
+    provider: options.provider,
+    callIds: ANTHROPIC_CALL_IDS,
+    imageTypes: IMAGE_TYPES,
+    pdf: true,
+    thinking: options.thinking,
+  };
+  const system = repairText(request.view.system);
+  const tools = request.view.tools.map((tool): Anthropic.Tool => ({
+    name: vendorToolName(tool.name),
+    description: repairText(tool.description),
+    input_schema: sendableSchema(tool.inputSchema),
+  }));
+  const messages = toMessages(sendableMessages(request.view, rules));
+  mark(tools.at(-1));
+  const ofUser = messages.filter((message) => message.role === 'user');
+  for (const message of ofUser.slice(-MARKED_MESSAGES)) mark(message.content.at(-1));
+  return {
+    model: request.model,
+    stream: true,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }] }),
+    messages,
+    max_tokens: request.maximumOutput,
+  };
+}
+
+function mark(block: Marked | undefined): void {
+  if (block !== undefined) block.cache_control = { type: 'ephemeral' };
+}
+
+type UserBlock =
+  | Anthropic.TextBlockParam
+  | Anthropic.ImageBlockParam
+  | Anthropic.DocumentBlockParam
+  | Anthropic.ToolResultBlockParam;
+
+type Message = { role: 'user'; content: UserBlock[] } | { role: 'assistant'; content: Anthropic.ContentBlockParam[] };
+
+/** Results and what the user says next are one user message, results first. */
+function toMessages(messages: readonly SendableMessage[]): Message[] {
+  const sent: Message[] = [];
+  for (const message of messages) {
+    switch (message.role) {
+      case 'assistant':
+        sent.push({ role: 'assistant', content: assistantBlocks(message) });
+        break;
+      case 'user':
+        appendToUser(sent, message.content.map(toBlock));
+        break;
+      case 'tool_results':
+        appendToUser(
+          sent,
+          message.results.map((result) => ({
+            type: 'tool_result',
+            tool_use_id: result.id,
+            ...(result.content.length === 0 ? {} : { content: result.content.map(toBlock) }),
+            ...(result.isError ? { is_error: true } : {}),
+          })),
+        );
+        break;
+    }
+  }
+  return sent;
+}
+
+function appendToUser(sent: Message[], blocks: UserBlock[]): void {
+  const last = sent.at(-1);
+  if (last?.role === 'user') last.content.push(...blocks);
+  else sent.push({ role: 'user', content: blocks });
+}
+
+function assistantBlocks(message: Extract<SendableMessage, { role: 'assistant' }>): Anthropic.ContentBlockParam[] {
+  return message.content.flatMap((part): Anthropic.ContentBlockParam[] => {
+    switch (part.type) {
+      case 'text':
+        return [{ type: 'text', text: part.text }];
+      case 'thinking':
+        return thinkingBlock(part);
+      case 'tool_call':
+        return [{ type: 'tool_use', id: part.id, name: part.name, input: sendableArguments(part.arguments).value }];
+    }
+  });
+}
+
+/** Thinking goes back byte for byte or not at all; without a signature it was cut off while it streamed. */
+function thinkingBlock(part: ThinkingPart): Anthropic.ContentBlockParam[] {
+  if (part.encrypted !== undefined) return [{ type: 'redacted_thinking', data: part.encrypted }];
+  if (part.signature === undefined) return [];
+  return [{ type: 'thinking', thinking: part.text, signature: part.signature }];
+}
+
+function toBlock(
+  part: SendablePart,
+): Anthropic.TextBlockParam | Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return {
+        type: 'image',
+        source: { type: 'base64', media_type: imageType(part.mediaType), data: part.data },
+      };
+    case 'file':
+      return {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data: part.data },
+        title: repairText(part.name),
+      };
+  }
+}
+
+function imageType(mediaType: string): (typeof IMAGE_TYPES)[number] {
+  // The sendable view holds no other type.
+  return IMAGE_TYPES.find((type) => type === mediaType) ?? 'image/png';
+}

@@ -1,0 +1,69 @@
+import type { ModelLimits } from '../context/plan.ts';
+import type { ModelPrices } from '../turn/agent-snapshot.ts';
+import { BUILT_IN_MODELS } from './built-in-models.ts';
+import { parseModelName } from './model-name.ts';
+
+/** What Holdfast knows of a model. */
+export interface ModelFacts {
+  readonly limits: ModelLimits;
+  readonly prices: ModelPrices;
+  /** False when the numbers are the safe default: the user is told so. */
+  readonly known: boolean;
+}
+
+/** What configuration may say of a model; what it leaves out comes from the table. */
+export interface ModelOverride {
+  /** Tokens. */
+  readonly window?: number;
+  /** Tokens; smaller than the window when the vendor caps the input. */
+  readonly maximumInput?: number;
+  /** Tokens. */
+  readonly maximumOutput?: number;
+  /** Dollars per million tokens. */
+  readonly prices?: Partial<ModelPrices>;
+}
+
+const UNKNOWN_PRICES: ModelPrices = { input: null, output: null, cacheRead: null, cacheWrite: null };
+
+/** The simulator bills nothing. */
+const FREE: ModelPrices = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/**
+ * Small enough for every model that agents are used with, large enough to work in; an unknown
+ * model that is asked for more fails late and expensively.
+ */
+const SAFE_LIMITS: ModelLimits = { window: 128_000, maximumOutput: 8_192 };
+
+/** `sim-<N>k` of the provider `simulator`: a window of N × 1,024 tokens. */
+const SIMULATED_MODEL = /^sim-(\d{1,6})k$/;
+
+/**
+ * Limits and prices of a model named `provider/model`. An override wins field by field; one that
+ * gives the window makes an unknown model known.
+ * @throws Error when the name is not of the form `provider/model`.
+ */
+export function modelFacts(name: string, overrides: Readonly<Record<string, ModelOverride>> = {}): ModelFacts {
+  const table = tableFacts(name);
+  const override = overrides[name];
+  if (override === undefined) return table;
+  const window = override.window ?? table.limits.window;
+  const maximumInput = override.maximumInput ?? (override.window === undefined ? table.limits.maximumInput : undefined);
+  const maximumOutput = override.maximumOutput ?? Math.min(table.limits.maximumOutput, window);
+  return {
+    limits: { window, maximumOutput, ...(maximumInput === undefined ? {} : { maximumInput }) },
+    prices: { ...table.prices, ...override.prices },
+    known: table.known || override.window !== undefined,
+  };
+}
+
+function tableFacts(name: string): ModelFacts {
+  const { provider, model } = parseModelName(name);
+  const simulated = provider === 'simulator' ? SIMULATED_MODEL.exec(model) : null;
+  if (simulated !== null && Number(simulated[1]) > 0) {
+    const window = Number(simulated[1]) * 1_024;
+    return { limits: { window, maximumOutput: Math.min(8_192, Math.floor(window / 4)) }, prices: FREE, known: true };
+  }
+  const known = BUILT_IN_MODELS.get(`${provider}/${model}`);
+  if (known !== undefined) return { ...known, known: true };
+  return { limits: SAFE_LIMITS, prices: UNKNOWN_PRICES, known: false };
+}

@@ -1,0 +1,24 @@
+import type { ModelPrices } from '../turn/agent-snapshot.ts';
+import type { ReportedUsage } from './model-client.ts';
+
+/**
+ * Dollars that one call cost. `null` when a price that the call needs is unknown: an unknown cost
+ * shown as 0 would be believed. A price for tokens that were not used is not needed.
+ */
+export function costOf(usage: ReportedUsage, prices: ModelPrices): number | null {
+  const uncached = Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite);
+  const tier = prices.longInput !== undefined && usage.input > prices.longInput.aboveTokens ? prices.longInput : prices;
+  const items: readonly (readonly [tokens: number, price: number | null])[] = [
+    [uncached, tier.input],
+    [usage.cacheRead, tier.cacheRead],
+    [usage.cacheWrite, tier.cacheWrite],
+    [usage.output, tier.output],
+  ];
+  let dollars = 0;
+  for (const [tokens, price] of items) {
+    if (tokens === 0) continue;
+    if (price === null) return null;
+    dollars += (tokens * price) / 1_000_000;
+  }
+  return dollars;
+}

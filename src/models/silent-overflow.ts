@@ -1,0 +1,63 @@
+import type { ReportedUsage, StopReason } from './model-client.ts';
+
+/** Servers that drop the oldest input without an error report about half of what was sent (ollama/ollama#3839). */
+const DROPPED_BELOW = 0.6;
+/** Estimates of small requests are too rough to accuse a server. Tokens. */
+const SMALLEST_JUDGED_INPUT = 2_000;
+/** Servers that cut the input to fit report a window that is full to the brim (Xiaomi MiMo). */
+const FULL_WINDOW = 0.99;
+/** An answer of this share of what was asked for, cut by `length`, had no room (DashScope, MiMo). */
+const TINY_OUTPUT = 0.05;
+
+export type SilentOverflow =
+  | { readonly overflow: false }
+  | {
+      readonly overflow: true;
+      /** What showed it, without any text of the conversation. */
+      readonly evidence: string;
+      /** Tokens that the provider counted, when it counted the whole input. */
+      readonly actual?: number;
+    };
+
+/**
+ * Whether an answer that came without an error was made from an input over the window: cut by the
+ * provider, or stopped because nothing was left to write into. A cut at the requested maximum
+ * alone is not an overflow (mindcraft#814).
+ */
+export function detectSilentOverflow(input: {
+  readonly provider: string;
+  /** Absent when the provider reported none: then only the stop reason can tell. */
+  readonly usage: ReportedUsage | undefined;
+  readonly stopReason: StopReason;
+  /** Tokens. */
+  readonly window: number;
+  /** Tokens of the request by the calibrated estimate. */
+  readonly estimatedInput: number;
+  /** Tokens that were asked for at most. */
+  readonly maximumOutput: number;
+}): SilentOverflow {
+  const { provider, usage, stopReason, window, estimatedInput, maximumOutput } = input;
+  if (stopReason === 'window_full') {
+    return overflow(`${provider} stopped the answer because the window is full`, usage?.input);
+  }
+  if (usage === undefined || usage.input <= 0) return { overflow: false };
+  if (usage.input > window) {
+    return overflow(`${provider} reported ${usage.input} input tokens for a window of ${window}`, usage.input);
+  }
+  const tiny = usage.output <= Math.max(1, maximumOutput * TINY_OUTPUT);
+  if (stopReason === 'maximum_output' && tiny && usage.input >= window * FULL_WINDOW) {
+    return overflow(
+      `${provider} stopped for length after ${usage.output} of ${maximumOutput} tokens with ${usage.input} of ${window} input tokens`,
+    );
+  }
+  if (estimatedInput >= SMALLEST_JUDGED_INPUT && usage.input < estimatedInput * DROPPED_BELOW) {
+    return overflow(
+      `${provider} reported ${usage.input} input tokens where about ${estimatedInput} were sent: it dropped a part`,
+    );
+  }
+  return { overflow: false };
+}
+
+function overflow(evidence: string, actual?: number): SilentOverflow {
+  return { overflow: true, evidence, ...(actual === undefined ? {} : { actual }) };
+}
