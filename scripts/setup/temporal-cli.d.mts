@@ -7,13 +7,26 @@ export interface PinnedVersions {
     readonly binaries: Readonly<Record<string, { readonly sha256: string; readonly bytes: number }>>;
   };
 }
+export interface KnownProgram {
+  readonly fingerprint: string;
+  readonly version: string | null;
+}
+export interface FoundProgram {
+  readonly path: string;
+  readonly source: 'environment' | 'path' | 'cache';
+}
 export declare const versions: PinnedVersions;
-export declare function cacheDirectory(environment?: NodeJS.ProcessEnv): string;
-export declare function cachedTemporalCli(environment?: NodeJS.ProcessEnv): string;
+export declare function cacheDirectories(environment?: NodeJS.ProcessEnv): string[];
+export declare function cachedTemporalCli(directory: string): string;
 export declare function isExecutableFile(path: string): boolean;
 export declare function findOnPath(name: string, environment: NodeJS.ProcessEnv): string | null;
 export declare function isAtLeast(version: string, minimum: string): boolean;
 export declare function temporalCliVersion(path: string): string | null;
+export declare function temporalOnPath(
+  environment: NodeJS.ProcessEnv,
+  known?: KnownProgram | null,
+): (KnownProgram & { readonly path: string }) | null;
 export declare function findTemporalCli(
   environment?: NodeJS.ProcessEnv,
-): { readonly path: string; readonly source: 'environment' | 'path' | 'cache' } | null;
+  known?: KnownProgram | null,
+): FoundProgram | null;

@@ -1,27 +1,37 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Every pinned version, and the digest of every binary that set-up brings. */
 export const versions = JSON.parse(readFileSync(fileURLToPath(new URL('../versions.json', import.meta.url)), 'utf8'));
 
+/** Of the project, or of the installed package. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
 /**
- * Where binaries are kept: one folder per user, shared by all clones. `HOLDFAST_CACHE` names another one.
+ * Where binaries are kept, best first: a folder of the user's that all clones share, then one in the project for a user
+ * without a writable home. `HOLDFAST_CACHE` names the only one.
  *
  * @param {NodeJS.ProcessEnv} [environment]
+ * @returns {string[]}
  */
-export function cacheDirectory(environment = process.env) {
-  if (environment.HOLDFAST_CACHE) return environment.HOLDFAST_CACHE;
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'holdfast');
-  return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'holdfast');
+export function cacheDirectories(environment = process.env) {
+  if (environment.HOLDFAST_CACHE) return [environment.HOLDFAST_CACHE];
+  const home = environment.HOME;
+  const inProject = join(ROOT, '.holdfast', 'cache');
+  if (!home) return [inProject];
+  if (process.platform === 'darwin') return [join(home, 'Library', 'Caches', 'holdfast'), inProject];
+  return [join(environment.XDG_CACHE_HOME || join(home, '.cache'), 'holdfast'), inProject];
 }
 
-/** The path that the pinned Temporal CLI has in the cache, also when it is not there yet. */
-export function cachedTemporalCli(environment = process.env) {
-  const platform = `${process.platform}-${process.arch}`;
-  return join(cacheDirectory(environment), `temporal-${versions.temporal.version}-${platform}`, 'temporal');
+/**
+ * The path of the pinned Temporal CLI in a cache, also when it is not there yet.
+ *
+ * @param {string} directory
+ */
+export function cachedTemporalCli(directory) {
+  return join(directory, `temporal-${versions.temporal.version}-${process.platform}-${process.arch}`, 'temporal');
 }
 
 /** @param {string} path */
@@ -82,20 +92,48 @@ export function temporalCliVersion(path) {
 }
 
 /**
+ * A program by path, size and time of its last change: what was found out about it holds while these stay.
+ *
+ * @param {string} path
+ */
+function fingerprint(path) {
+  const { size, mtimeMs } = statSync(path);
+  return `${path}:${size}:${mtimeMs}`;
+}
+
+/**
+ * @typedef {{ fingerprint: string, version: string | null }} KnownProgram
+ * @typedef {{ path: string, source: 'environment' | 'path' | 'cache' }} FoundProgram
+ */
+
+/**
+ * What is known of the `temporal` on PATH; null when there is none. Only an unknown one is run, which takes a tenth of a second.
+ *
+ * @param {NodeJS.ProcessEnv} environment
+ * @param {KnownProgram | null} [known]
+ * @returns {(KnownProgram & { path: string }) | null}
+ */
+export function temporalOnPath(environment, known = null) {
+  const path = findOnPath('temporal', environment);
+  if (path === null) return null;
+  const print = fingerprint(path);
+  return { path, fingerprint: print, version: known?.fingerprint === print ? known.version : temporalCliVersion(path) };
+}
+
+/**
  * Looks for a Temporal CLI that can be used now, without downloading: the one named by `HOLDFAST_TEMPORAL_CLI`, `temporal`
  * on PATH if new enough, the cache. Null when there is none.
  *
  * @param {NodeJS.ProcessEnv} [environment]
- * @returns {{ path: string, source: 'environment' | 'path' | 'cache' } | null}
+ * @param {KnownProgram | null} [known] what `temporalOnPath` returned earlier
+ * @returns {FoundProgram | null}
  */
-export function findTemporalCli(environment = process.env) {
+export function findTemporalCli(environment = process.env, known = null) {
   if (environment.HOLDFAST_TEMPORAL_CLI) return { path: environment.HOLDFAST_TEMPORAL_CLI, source: 'environment' };
-  const onPath = findOnPath('temporal', environment);
-  if (onPath !== null) {
-    const version = temporalCliVersion(onPath);
-    if (version !== null && isAtLeast(version, versions.temporal.minimumVersion))
-      return { path: onPath, source: 'path' };
+  const onPath = temporalOnPath(environment, known);
+  if (onPath !== null && onPath.version !== null && isAtLeast(onPath.version, versions.temporal.minimumVersion)) {
+    return { path: onPath.path, source: 'path' };
   }
-  const cached = cachedTemporalCli(environment);
-  return isExecutableFile(cached) ? { path: cached, source: 'cache' } : null;
+  const cached = cacheDirectories(environment).map(cachedTemporalCli).find(isExecutableFile);
+  return cached === undefined ? null : { path: cached, source: 'cache' };
 }

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// In a clone this runs src through tsx; in an installed package, where there is no src, the compiled dist.
+import { existsSync } from 'node:fs';
+
+const source = new URL('../src/cli/main.ts', import.meta.url);
+
+async function loadMain() {
+  if (!existsSync(source)) return import('../dist/cli/main.js');
+  if (!existsSync(new URL('../node_modules/.package-lock.json', import.meta.url))) {
+    process.stderr.write('holdfast: this clone is not set up: its npm packages are missing.\nNext: npm run setup\n');
+    process.exit(1);
+  }
+  const { register } = await import('tsx/esm/api');
+  register();
+  return import(source.href);
+}
+
+const { main } = await loadMain();
+await main(process.argv);

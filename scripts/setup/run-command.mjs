@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Runs a Node program in the foreground. Signals are passed on and waited for: the program decides how it ends, and
+ * nothing is left behind.
+ *
+ * @param {readonly string[]} nodeArguments
+ * @param {NodeJS.ProcessEnv} [environment]
+ * @returns {Promise<number>} exit code
+ */
+async function runNode(nodeArguments, environment = process.env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, nodeArguments, { cwd: ROOT, env: environment, stdio: 'inherit' });
+    // Ctrl-C goes to the whole foreground group, so the child has it already; we only must not die before it.
+    process.on('SIGINT', () => undefined);
+    process.on('SIGTERM', () => child.kill('SIGTERM'));
+    process.on('SIGHUP', () => child.kill('SIGHUP'));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+}
+
+/**
+ * @param {string} path
+ * @returns {{ passed: number, failed: number }}
+ */
+function readCounts(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    // Vitest ended before it could report: that is a failure, not nothing.
+    return { passed: 0, failed: 1 };
+  }
+}
+
+/**
+ * Runs the tests and ends with the plain line. The counts come from our reporter through a file, since Vitest goes on printing
+ * after its reporters, and a process that leaked is known only at the very end.
+ *
+ * @param {readonly string[]} vitestArguments
+ */
+async function runTests(vitestArguments) {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-result-'));
+  const file = join(directory, 'counts.json');
+  try {
+    const reporters = ['--reporter=default', '--reporter=./test/support/plain-line-reporter.ts'];
+    const code = await runNode(
+      [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...vitestArguments],
+      { ...process.env, HOLDFAST_TEST_COUNTS: file },
+    );
+    const { passed, failed } = readCounts(file);
+    // Vitest itself found something wrong that is no test: count it, or the line would contradict the exit code.
+    const unexplained = code !== 0 && failed === 0 ? 1 : 0;
+    process.stdout.write(`\n${passed} passed, ${failed + unexplained} failed\n`);
+    return failed + unexplained > 0 || passed === 0 ? 1 : 0;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} command
+ * @param {readonly string[]} commandArguments
+ */
+export async function runCommand(command, commandArguments) {
+  switch (command) {
+    case 'test':
+      return runTests(commandArguments);
+    case 'demo':
+      return runNode(['--import', 'tsx', join(ROOT, 'src/demo/main.ts'), ...commandArguments]);
+    case 'bench':
+      return runNode(['--import', 'tsx', join(ROOT, 'bench/main.ts'), ...commandArguments]);
+    default:
+      process.stderr.write(`holdfast: there is no command "${command}".\nNext: node scripts/run.mjs demo|test|bench\n`);
+      return 2;
+  }
+}

@@ -1,0 +1,158 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { diskFull, explainFileError, explainOutput, SetupFailure } from './failure.mjs';
+import { waitForLock } from './lock.mjs';
+import {
+  installPackages,
+  isProgramLinked,
+  linkProgram,
+  needsInstallation,
+  readStamp,
+  writeStamp,
+} from './node-modules.mjs';
+import { runProgram } from './run-program.mjs';
+import {
+  cacheDirectories,
+  cachedTemporalCli,
+  findTemporalCli,
+  isExecutableFile,
+  temporalOnPath,
+} from './temporal-cli.mjs';
+import { bringTemporalCli } from './temporal-download.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What npm installs plus the binary with its archive, and some air. */
+const INSTALLATION_BYTES = 900_000_000;
+const BINARY_BYTES = 300_000_000;
+
+/** @param {string} line */
+function sayOnStandardError(line) {
+  process.stderr.write(`holdfast: ${line}\n`);
+}
+
+/** @param {string} path */
+function refuseMissingCli(path) {
+  if (isExecutableFile(path)) return;
+  throw new SetupFailure(
+    `HOLDFAST_TEMPORAL_CLI names ${path}, which is not a program that can be run.`,
+    'Correct the path, or unset the variable to have the CLI downloaded.',
+  );
+}
+
+/** True when there is nothing to do. Reads a few files and starts no process: it runs before every command. */
+function isSetUp() {
+  const stamp = readStamp(ROOT);
+  if (needsInstallation(ROOT) || !isProgramLinked(ROOT) || stamp.postgresStarts !== true) return false;
+  const cli = findTemporalCli(process.env, stamp.temporalOnPath ?? null);
+  if (cli?.source === 'environment') refuseMissingCli(cli.path);
+  return cli !== null;
+}
+
+/**
+ * @param {string} directory
+ * @param {number} bytes
+ */
+async function refuseFullDisk(directory, bytes) {
+  const { bavail, bsize } = await statfs(directory);
+  if (bavail * bsize < bytes)
+    throw diskFull(`${Math.floor((bavail * bsize) / 1e6)} MB free in ${directory}, ${bytes / 1e6} MB needed`);
+}
+
+/** The first cache that can be written; the last one's failure is the message. */
+function writableCache() {
+  let failure;
+  for (const directory of cacheDirectories()) {
+    try {
+      mkdirSync(directory, { recursive: true });
+      return directory;
+    } catch (error) {
+      failure = explainFileError(error, `making ${directory}`);
+    }
+  }
+  throw failure;
+}
+
+/** @param {(line: string) => void} say */
+async function bringMissingCli(say) {
+  const found = findTemporalCli();
+  if (found !== null) {
+    if (found.source === 'environment') refuseMissingCli(found.path);
+    return;
+  }
+  const cache = writableCache();
+  await refuseFullDisk(cache, BINARY_BYTES);
+  await bringTemporalCli({ target: cachedTemporalCli(cache), say });
+}
+
+/** @param {(line: string) => void} say */
+async function checkPostgres(say) {
+  say('Checking that the embedded Postgres starts');
+  const result = await runProgram(process.execPath, ['--import', 'tsx', join(ROOT, 'src/local/check-postgres.ts')], {
+    cwd: ROOT,
+  });
+  if (result.status === 0) return;
+  throw (
+    explainOutput(result.output, 'starting Postgres') ??
+    new SetupFailure(
+      `The embedded Postgres does not start:\n    ${result.output.trim().replaceAll('\n', '\n    ')}`,
+      'Fix that and run the command again, or set DATABASE_URL to a Postgres 18 of your own.',
+    )
+  );
+}
+
+/** @param {(line: string) => void} say */
+async function setUpLocked(say) {
+  const started = Date.now();
+  if (needsInstallation(ROOT)) {
+    await refuseFullDisk(ROOT, INSTALLATION_BYTES);
+    await installPackages(ROOT, say);
+  }
+  await linkProgram(ROOT);
+  await bringMissingCli(say);
+  if (readStamp(ROOT).postgresStarts !== true) await checkPostgres(say);
+  await writeStamp(ROOT, { postgresStarts: true, temporalOnPath: temporalOnPath(process.env) });
+  say(`Set-up is complete (${Math.round((Date.now() - started) / 1000)} s)`);
+}
+
+/**
+ * Brings all that Holdfast needs to run in a clone. Says nothing when nothing is missing. Safe when two run at once: the
+ * second waits and then finds nothing to do.
+ *
+ * @param {(line: string) => void} [say]
+ */
+export async function setUp(say = sayOnStandardError) {
+  if (!existsSync(join(ROOT, 'package-lock.json'))) {
+    throw new SetupFailure(`There is no package-lock.json in ${ROOT}.`, 'Clone the whole repository again.');
+  }
+  if (isSetUp()) return;
+  try {
+    const lock = await waitForLock(join(ROOT, '.holdfast', 'setup.lock'), (holder) =>
+      say(`Waiting for another set-up (process ${holder ?? 'unknown'})`),
+    );
+    try {
+      if (!isSetUp()) await setUpLocked(say);
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    throw explainFileError(error, `setting up ${ROOT}`);
+  }
+}
+
+/**
+ * Set-up as a program does it: a failure is one message and exit code 1.
+ *
+ * @returns {Promise<boolean>} false when it failed
+ */
+export async function setUpOrExplain() {
+  try {
+    await setUp();
+    return true;
+  } catch (error) {
+    if (!(error instanceof SetupFailure)) throw error;
+    process.stderr.write(`holdfast: ${error.message}\nNext: ${error.next}\n`);
+    return false;
+  }
+}
