@@ -11,6 +11,9 @@ export interface Execution {
   readonly attempt: number;
   /** Aborted on stop, timeout, and when the worker's shutdown grace is over. */
   readonly signal: AbortSignal;
+  readonly workflowId: string;
+  /** Temporal's id of the workflow run that scheduled the activity. */
+  readonly runId: string;
 }
 
 /**
@@ -26,7 +29,12 @@ export function activity<Input, Output>(
     const context = Context.current();
     const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MILLISECONDS);
     try {
-      return await body(input, { attempt: context.info.attempt, signal: context.cancellationSignal });
+      return await body(input, {
+        attempt: context.info.attempt,
+        signal: context.cancellationSignal,
+        workflowId: context.info.workflowExecution?.workflowId ?? '',
+        runId: context.info.workflowExecution?.runId ?? '',
+      });
     } catch (error) {
       if (!isCancellationError(error)) {
         const { workflowExecution, attempt } = context.info;

@@ -42,12 +42,12 @@ export interface InboxLook {
 
 export interface LookAtInboxInput {
   readonly conversationId: string;
+  /** The turn that is under way; `null` after it ended: then only what waits is counted. */
+  readonly turn: TurnReference | null;
 }
 
 export interface TakeMessagesInput {
   readonly turn: TurnReference;
-  /** Call number of the step that the messages enter before: the key that makes a repeat harmless. */
-  readonly callNumber: number;
 }
 
 /** Why a compaction is wanted even if the view seems to fit. */

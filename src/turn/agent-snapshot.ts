@@ -29,6 +29,8 @@ export interface AgentSnapshot extends AgentView {
   readonly model: string;
   readonly modelLimits: ModelLimits;
   readonly prices: ModelPrices;
+  /** The model that summarizes: the policy's, or the agent's own. */
+  readonly summarizer: { readonly model: string; readonly limits: ModelLimits; readonly prices: ModelPrices };
   readonly policy: CompactionPolicy;
   readonly limits: { readonly steps: number };
   /** Absolute path. */

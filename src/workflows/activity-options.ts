@@ -67,6 +67,7 @@ export function turnActivities() {
   const tool = proxyActivities<Activities>({ ...TOOL_OPTIONS, taskQueue });
   return {
     beginTurn: database.beginTurn,
+    continueTurn: database.continueTurn,
     takeMessages: database.takeMessages,
     lookAtInbox: database.lookAtInbox,
     compactContext: database.compactContext,

@@ -37,19 +37,20 @@ export async function agentTurn({ conversationId, carryOver: carried }: AgentTur
   // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
   await CancellationScope.nonCancellable(async () => {
     inbox.markServed();
-    const progress = carried?.progress ?? (await begin(activities, conversationId));
+    const progress =
+      carried === undefined ? await begin(activities, conversationId) : await resume(activities, carried);
     if (progress !== null) {
       const display = showTurn(progress);
       const end = await untilStopped(activities, inbox, progress, display, cancelled);
       if (end === 'history_full') {
-        noteLook(progress, await inbox.lookUntilQuiet(conversationId));
+        noteLook(progress, await inbox.lookUntilQuiet(conversationId, progress.turn));
         await continueAsNew<typeof agentTurn>({ conversationId, carryOver: carryOver(progress) });
         return;
       }
       await activities.endTurn({ turn: progress.turn, ...end });
       display.ended(end.outcome);
     }
-    const look = await inbox.lookUntilQuiet(conversationId);
+    const look = await inbox.lookUntilQuiet(conversationId, null);
     if (look.waiting > 0) await continueAsNew<typeof agentTurn>({ conversationId });
   });
 }
@@ -57,6 +58,11 @@ export async function agentTurn({ conversationId, carryOver: carried }: AgentTur
 async function begin(activities: TurnActivities, conversationId: string): Promise<TurnProgress | null> {
   const begun = await activities.beginTurn({ conversationId });
   return begun.kind === 'begun' ? startProgress(begun) : null;
+}
+
+async function resume(activities: TurnActivities, { progress }: TurnCarryOver): Promise<TurnProgress> {
+  await activities.continueTurn({ turn: progress.turn });
+  return progress;
 }
 
 /** Runs the loop in a scope that a stop cancels, with the inbox watched beside it. */
@@ -71,7 +77,7 @@ async function untilStopped(
   const stop = (): void => scope.cancel();
   cancelled.catch(stop);
   if (progress.stopRequested) stop();
-  const watching = inbox.watch(progress.turn.conversationId, (look) => {
+  const watching = inbox.watch(progress.turn, (look) => {
     noteLook(progress, look);
     if (look.stopRequested) stop();
   });
@@ -149,5 +155,5 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
 
 async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {
   progress.steeringWaiting = false;
-  await activities.takeMessages({ turn: progress.turn, callNumber: progress.callNumber + 1 });
+  await activities.takeMessages({ turn: progress.turn });
 }

@@ -1,5 +1,6 @@
 import { allHandlersFinished, condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { InboxLook } from '../turn/activity-values.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 
 /** Tells a turn that rows wait in Postgres. Carries nothing: the rows are the truth. */
@@ -13,13 +14,13 @@ export interface Inbox {
   /** All rings so far are answered: what follows reads the rows anyway. */
   markServed(): void;
   /** Looks once after each batch of rings, one look at a time, until `close`. */
-  watch(conversationId: string, seen: (look: InboxLook) => void): Promise<void>;
+  watch(turn: TurnReference, seen: (look: InboxLook) => void): Promise<void>;
   close(): void;
   /**
    * Looks until no ring came during the look. The caller must return or continue as new without
    * another await: a ring after that starts the next turn (facts: 404 of 500 messages were lost otherwise).
    */
-  lookUntilQuiet(conversationId: string): Promise<InboxLook>;
+  lookUntilQuiet(conversationId: string, turn: TurnReference | null): Promise<InboxLook>;
 }
 
 export function openInbox(activities: TurnActivities): Inbox {
@@ -40,20 +41,20 @@ export function openInbox(activities: TurnActivities): Inbox {
     close: () => {
       closed = true;
     },
-    async watch(conversationId, seen) {
+    async watch(turn, seen) {
       for (;;) {
         await condition(() => closed || rung !== served);
         if (closed) return;
         const ring = rung;
-        const look = await activities.lookAtInbox({ conversationId });
+        const look = await activities.lookAtInbox({ conversationId: turn.conversationId, turn });
         served = ring;
         seen(look);
       }
     },
-    async lookUntilQuiet(conversationId) {
+    async lookUntilQuiet(conversationId, turn) {
       for (;;) {
         const ring = rung;
-        const look = await activities.lookAtInbox({ conversationId });
+        const look = await activities.lookAtInbox({ conversationId, turn });
         served = ring;
         await condition(allHandlersFinished);
         if (rung === ring) return look;

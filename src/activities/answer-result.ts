@@ -1,0 +1,43 @@
+import type { ToolCallPart } from '../context/content.ts';
+import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../tools/define-tool.ts';
+import type { StoredAnswer } from '../store/model-calls.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { CalledTool, CallModelResult } from '../turn/activity-values.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** Characters of a tool name that the workflow sees: a model may invent names of any length, the history may not grow by them. */
+const LONGEST_NAME = 64;
+
+/** A stored answer as the workflow sees it: tool names and counts. */
+export function describeAnswer(
+  dependencies: ActivityDependencies,
+  snapshot: AgentSnapshot,
+  answer: StoredAnswer,
+): CallModelResult {
+  if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return { kind: 'refused' };
+  const calls = answer.content.filter((part): part is ToolCallPart => part.type === 'tool_call');
+  const declared = new Set(snapshot.tools.map((tool) => tool.name));
+  const tools: CalledTool[] = [];
+  const places = calls.map((call) => {
+    const name = declared.has(call.name) ? call.name.slice(0, LONGEST_NAME) : 'unknown_tool';
+    const place = tools.findIndex((tool) => tool.name === name);
+    return place >= 0 ? place : tools.push(calledTool(dependencies, name)) - 1;
+  });
+  return {
+    kind: 'answered',
+    tools,
+    calls: places,
+    inputTokens: answer.usage?.input ?? null,
+    cut: answer.stopReason === 'maximum_output' && calls.length === 0,
+    turnCost: answer.turnCost,
+  };
+}
+
+function calledTool({ tools }: ActivityDependencies, name: string): CalledTool {
+  const tool = tools.get(name);
+  return {
+    name,
+    exclusive: tool?.exclusive ?? false,
+    timeoutMilliseconds: tool?.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS,
+  };
+}

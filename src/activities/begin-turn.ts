@@ -1,0 +1,56 @@
+import { budgetFor } from '../context/budget.ts';
+import { fixedMeasurements } from '../context/measure-view.ts';
+import { newId } from '../store/ids.ts';
+import * as store from '../store/turns.ts';
+import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Execution } from './activity-shell.ts';
+import { closeToolCall } from './close-tool-call.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { newText } from './new-content.ts';
+
+/** Takes the conversation: raises the epoch, repairs what a dead turn left, appends the waiting messages. */
+export async function beginTurn(
+  dependencies: ActivityDependencies,
+  { conversationId }: BeginTurnInput,
+  { workflowId, runId }: Execution,
+): Promise<BeginTurnResult> {
+  const begun = await store.beginTurn(
+    dependencies.database,
+    { conversationId, turnId: newId(), workflowId, runId, workerIdentity: dependencies.workerIdentity },
+    {
+      closeToolCall,
+      snapshotFor: async (agent, settings) => {
+        const snapshot = await dependencies.snapshotFor(agent, settings);
+        const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
+        return { snapshot, fixed: fixedMeasurements(snapshot), rules };
+      },
+    },
+  );
+  dependencies.reachCrashPoint('beginTurn:written');
+  if (begun.kind === 'nothing_waiting') return begun;
+  const { snapshot } = begun;
+  return {
+    kind: 'begun',
+    turn: begun.turn,
+    commandOnly: begun.commandOnly,
+    compactRequested: begun.compactRequested,
+    stopRequested: begun.stopRequested,
+    stepLimit: snapshot.limits.steps,
+    facts: {
+      agent: snapshot.agent,
+      model: snapshot.model,
+      preset: snapshot.policy.name,
+      inputBudget: budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget,
+    },
+  };
+}
+
+/** A turn that went on as a new run: the turn's row names the run that works on it now. */
+export async function continueTurn(
+  dependencies: ActivityDependencies,
+  { turn }: { readonly turn: TurnReference },
+  { runId }: Execution,
+): Promise<void> {
+  await store.continueTurn(dependencies.database, { turn, runId, workerIdentity: dependencies.workerIdentity });
+}

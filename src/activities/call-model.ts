@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import { budgetFor } from '../context/budget.ts';
+import { calibrate, estimateTokens } from '../context/estimate.ts';
+import { CUT_ANSWER_NOTE } from '../context/continuation.ts';
+import { measureContent } from '../context/measure.ts';
+import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import { RENDERER_VERSION, canonicalView, projectView } from '../context/project-view.ts';
+import type { View } from '../context/view.ts';
+import { costOf } from '../models/cost.ts';
+import { maximumOutputFor } from '../models/maximum-output.ts';
+import type { ModelAnswer } from '../models/model-client.ts';
+import { parseModelName } from '../models/model-name.ts';
+import { detectSilentOverflow } from '../models/silent-overflow.ts';
+import { updateCalibration } from '../store/calibrations.ts';
+import { readFitCheck } from '../store/fit-check.ts';
+import type { FitCheck } from '../store/fit-check.ts';
+import { appendNote } from '../store/entries.ts';
+import { readAnswer, registerModelCall, storeAnswer } from '../store/model-calls.ts';
+import type { StoredAnswer } from '../store/model-calls.ts';
+import { readProjectionSource } from '../store/view.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
+import type { Execution } from './activity-shell.ts';
+import { describeAnswer } from './answer-result.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { openLiveText } from './live-text.ts';
+import { afterFailure, emptyAnswer, silentOverflow } from './model-failure.ts';
+
+/** One try of a model call, from registration on. */
+export interface ModelTry {
+  readonly input: CallModelInput;
+  readonly attempt: number;
+  readonly snapshot: AgentSnapshot;
+  /** Tokens of the request by the calibrated estimate. */
+  readonly estimatedTokens: number;
+  readonly startedAt: number;
+}
+
+/**
+ * Asks the model with exactly the view at the head that compactContext counted. An answer that was
+ * stored before is returned, not bought again; an overflow is a value, because repairing it is the turn's work.
+ */
+export async function callModel(
+  dependencies: ActivityDependencies,
+  input: CallModelInput,
+  execution: Execution,
+): Promise<CallModelResult> {
+  const { database, reachCrashPoint } = dependencies;
+  const bought = await readAnswer(database, input);
+  const source = await readProjectionSource(database, input);
+  const { snapshot } = source;
+  if (bought !== null) return describeAnswer(dependencies, snapshot, bought);
+  const check = await readFitCheck(database, input.turn);
+  const view = projectView(source.input);
+  const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
+  const registered = await registerModelCall(database, {
+    turn: input.turn,
+    callNumber: input.callNumber,
+    model: snapshot.model,
+    headEntryId: input.headEntryId,
+    compactionId: source.compactionId,
+    viewFingerprint: createHash('sha256').update(canonicalView(view)).digest('hex'),
+    rendererVersion: RENDERER_VERSION,
+    estimatedTokens,
+    measurements: addMeasurements(check.view, check.fixed),
+  });
+  if (registered.kind === 'answered') return describeAnswer(dependencies, snapshot, registered.answer);
+  reachCrashPoint('callModel:registered');
+  const attempt: ModelTry = {
+    input,
+    attempt: registered.attempt,
+    snapshot,
+    estimatedTokens,
+    startedAt: Date.now(),
+  };
+  return ask(dependencies, attempt, { view, check, execution });
+}
+
+async function ask(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  { view, check, execution }: { readonly view: View; readonly check: FitCheck; readonly execution: Execution },
+): Promise<CallModelResult> {
+  const { input, snapshot, estimatedTokens } = modelTry;
+  const { provider, model } = parseModelName(snapshot.model);
+  const maximumOutput = maximumOutputFor({
+    limits: snapshot.modelLimits,
+    reserve: budgetFor(snapshot.policy, snapshot.modelLimits).outputReserve,
+    viewTokens: estimatedTokens,
+  });
+  const live = openLiveText(dependencies.liveDatabase, {
+    conversationId: input.turn.conversationId,
+    turnId: input.turn.turnId,
+    callNumber: input.callNumber,
+    attempt: modelTry.attempt,
+  });
+  let answer: ModelAnswer;
+  try {
+    answer = await dependencies
+      .modelClient(provider)
+      .answer(
+        { model, view, maximumOutput, cacheKey: input.turn.conversationId },
+        { signal: execution.signal, onDelta: (delta) => live.write(delta) },
+      );
+  } catch (error) {
+    return afterFailure(dependencies, modelTry, error);
+  } finally {
+    await live.close();
+  }
+  dependencies.reachCrashPoint('callModel:answered');
+  const silent = detectSilentOverflow({
+    provider,
+    usage: answer.usage,
+    stopReason: answer.stopReason,
+    window: snapshot.modelLimits.window,
+    // Before the estimate was checked against this model a difference says nothing about the provider.
+    estimatedInput: check.calibration.samples >= 3 ? estimatedTokens : 0,
+    maximumOutput,
+  });
+  if (silent.overflow) return silentOverflow(dependencies, modelTry, answer, silent.evidence);
+  if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, answer);
+  return keep(dependencies, modelTry, answer, check);
+}
+
+/** Neither text nor a tool call, and no refusal that explains it. */
+function isEmpty(answer: ModelAnswer): boolean {
+  if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return false;
+  return answer.content.every((part) => part.type === 'thinking' || (part.type === 'text' && part.text.trim() === ''));
+}
+
+async function keep(
+  dependencies: ActivityDependencies,
+  { input, attempt, snapshot, estimatedTokens, startedAt }: ModelTry,
+  answer: ModelAnswer,
+  check: FitCheck,
+): Promise<CallModelResult> {
+  const { database } = dependencies;
+  const stored = await storeAnswer(database, {
+    turn: input.turn,
+    callNumber: input.callNumber,
+    attempt,
+    headEntryId: input.headEntryId,
+    content: answer.content,
+    measurements: measureContent(answer.content),
+    usage: answer.usage ?? null,
+    cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.prices),
+    durationMilliseconds: Date.now() - startedAt,
+    stopReason: answer.stopReason,
+    responseId: answer.responseId ?? null,
+  });
+  dependencies.reachCrashPoint('callModel:stored');
+  if (answer.usage !== undefined) {
+    const reported = answer.usage.input;
+    await updateCalibration(database, snapshot.model, (current) =>
+      calibrate(current, { estimated: estimatedTokens / check.calibration.factor, reported }),
+    );
+  }
+  const result = describeAnswer(dependencies, snapshot, stored);
+  if (result.kind === 'answered' && result.cut) await tellToGoOn(dependencies, input, stored);
+  return result;
+}
+
+/** An answer that was cut at the maximum output is continued by the next step. */
+async function tellToGoOn(
+  { database }: ActivityDependencies,
+  input: CallModelInput,
+  answer: StoredAnswer,
+): Promise<void> {
+  const content = [{ type: 'text', text: CUT_ANSWER_NOTE }] as const;
+  await appendNote(database, {
+    turn: input.turn,
+    slot: 'continuation',
+    headEntryId: answer.entryId,
+    key: `cut-answer:${input.callNumber}`,
+    content,
+    measurements: measureContent(content),
+  });
+}

@@ -1,0 +1,36 @@
+import { activity } from './activity-shell.ts';
+import type { Execution } from './activity-shell.ts';
+import { beginTurn, continueTurn } from './begin-turn.ts';
+import { callModel } from './call-model.ts';
+import { commitCompaction } from './commit-compaction.ts';
+import { compactContext } from './compact-context.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { endTurn } from './end-turn.ts';
+import { lookAtInbox, takeMessages } from './inbox.ts';
+import { runTool } from './run-tool.ts';
+import { summarize } from './summarize.ts';
+import { repairLostTurns, ringForWaitingMessages } from './upkeep.ts';
+
+export type Activities = ReturnType<typeof createActivities>;
+
+type Body<Input, Output> = (dependencies: ActivityDependencies, input: Input, execution: Execution) => Promise<Output>;
+
+/** One activity per verb of a turn, and those of upkeep. */
+export function createActivities(dependencies: ActivityDependencies) {
+  const bind = <Input, Output>(name: string, body: Body<Input, Output>) =>
+    activity<Input, Output>(dependencies.logger, name, (input, execution) => body(dependencies, input, execution));
+  return {
+    beginTurn: bind('beginTurn', beginTurn),
+    continueTurn: bind('continueTurn', continueTurn),
+    lookAtInbox: bind('lookAtInbox', lookAtInbox),
+    takeMessages: bind('takeMessages', takeMessages),
+    compactContext: bind('compactContext', compactContext),
+    summarize: bind('summarize', summarize),
+    commitCompaction: bind('commitCompaction', commitCompaction),
+    callModel: bind('callModel', callModel),
+    runTool: bind('runTool', runTool),
+    endTurn: bind('endTurn', endTurn),
+    ringForWaitingMessages: bind<void, void>('ringForWaitingMessages', ringForWaitingMessages),
+    repairLostTurns: bind<void, void>('repairLostTurns', repairLostTurns),
+  };
+}

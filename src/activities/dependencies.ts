@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { ModelClient } from '../models/model-client.ts';
+import type { Database } from '../store/database.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import type { ReachCrashPoint } from './crash-points.ts';
+
+/** What a conversation may set instead of its agent's own. */
+export interface ConversationSettings {
+  readonly model: string | null;
+  readonly preset: string | null;
+  /** Absolute path. */
+  readonly workspace: string | null;
+}
+
+/** Everything that activities need of the world. No activity reads the environment or keeps globals. */
+export interface ActivityDependencies {
+  readonly database: Database;
+  /** For live text only; notifications must not share a connection with writing transactions. */
+  readonly liveDatabase: Database;
+  readonly tools: ToolRegistry;
+  /** @throws ConfigurationError when no such provider is configured. */
+  readonly modelClient: (provider: string) => ModelClient;
+  /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
+  readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
+  /** Provider keys, masked in everything that tools return. */
+  readonly secrets: readonly string[];
+  readonly logger: Logger;
+  readonly reachCrashPoint: ReachCrashPoint;
+  /** Shown in claims and in Temporal. */
+  readonly workerIdentity: string;
+  /** Rings the doorbell of a conversation's turn; for upkeep. */
+  readonly ringDoorbell: (conversationId: string) => Promise<void>;
+  /** Whether Temporal has an open workflow with this id; for upkeep. */
+  readonly isWorkflowOpen: (workflowId: string) => Promise<boolean>;
+}

@@ -1,0 +1,102 @@
+import { costOf } from '../models/cost.ts';
+import { ModelCallError } from '../models/model-client.ts';
+import type { ModelAnswer } from '../models/model-client.ts';
+import { recordModelFailure } from '../store/model-calls.ts';
+import type { ModelFailure } from '../store/model-calls.ts';
+import type { CallModelResult } from '../turn/activity-values.ts';
+import { LONGEST_RETRY_DELAY_MILLISECONDS, MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
+import { isCancellationError, retryableFailure } from './activity-error.ts';
+import type { ModelTry } from './call-model.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
+const EMPTY_ANSWER_RETRIES = 2;
+
+/** What a failed call means for the turn: an overflow to repair, a delay to wait out, a retry, or the end. */
+export async function afterFailure(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  error: unknown,
+): Promise<CallModelResult> {
+  if (isCancellationError(error)) {
+    await record(dependencies, modelTry, { kind: 'aborted', evidence: 'aborted' });
+    throw error;
+  }
+  if (!(error instanceof ModelCallError)) throw error;
+  const { verdict } = error;
+  const status = error.status ?? null;
+  switch (verdict.kind) {
+    case 'overflow':
+      await record(dependencies, modelTry, { kind: 'overflow', evidence: verdict.evidence, status });
+      return { kind: 'overflow' };
+    case 'permanent':
+      await record(dependencies, modelTry, { kind: 'permanent', evidence: verdict.evidence, status });
+      return { kind: 'failed' };
+    case 'retryable': {
+      const failures = await record(dependencies, modelTry, { kind: 'retryable', evidence: verdict.evidence, status });
+      // A rate limit passes by itself; only failures of the model use up its tries.
+      if (verdict.cause !== 'rate_limit' && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
+      const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(failures);
+      if (delay > LONGEST_RETRY_DELAY_MILLISECONDS && verdict.delayMilliseconds !== undefined) {
+        return { kind: 'wait', delayMilliseconds: delay };
+      }
+      throw retryableFailure(
+        `ModelCall.${verdict.cause}`,
+        `model not available (${verdict.cause}), failure ${failures}`,
+        delay,
+      );
+    }
+  }
+}
+
+/** The provider took an input over the window without an error and dropped part of it: the answer is worth nothing. */
+export async function silentOverflow(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+  evidence: string,
+): Promise<CallModelResult> {
+  await record(dependencies, modelTry, { kind: 'overflow', evidence, ...paid(modelTry, answer) });
+  return { kind: 'overflow' };
+}
+
+/** Neither text nor a tool call: asked again, because no vendor accepts an empty assistant message back. */
+export async function emptyAnswer(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+): Promise<CallModelResult> {
+  const failures = await record(dependencies, modelTry, {
+    kind: 'retryable',
+    evidence: 'empty_answer',
+    ...paid(modelTry, answer),
+  });
+  if (failures > EMPTY_ANSWER_RETRIES) return { kind: 'failed' };
+  throw retryableFailure(
+    'ModelCall.empty_answer',
+    `the answer was empty, failure ${failures}`,
+    retryDelayMilliseconds(failures),
+  );
+}
+
+function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure, 'usage' | 'cost'> {
+  return { usage: usage ?? null, cost: usage === undefined ? null : costOf(usage, snapshot.prices) };
+}
+
+async function record(
+  { database }: ActivityDependencies,
+  { input, attempt, startedAt }: ModelTry,
+  failure: Pick<ModelFailure, 'kind' | 'evidence'> & Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost'>>,
+): Promise<number> {
+  const { failures } = await recordModelFailure(database, {
+    turn: input.turn,
+    callNumber: input.callNumber,
+    attempt,
+    status: null,
+    usage: null,
+    cost: 0,
+    durationMilliseconds: Date.now() - startedAt,
+    ...failure,
+  });
+  return failures;
+}

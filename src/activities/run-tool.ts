@@ -1,0 +1,144 @@
+import { CancelledFailure } from '@temporalio/common';
+import { measureContent } from '../context/measure.ts';
+import { writePieces } from '../store/content-pieces.ts';
+import { openEntry } from '../store/entries.ts';
+import { newId } from '../store/ids.ts';
+import { searchMemory } from '../store/search.ts';
+import { claimToolCall, reclaimToolCall, storeToolResult } from '../store/tool-calls.ts';
+import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
+import { readSnapshot } from '../store/turns.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
+import { resultLimitFor } from '../tools/result-limit.ts';
+import { runToolCall } from '../tools/run-tool-call.ts';
+import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';
+import type { ToolMemory } from '../tools/tool.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
+import { permanentFailure } from './activity-error.ts';
+import type { Execution } from './activity-shell.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { newText } from './new-content.ts';
+
+type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
+
+/**
+ * Runs one tool call: claims it before it acts, so that a retry knows whether it may act again, and
+ * stores its result with the entry in one transaction.
+ */
+export async function runTool(
+  dependencies: ActivityDependencies,
+  input: RunToolInput,
+  execution: Execution,
+): Promise<RunToolResult> {
+  const { database, workerIdentity } = dependencies;
+  const claim = await claimToolCall(database, { ...input, workerIdentity });
+  if (claim.state === 'finished') return stateOf(claim.outcome);
+  const { snapshot } = await readSnapshot(database, input.turn.turnId);
+  if (claim.state === 'claimed') return run(dependencies, input, execution, { claim, snapshot });
+  if (mayRunAgain(dependencies, claim.name)) {
+    const { attempt } = await reclaimToolCall(database, { ...input, workerIdentity, previousAttempt: claim.attempt });
+    return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
+  }
+  return storeUnknownOutcome(dependencies, input, claim);
+}
+
+/** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */
+function mayRunAgain({ tools }: ActivityDependencies, name: string): boolean {
+  return tools.get(name)?.effect !== 'once';
+}
+
+async function run(
+  dependencies: ActivityDependencies,
+  input: RunToolInput,
+  execution: Execution,
+  { claim, snapshot }: { readonly claim: OpenClaim; readonly snapshot: AgentSnapshot },
+): Promise<RunToolResult> {
+  dependencies.reachCrashPoint('runTool:claimed');
+  const { turn, callNumber, callIndex } = input;
+  const entryId = newId();
+  const end = await runToolCall({
+    offered: dependencies.tools.offeredTo({
+      tools: snapshot.tools.map((tool) => tool.name),
+      allowCommands: snapshot.allowCommands,
+    }),
+    name: claim.name,
+    argumentsText: claim.arguments,
+    entryId,
+    secrets: dependencies.secrets,
+    context: {
+      conversationId: turn.conversationId,
+      turnId: turn.turnId,
+      workspace: snapshot.workspace,
+      idempotencyKey: `${turn.turnId}:${callNumber}:${callIndex}`,
+      attempt: claim.attempt,
+      signal: execution.signal,
+      progress: () => undefined,
+      resultLimit: resultLimitFor(snapshot.modelLimits.window),
+      memory: memoryOf(dependencies, turn.conversationId),
+    },
+  });
+  try {
+    // The turn was stopped or the worker shuts down: whoever decided that closes the call.
+    if (end.ending === 'aborted') throw new CancelledFailure('tool call aborted');
+    dependencies.reachCrashPoint('runTool:finished');
+    return await storeResult(dependencies, input, { end, entryId, attempt: claim.attempt });
+  } finally {
+    await end.dispose();
+  }
+}
+
+async function storeResult(
+  { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
+  input: RunToolInput,
+  { end, entryId, attempt }: { readonly end: ToolCallEnd; readonly entryId: string; readonly attempt: number },
+): Promise<RunToolResult> {
+  const original =
+    end.original === null ? undefined : await writePieces(database, input.turn.conversationId, end.original.pieces());
+  const stored = await storeToolResult(database, {
+    ...input,
+    entryId,
+    attempt,
+    workerIdentity,
+    outcome: end.isError ? 'failed' : 'succeeded',
+    content: end.content,
+    measurements: measureContent(end.content),
+    ...(original !== undefined && {
+      original: { ...original, missingBytes: original.missingBytes + (end.original?.missingBytes ?? 0) },
+    }),
+    ...(end.plan !== undefined && { plan: newText(end.plan) }),
+  });
+  reachCrashPoint('runTool:stored');
+  if (stored.state === 'late') throw permanentFailure('SupersededAttempt', 'another attempt finished this tool call');
+  return stateOf(stored.outcome);
+}
+
+async function storeUnknownOutcome(
+  { database, workerIdentity }: ActivityDependencies,
+  input: RunToolInput,
+  claim: Extract<ToolClaim, { state: 'claimed_before' }>,
+): Promise<RunToolResult> {
+  await storeToolResult(database, {
+    ...input,
+    ...newText(
+      `Outcome unknown: this call began at ${claim.claimedAt} and the process that ran it died before it could report. It may have taken effect wholly, partly or not at all. Check before you repeat it.`,
+    ),
+    entryId: newId(),
+    attempt: claim.attempt,
+    workerIdentity,
+    outcome: 'outcome_unknown',
+  });
+  return { state: 'outcome_unknown' };
+}
+
+function stateOf(outcome: ToolCallOutcome): RunToolResult {
+  return { state: outcome === 'not_run' ? 'failed' : outcome };
+}
+
+/** What recall tools see: the conversation they run in, without what recall itself has found before. */
+function memoryOf({ database }: ActivityDependencies, conversationId: string): ToolMemory {
+  return {
+    search: (query, limit) =>
+      searchMemory(database, { conversationId, query, limit, excludeTools: [RECALL_SEARCH, RECALL_OPEN] }),
+    open: (id, offset, limit) => openEntry(database, { conversationId, id, offset, limit }),
+  };
+}

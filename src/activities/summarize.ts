@@ -1,0 +1,171 @@
+import { checkSummary } from '../context/check-summary.ts';
+import type { Entry } from '../context/entry.ts';
+import { extractiveSummary } from '../context/extractive-summary.ts';
+import { appendMissing, missingFromSummary } from '../context/must-keep.ts';
+import { summaryView } from '../context/summary-request.ts';
+import { costOf } from '../models/cost.ts';
+import { ModelCallError } from '../models/model-client.ts';
+import type { ModelAnswer } from '../models/model-client.ts';
+import { parseModelName } from '../models/model-name.ts';
+import { textOf } from '../context/content.ts';
+import {
+  readOriginals,
+  readPart,
+  recordPartFailure,
+  registerPartAttempt,
+  storePartText,
+} from '../store/compaction-parts.ts';
+import type { PartCall, PartReference, PartSource } from '../store/compaction-parts.ts';
+import { readSnapshot } from '../store/turns.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
+import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
+import { retryableFailure } from './activity-error.ts';
+import type { Execution } from './activity-shell.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/**
+ * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only
+ * failures of the model count toward the five retries; a worker's death or a rate limit does not.
+ */
+export async function summarize(
+  dependencies: ActivityDependencies,
+  input: SummarizeInput,
+  execution: Execution,
+): Promise<SummarizeResult> {
+  const { database, reachCrashPoint } = dependencies;
+  const registered = await registerPartAttempt(database, input);
+  if (registered.state === 'written') return { kind: 'summarized', tokens: 0 };
+  const { attempt } = registered;
+  reachCrashPoint('summarize:registered');
+  const source = await readPart(database, input);
+  const { snapshot } = await readSnapshot(database, input.turn.turnId);
+  const entries = await originalsOf(dependencies, input, source);
+  if (source.compaction.form === 'extractive_summary') {
+    const text = extractiveSummary({
+      policy: snapshot.policy,
+      entries,
+      previousSummary: source.previousSummary?.text ?? null,
+      maximumTokens: source.row.part.maximumOutput,
+    });
+    await storePartText(database, { ...input, attempt, text, promptVersion: 'extractive', call: null });
+    return { kind: 'summarized', tokens: source.row.part.maximumOutput };
+  }
+  return askForSummary(dependencies, { input, attempt, source, snapshot, entries, execution });
+}
+
+async function originalsOf(
+  { database }: ActivityDependencies,
+  { turn }: PartReference,
+  { row, compaction }: PartSource,
+): Promise<Entry[]> {
+  const { fromSequence, toSequence } = row.part;
+  if (fromSequence === undefined || toSequence === undefined) return [];
+  const entries: Entry[] = [];
+  const { conversationId } = turn;
+  for await (const page of readOriginals(database, {
+    conversationId,
+    headEntryId: compaction.headEntryId,
+    fromSequence,
+    toSequence,
+  })) {
+    entries.push(...page);
+  }
+  return entries;
+}
+
+interface SummaryTask {
+  readonly input: SummarizeInput;
+  readonly attempt: number;
+  readonly source: PartSource;
+  readonly snapshot: AgentSnapshot;
+  readonly entries: readonly Entry[];
+  readonly execution: Execution;
+}
+
+async function askForSummary(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
+  const { input, attempt, source, snapshot, entries, execution } = task;
+  const { part } = source.row;
+  const { provider, model } = parseModelName(snapshot.summarizer.model);
+  const request = summaryView({
+    policy: snapshot.policy,
+    part,
+    entries,
+    previousSummary: source.previousSummary?.text ?? null,
+    partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
+    focus: source.compaction.focus,
+    agent: snapshot,
+    shorter: source.compaction.form === 'shorter_summary',
+  });
+  const started = Date.now();
+  let answer: ModelAnswer;
+  try {
+    answer = await dependencies
+      .modelClient(provider)
+      .answer(
+        { model, view: request.view, maximumOutput: part.maximumOutput, cacheKey: input.turn.conversationId },
+        { signal: execution.signal, onDelta: () => undefined },
+      );
+  } catch (error) {
+    return afterModelError(dependencies, task, error, Date.now() - started);
+  }
+  dependencies.reachCrashPoint('summarize:answered');
+  const call = callOf(task, answer, Date.now() - started);
+  const checked = checkSummary({
+    policy: snapshot.policy,
+    text: textOf(answer.content),
+    stopReason: answer.stopReason,
+    calledTool: answer.content.some((piece) => piece.type === 'tool_call'),
+    maximumOutputTokens: part.maximumOutput,
+  });
+  if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
+  const text = appendMissing(checked.text, missingFromSummary({ text: checked.text, entries }), part.maximumOutput);
+  await storePartText(dependencies.database, { ...input, attempt, text, promptVersion: request.promptVersion, call });
+  dependencies.reachCrashPoint('summarize:stored');
+  return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
+}
+
+function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMilliseconds: number): PartCall {
+  return {
+    model: snapshot.summarizer.model,
+    usage: answer.usage ?? null,
+    cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.summarizer.prices),
+    durationMilliseconds,
+  };
+}
+
+/** What the provider refused: waited out, retried, or a reason for the next weaker form. */
+async function afterModelError(
+  dependencies: ActivityDependencies,
+  task: SummaryTask,
+  error: unknown,
+  durationMilliseconds: number,
+): Promise<SummarizeResult> {
+  if (!(error instanceof ModelCallError)) throw error;
+  const { verdict } = error;
+  const call: PartCall = { model: task.snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
+  if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, true);
+  // The provider answered with an error of its own: that is the model failing. Not being reached is not.
+  if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
+    return afterModelFailure(dependencies, task, `status_${error.status}`, call);
+  }
+  const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(task.execution.attempt, 5));
+  if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) return { kind: 'wait', delayMilliseconds: delay };
+  throw retryableFailure(`Summary.${verdict.cause}`, `summarizing model not available (${verdict.cause})`, delay);
+}
+
+async function afterModelFailure(
+  { database }: ActivityDependencies,
+  { input, attempt }: SummaryTask,
+  failure: string,
+  call: PartCall,
+  final = false,
+): Promise<SummarizeResult> {
+  const { failures } = await recordPartFailure(database, { ...input, attempt, failure, call, final });
+  if (final || failures > SUMMARY_RETRIES) return { kind: 'failed', failures };
+  throw retryableFailure(
+    'Summary.refused',
+    `summary refused: ${failure}, failure ${failures}`,
+    retryDelayMilliseconds(failures),
+  );
+}
