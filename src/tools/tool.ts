@@ -77,5 +77,9 @@ export interface ToolDefinition<Input extends z.ZodType = z.ZodType> {
   readonly exclusive?: boolean;
   /** Milliseconds until the call is aborted. Default: 120,000. */
   readonly timeout?: number;
-  readonly run: (input: z.output<Input>, context: ToolContext) => Promise<ToolResult>;
+  /**
+   * Runs one call. What it throws becomes an error result with the message, so say what the model can do about it.
+   * A method, because methods are compared bivariantly: a list can then hold tools of different inputs.
+   */
+  run(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
 }

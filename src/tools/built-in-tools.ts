@@ -1,0 +1,16 @@
+import { editFile } from './edit-file.ts';
+import { listFiles } from './list-files.ts';
+import { readFile } from './read-file.ts';
+import { recallOpen } from './recall-open.ts';
+import { recallSearch } from './recall-search.ts';
+import { createRunCommand, type RunCommandOptions } from './run-command.ts';
+import { searchFiles } from './search-files.ts';
+import type { ToolDefinition } from './tool.ts';
+import { updatePlan } from './update-plan.ts';
+import { writeFile } from './write-file.ts';
+
+/** The tools that Holdfast brings, in the order in which models see them. */
+export function createBuiltInTools(options: RunCommandOptions): readonly ToolDefinition[] {
+  const command = createRunCommand(options);
+  return [listFiles, readFile, searchFiles, writeFile, editFile, command, updatePlan, recallSearch, recallOpen];
+}

@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import { ToolDefinitionError } from './errors.ts';
+import type { ToolDefinition, ToolEffect } from './tool.ts';
+import { toolSchema } from './tool-schema.ts';
+
+/** Milliseconds a tool may take when it does not say. */
+export const DEFAULT_TOOL_TIMEOUT_MILLISECONDS = 120_000;
+
+/** Longest timeout, in milliseconds: a day. Beyond it the call belongs into a workflow of its own. */
+export const LONGEST_TOOL_TIMEOUT_MILLISECONDS = 86_400_000;
+
+const EFFECTS: readonly ToolEffect[] = ['none', 'idempotent', 'once'];
+
+/**
+ * Declares a tool. The type of `input` in `run` follows from the zod schema.
+ *
+ * ```ts
+ * const weather = defineTool({
+ *   name: 'weather',
+ *   description: 'The current weather of a city.',
+ *   input: z.object({ city: z.string() }),
+ *   effect: 'none',
+ *   async run({ city }, { signal }) {
+ *     const response = await fetch(`https://wttr.in/${encodeURIComponent(city)}?format=3`, { signal });
+ *     return { content: await response.text() };
+ *   },
+ * });
+ * ```
+ * @throws ToolDefinitionError naming what is wrong with the declaration.
+ */
+export function defineTool<Input extends z.ZodType>(tool: ToolDefinition<Input>): ToolDefinition<Input> {
+  checkToolDefinition(tool);
+  return tool;
+}
+
+/** @throws ToolDefinitionError */
+export function checkToolDefinition(tool: ToolDefinition): void {
+  const { name, description, effect, timeout } = tool;
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    throw new ToolDefinitionError(
+      'tool_name_invalid',
+      `The tool name ${JSON.stringify(name)} is refused by model providers: use 1 to 64 letters, digits, "_" or "-".`,
+    );
+  }
+  if (typeof description !== 'string' || description.trim() === '') {
+    throw new ToolDefinitionError(
+      'tool_description_missing',
+      `Tool ${name} has no description: say what it does and when to use it.`,
+    );
+  }
+  if (!EFFECTS.includes(effect)) {
+    throw new ToolDefinitionError(
+      'tool_effect_invalid',
+      `Tool ${name} has the effect ${JSON.stringify(effect)}: say one of ${EFFECTS.join(', ')}.`,
+    );
+  }
+  if (timeout !== undefined && !(timeout > 0 && timeout <= LONGEST_TOOL_TIMEOUT_MILLISECONDS)) {
+    throw new ToolDefinitionError(
+      'tool_timeout_invalid',
+      `Tool ${name} has the timeout ${timeout}: say milliseconds from 1 to ${LONGEST_TOOL_TIMEOUT_MILLISECONDS}.`,
+    );
+  }
+  if (typeof tool.run !== 'function') {
+    throw new ToolDefinitionError('tool_run_missing', `Tool ${name} has no function "run".`);
+  }
+  toolSchema(tool);
+}
