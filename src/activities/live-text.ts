@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import type { StreamDelta } from '../models/model-client.ts';
+import { liveTextChannel } from '../store/live-text-channel.ts';
 
 /** Milliseconds that deltas are gathered before they are sent: fast enough to read along, few enough notifications. */
 const BATCH_MILLISECONDS = 60;
@@ -19,11 +20,6 @@ export interface LiveText {
   /** Characters of this kind that came before: a jump is a gap. */
   readonly offset: number;
   readonly text: string;
-}
-
-/** Postgres channel of a conversation's live text. */
-export function liveTextChannel(conversationId: string): string {
-  return `holdfast_live_${conversationId}`;
 }
 
 export interface LiveTextWriter {

@@ -1,3 +1,5 @@
+import { StoreError } from '../store/errors.ts';
+
 /** Stable codes of what the client refuses. */
 export type ClientErrorCode =
   | 'conversation_not_found'
@@ -19,5 +21,36 @@ export class HoldfastClientError extends Error {
   constructor(code: ClientErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+  }
+}
+
+/** Turns what the store or the driver threw into the client's error; an error that is neither is a bug and passes through. */
+export function clientError(error: unknown): unknown {
+  if (error instanceof StoreError) return fromStore(error);
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && UNREACHABLE.test(error.code)) {
+    return new HoldfastClientError(
+      'database_unreachable',
+      `Postgres does not answer (${error.code}): start it with 'npx holdfast dev' or set DATABASE_URL`,
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+/** Node's and postgres.js's codes for no connection, and the SQLSTATE classes 08, 53, 57P and 28. */
+const UNREACHABLE = /^(?:E[A-Z]+|CONNECT\w*|CONNECTION_\w+|08\w{3}|53\w{3}|57P\w{2}|28\w{3}|3D000)$/u;
+
+function fromStore(error: StoreError): HoldfastClientError {
+  switch (error.code) {
+    case 'message_id_reused':
+    case 'conversation_not_found':
+    case 'entry_not_found':
+      return new HoldfastClientError(error.code, error.message, { cause: error });
+    case 'database_behind':
+    case 'database_newer':
+    case 'migration_changed':
+      return new HoldfastClientError('database_schema', error.message, { cause: error });
+    default:
+      return new HoldfastClientError('invalid_argument', error.message, { cause: error });
   }
 }

@@ -83,7 +83,9 @@ export interface ListedEntry {
   readonly sequence: number;
   readonly kind: EntryKind;
   readonly slot: string | null;
+  readonly turnId: string;
   readonly callNumber: number | null;
+  readonly callIndex: number | null;
   readonly toolName: string | null;
   readonly isError: boolean;
   readonly createdAt: string;
@@ -96,17 +98,21 @@ export interface StoredSummary {
   readonly compactionId: string;
   /** 1 for the first of the conversation. */
   readonly generation: number;
-  readonly status: 'planned' | 'committed' | 'failed' | 'abandoned';
   readonly trigger: 'threshold' | 'overflow' | 'manual';
   readonly preset: string;
   readonly form: string;
   readonly tokensBefore: number;
-  readonly tokensAfter: number | null;
-  readonly coveredFromSequence: number | null;
+  readonly tokensAfter: number;
+  /** Last entry that the summary covers; `null` for a pass without summary. */
   readonly coveredThroughSequence: number | null;
+  /** First entry kept verbatim. */
+  readonly firstKeptSequence: number | null;
+  /** Entries that the pass clipped, cleared or stripped. */
+  readonly operations: number;
+  /** `null` for a pass without summary. */
   readonly text: string | null;
   readonly createdAt: string;
-  readonly durationMilliseconds: number | null;
+  readonly durationMilliseconds: number;
 }
 
 export interface FoundPassage {

@@ -1,0 +1,79 @@
+import { budgetFor } from '../context/budget.ts';
+import { breakdownWindow } from '../context/measure-view.ts';
+import { getConversation as getRow } from '../store/conversations.ts';
+import type { ConversationRow } from '../store/conversations.ts';
+import type { Database } from '../store/database.ts';
+import { readLastTurn } from '../store/turns.ts';
+import type { TurnRow } from '../store/turns.ts';
+import { readWindowSource } from '../store/window-source.ts';
+import { HoldfastClientError } from './errors.ts';
+import { explainOutcome } from './explain-outcome.ts';
+import type { ContextReport, Conversation, TurnSummary } from './types.ts';
+
+export async function describeConversation(database: Database, conversationId: string): Promise<Conversation> {
+  const row = await getRow(database, conversationId);
+  if (row === null) throw conversationNotFound(conversationId);
+  return withLastTurn(database, row);
+}
+
+export async function withLastTurn(database: Database, row: ConversationRow): Promise<Conversation> {
+  const turn = await readLastTurn(database, row.id);
+  return {
+    conversationId: row.id,
+    agent: row.agent,
+    model: turn?.model ?? row.settings.model,
+    title: row.title,
+    createdAt: row.createdAt,
+    entryCount: row.entries,
+    waitingMessages: row.waitingMessages,
+    turn: turn === null ? null : summarizeTurn(turn),
+  };
+}
+
+export function summarizeTurn(row: TurnRow): TurnSummary {
+  const { usage } = row;
+  return {
+    turnId: row.turn.turnId,
+    state: row.outcome === null ? 'running' : 'ended',
+    outcome: row.outcome,
+    reason: row.reason,
+    explanation: row.outcome === null ? null : explainOutcome(row.outcome, row.reason),
+    model: row.model,
+    steps: row.steps,
+    modelCalls: usage.modelCalls,
+    compactions: row.compactions,
+    overflows: row.overflows,
+    usage: {
+      input: usage.inputTokens,
+      cacheRead: usage.cacheReadTokens,
+      cacheWrite: usage.cacheWriteTokens,
+      output: usage.outputTokens,
+    },
+    cost: usage.cost,
+    startedAt: row.begunAt,
+    endedAt: row.endedAt,
+    breakdown: row.breakdown,
+  };
+}
+
+/** What the next call's request would contain, in tokens by kind, and the numbers in force. */
+export async function describeContext(database: Database, conversationId: string): Promise<ContextReport> {
+  const source = await readWindowSource(database, conversationId);
+  if (source === null) throw conversationNotFound(conversationId);
+  const { snapshot } = source;
+  const budget = budgetFor(snapshot.policy, snapshot.modelLimits);
+  return {
+    ...breakdownWindow({ ...source, budget }),
+    model: snapshot.model,
+    preset: snapshot.policy.name,
+    trigger: budget.trigger,
+    target: budget.target,
+  };
+}
+
+export function conversationNotFound(conversationId: string): HoldfastClientError {
+  return new HoldfastClientError(
+    'conversation_not_found',
+    `there is no conversation "${conversationId}" with a turn: 'holdfast list' shows what there is`,
+  );
+}

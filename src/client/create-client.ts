@@ -1,0 +1,153 @@
+import type { Client } from '@temporalio/client';
+import type { ContentPart } from '../context/content.ts';
+import { measureContent } from '../context/measure.ts';
+import { StoreError } from '../store/errors.ts';
+import { connectDatabase } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import { listConversations } from '../store/conversations.ts';
+import { newId } from '../store/ids.ts';
+import { acceptMessage } from '../store/messages.ts';
+import type { MessageInput } from '../store/messages.ts';
+import { requireCurrentSchema } from '../store/migrate.ts';
+import { connectClient } from '../temporal/connect.ts';
+import type { TemporalAddress } from '../temporal/connect.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { describeContext, describeConversation, summarizeTurn, withLastTurn } from './conversation.ts';
+import { createDoorbell } from './doorbell.ts';
+import type { Doorbell } from './doorbell.ts';
+import { HoldfastClientError, clientError } from './errors.ts';
+import { findPassages, listConversationEntries, listStoredSummaries, openStoredEntry } from './memory.ts';
+import { waitForEndedTurn } from './outcome.ts';
+import type { HoldfastClient, MessageContent, SentMessage } from './types.ts';
+import { watchConversation } from './watch.ts';
+
+export interface ClientOptions {
+  /** `postgres://user:password@host:port/database`, migrated by `holdfast migrate`. */
+  readonly databaseUrl: string;
+  readonly temporal: TemporalAddress;
+  /** Queue of the workers. Default: `agent-turn`. */
+  readonly taskQueue?: string;
+  /** Told of each doorbell that did not arrive; upkeep finds the row. Default: nothing. */
+  readonly onDoorbellFailure?: (conversationId: string, error: unknown) => void;
+}
+
+/**
+ * Opens a client. Connects to Temporal at the first doorbell, so reading works without it.
+ * @throws HoldfastClientError `database_unreachable`, `database_schema`
+ */
+export async function createClient(options: ClientOptions): Promise<HoldfastClient> {
+  const database = connectDatabase({ url: options.databaseUrl, applicationName: 'holdfast-client' });
+  try {
+    await requireCurrentSchema(database);
+  } catch (error) {
+    await database.end({ timeout: 1 });
+    throw clientError(error);
+  }
+  let connecting: Promise<Client> | null = null;
+  const temporal = (): Promise<Client> => (connecting ??= connectClient(options.temporal));
+  const doorbell = createDoorbell(
+    temporal,
+    options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE,
+    options.onDoorbellFailure ?? (() => undefined),
+  );
+  return {
+    ...senders(database, doorbell),
+    ...readers(database),
+    watch: (watched) => watchConversation(database, watched),
+    async close() {
+      await doorbell.settle();
+      await database.end({ timeout: 1 });
+      // A connection that is still being made has nothing to close.
+      const client = await connecting?.catch(() => null);
+      await client?.connection.close();
+    },
+  };
+}
+
+type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
+
+function senders(
+  database: Database,
+  doorbell: Doorbell,
+): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction'> {
+  const send = async (message: Sent): Promise<SentMessage> => {
+    const id = message.id ?? newId();
+    const content = message.content ?? [];
+    const accepted = await guarded(() =>
+      acceptMessage(database, { ...message, id, content, measurements: measureContent(content) }),
+    );
+    doorbell.ring(message.conversationId);
+    return { conversationId: message.conversationId, messageId: id, duplicate: accepted.state === 'duplicate' };
+  };
+  const command = async (kind: 'stop' | 'compact', conversationId: string, rest: Partial<MessageInput>) => {
+    await guarded(() => describeConversation(database, conversationId));
+    return send({ conversationId, kind, ...rest });
+  };
+  return {
+    startTask: ({ task, agent, model, preset, workspace, conversationId, messageId }) =>
+      send({
+        conversationId: conversationId ?? newId(),
+        kind: 'message',
+        mode: 'queue',
+        agent: agent ?? 'default',
+        settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null },
+        content: partsOf(task),
+        ...(messageId !== undefined && { id: messageId }),
+      }),
+    async sendMessage({ conversationId, content, mode, messageId }) {
+      await guarded(() => describeConversation(database, conversationId));
+      return send({
+        conversationId,
+        kind: 'message',
+        mode: mode ?? 'steer',
+        content: partsOf(content),
+        ...(messageId !== undefined && { id: messageId }),
+      });
+    },
+    stop: ({ conversationId, messageId }) =>
+      command('stop', conversationId, messageId === undefined ? {} : { id: messageId }),
+    requestCompaction: ({ conversationId, focus, messageId }) =>
+      command('compact', conversationId, {
+        ...(focus !== undefined && { focus }),
+        ...(messageId !== undefined && { id: messageId }),
+      }),
+  };
+}
+
+type Readers = Omit<HoldfastClient, keyof ReturnType<typeof senders> | 'watch' | 'close'>;
+
+function readers(database: Database): Readers {
+  return {
+    getConversation: (id) => guarded(() => describeConversation(database, id)),
+    listConversations: ({ limit, before } = {}) =>
+      guarded(async () => {
+        const rows = await listConversations(database, {
+          ...(limit !== undefined && { limit }),
+          ...(before !== undefined && { beforeId: before }),
+        });
+        return Promise.all(rows.map((row) => withLastTurn(database, row)));
+      }),
+    listEntries: (options) => guarded(() => listConversationEntries(database, options)),
+    listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
+    searchMemory: (options) => guarded(() => findPassages(database, options)),
+    openEntry: (id) => guarded(() => openStoredEntry(database, id)),
+    getContext: (id) => guarded(() => describeContext(database, id)),
+    waitForOutcome: (options) => guarded(async () => summarizeTurn(await waitForEndedTurn(database, options))),
+  };
+}
+
+function partsOf(content: MessageContent): readonly ContentPart[] {
+  const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const empty = parts.every((part) => part.type === 'text' && part.text.trim() === '');
+  if (empty)
+    throw new HoldfastClientError('invalid_argument', 'the message is empty: give it a text, an image or a file');
+  return parts;
+}
+
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof StoreError || !(error instanceof HoldfastClientError) ? clientError(error) : error;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Client } from '@temporalio/client';
+import { turnWorkflowId } from '../temporal/names.ts';
+
+/** Milliseconds that a closing client waits for rings under way; a row that was not rung for is found by upkeep. */
+const CLOSE_PATIENCE_MILLISECONDS = 2_000;
+
+/** Rings the doorbells of conversations in the background. */
+export interface Doorbell {
+  ring(conversationId: string): void;
+  /** Waits up to 2 s for rings under way. */
+  settle(): Promise<void>;
+}
+
+/**
+ * @param client a promise, so that the database can be written to while Temporal is still out of reach.
+ * @param failed told of each ring that did not arrive.
+ */
+export function createDoorbell(
+  client: () => Promise<Client>,
+  taskQueue: string,
+  failed: (conversationId: string, error: unknown) => void,
+): Doorbell {
+  const underWay = new Set<Promise<void>>();
+  return {
+    ring(conversationId) {
+      const ringing = client()
+        .then((connected) => ringOnce(connected, taskQueue, conversationId))
+        .catch((error: unknown) => failed(conversationId, error))
+        .finally(() => underWay.delete(ringing));
+      underWay.add(ringing);
+    },
+    async settle() {
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, CLOSE_PATIENCE_MILLISECONDS);
+      });
+      await Promise.race([Promise.all(underWay), patience]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Starts the conversation's turn, or signals the open one. Summary and details name the conversation only. */
+export async function ringOnce(client: Client, taskQueue: string, conversationId: string): Promise<void> {
+  await client.workflow.signalWithStart('agentTurn', {
+    workflowId: turnWorkflowId(conversationId),
+    taskQueue,
+    args: [{ conversationId }],
+    signal: 'doorbell',
+    signalArgs: [],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    // Measured: with the default of 10 s a task handed to a dying worker costs a takeover 5 s more; below 5 s long histories cannot replay in time.
+    workflowTaskTimeout: '5 seconds',
+    staticSummary: `conversation ${conversationId}`,
+    staticDetails: `Turn of conversation \`${conversationId}\`. Messages, originals and summaries are in Postgres: \`holdfast show ${conversationId}\`.`,
+  });
+}

@@ -1,0 +1,30 @@
+import type { TurnOutcome } from '../turn/turn-reference.ts';
+
+/** One sentence for a person: what happened, and what can be done next. */
+export function explainOutcome(outcome: TurnOutcome, reason: string | null): string {
+  switch (outcome) {
+    case 'completed':
+      return completed(reason);
+    case 'stopped':
+      return 'The turn was stopped; everything that had finished is kept. Send a message to go on.';
+    case 'budget_exhausted':
+      return `The turn reached its limit (${reason ?? 'unknown'}). Send a message to go on, or raise the limit in holdfast.yaml.`;
+    case 'context_exhausted':
+      return reason === 'second_overflow'
+        ? "The provider refused the context as too large twice, the second time after a forced compaction. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
+        : "Nothing that may be compacted makes the context fit the window. 'holdfast context' shows what fills it: shorten instructions or tools, or use a model with a larger window, then send a message.";
+    case 'model_failed':
+      return "The model's provider refused or failed every try. 'holdfast show' names the error; mend its cause, then send a message to go on.";
+    case 'refused':
+      return 'The model or its content filter refused to answer. Rephrase the request in a new message.';
+    case 'interrupted':
+      return 'Temporal no longer knows the workflow of this turn, so it was ended. Everything stored is kept: send a message to go on.';
+  }
+}
+
+function completed(reason: string | null): string {
+  if (reason === 'answer_cut')
+    return 'The turn completed, but its last answer was cut at the maximum output several times.';
+  if (reason === 'nothing_to_compact') return 'Nothing was left to compact.';
+  return 'The turn completed.';
+}

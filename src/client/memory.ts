@@ -1,0 +1,88 @@
+import type { Database } from '../store/database.ts';
+import { readPieces } from '../store/content-pieces.ts';
+import { getEntry, listEntries } from '../store/entries.ts';
+import type { StoredEntry } from '../store/entries.ts';
+import { searchMemory } from '../store/search.ts';
+import { listSummaries } from '../store/compactions.ts';
+import { HoldfastClientError } from './errors.ts';
+import type { FoundPassage, HoldfastClient, ListedEntry, StoredSummary } from './types.ts';
+
+type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
+
+export async function listConversationEntries(
+  database: Database,
+  options: Options<'listEntries'>,
+): Promise<ListedEntry[]> {
+  const { conversationId, afterSequence = 0, limit } = options;
+  const entries = await listEntries(database, {
+    conversationId,
+    after: afterSequence,
+    ...(limit !== undefined && { limit }),
+  });
+  return entries.map(listed);
+}
+
+export async function openStoredEntry(
+  database: Database,
+  entryId: string,
+): Promise<ListedEntry & { conversationId: string; original: Uint8Array | null }> {
+  const entry = await getEntry(database, entryId);
+  if (entry === null) {
+    throw new HoldfastClientError(
+      'entry_not_found',
+      `there is no entry "${entryId}": 'holdfast show' and 'holdfast recall' print ids`,
+    );
+  }
+  return { ...listed(entry), conversationId: entry.conversationId, original: await originalOf(database, entry) };
+}
+
+async function originalOf(database: Database, entry: StoredEntry): Promise<Uint8Array | null> {
+  if (entry.original === undefined) return null;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readPieces(database, entry.original.contentId)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+export async function listStoredSummaries(
+  database: Database,
+  options: Options<'listSummaries'>,
+): Promise<StoredSummary[]> {
+  const rows = await listSummaries(database, { ...options, limit: 1_000 });
+  return rows.reverse().map((row) => ({
+    compactionId: row.compactionId,
+    generation: row.number,
+    trigger: row.reason,
+    preset: row.preset,
+    form: row.form,
+    tokensBefore: row.tokensBefore,
+    tokensAfter: row.tokensAfter,
+    coveredThroughSequence: row.coveredThroughSequence,
+    firstKeptSequence: row.firstKeptSequence,
+    operations: row.operations,
+    text: row.text,
+    createdAt: row.createdAt,
+    durationMilliseconds: row.durationMilliseconds,
+  }));
+}
+
+export async function findPassages(database: Database, options: Options<'searchMemory'>): Promise<FoundPassage[]> {
+  const found = await searchMemory(database, options);
+  return found.map(({ entryId, kind, createdAt, offset, text }) => ({ entryId, kind, createdAt, offset, text }));
+}
+
+function listed(entry: StoredEntry): ListedEntry {
+  return {
+    entryId: entry.id,
+    sequence: entry.sequence,
+    kind: entry.kind,
+    slot: entry.slot ?? null,
+    turnId: entry.turnId,
+    callNumber: entry.callNumber ?? null,
+    callIndex: entry.callIndex ?? null,
+    toolName: entry.toolName ?? null,
+    isError: entry.isError ?? false,
+    createdAt: entry.createdAt,
+    content: entry.content,
+    originalBytes: entry.original?.bytes ?? null,
+  };
+}

@@ -1,0 +1,58 @@
+import type { Database } from '../store/database.ts';
+import { EVENTS_CHANNEL } from '../store/events.ts';
+import { readTurnForMessage } from '../store/turns.ts';
+import type { TurnRow } from '../store/turns.ts';
+import { HoldfastClientError } from './errors.ts';
+
+/** Looked for this often without a notification, which can be lost with its connection. Milliseconds. */
+const LOOK_INTERVAL_MILLISECONDS = 2_000;
+
+/** Waits until the turn that took a message has ended, and returns its row: the row is the truth, not the workflow's result. */
+export async function waitForEndedTurn(
+  database: Database,
+  options: {
+    conversationId: string;
+    messageId: string;
+    timeoutMilliseconds?: number | undefined;
+    signal?: AbortSignal | undefined;
+  },
+): Promise<TurnRow> {
+  const { conversationId, messageId, timeoutMilliseconds, signal } = options;
+  let wake = (): void => undefined;
+  const listening = await database.listen(EVENTS_CHANNEL, (payload) => {
+    if (payload.startsWith(conversationId)) wake();
+  });
+  const timer = setInterval(() => wake(), LOOK_INTERVAL_MILLISECONDS);
+  const onAbort = (): void => wake();
+  signal?.addEventListener('abort', onAbort);
+  const deadline = timeoutMilliseconds === undefined ? Infinity : Date.now() + timeoutMilliseconds;
+  const timeout = timeoutMilliseconds === undefined ? undefined : setTimeout(() => wake(), timeoutMilliseconds);
+  try {
+    for (;;) {
+      const rung = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const found = await readTurnForMessage(database, messageId);
+      if (found === null) {
+        throw new HoldfastClientError(
+          'invalid_argument',
+          `there is no message "${messageId}": use the id that a send returned`,
+        );
+      }
+      if (found.state === 'taken' && found.turn.outcome !== null) return found.turn;
+      signal?.throwIfAborted();
+      if (Date.now() >= deadline) {
+        throw new HoldfastClientError(
+          'timeout',
+          `the turn of message "${messageId}" has not ended after ${timeoutMilliseconds} ms: it goes on; wait again or stop it`,
+        );
+      }
+      await rung;
+    }
+  } finally {
+    clearInterval(timer);
+    clearTimeout(timeout);
+    signal?.removeEventListener('abort', onAbort);
+    await listening.unlisten();
+  }
+}

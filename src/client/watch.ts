@@ -1,0 +1,103 @@
+import type { Database } from '../store/database.ts';
+import { EVENTS_CHANNEL, listEvents } from '../store/events.ts';
+import type { EventRow } from '../store/events.ts';
+import { liveTextChannel } from '../store/live-text-channel.ts';
+import type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';
+import { createUpdateQueue } from './update-queue.ts';
+import type { UpdateQueue } from './update-queue.ts';
+
+/** Events read in one query. */
+const PAGE = 500;
+/** A notification can be lost with its connection; events are looked for this often without one. Milliseconds. */
+const LOOK_INTERVAL_MILLISECONDS = 2_000;
+
+/**
+ * Events of a conversation in order, each once, and live text as it comes. Events are read from
+ * their table, notifications only say when: what a lost connection missed is found by the next look.
+ */
+export async function* watchConversation(database: Database, options: WatchOptions): AsyncGenerator<WatchUpdate> {
+  const { conversationId, liveText = true, signal } = options;
+  const queue = createUpdateQueue<WatchUpdate>();
+  const reader = createEventReader(database, conversationId, options.afterSequence ?? 0, queue);
+  const channel = conversationChannel(liveText, conversationId, queue);
+  const onAbort = (): void => queue.end();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const timer = setInterval(() => reader.look(), LOOK_INTERVAL_MILLISECONDS);
+  const listening = await Promise.all([
+    database.listen(
+      EVENTS_CHANNEL,
+      (payload) => payload.startsWith(conversationId) && reader.look(),
+      () => reader.look(),
+    ),
+    ...channel.map(([name, receive]) => database.listen(name, receive)),
+  ]);
+  try {
+    reader.look();
+    if (signal?.aborted === true) return;
+    yield* queue;
+  } finally {
+    clearInterval(timer);
+    signal?.removeEventListener('abort', onAbort);
+    await Promise.all(listening.map((each) => each.unlisten()));
+    await reader.settle();
+  }
+}
+
+function conversationChannel(
+  wanted: boolean,
+  conversationId: string,
+  queue: UpdateQueue<WatchUpdate>,
+): [string, (payload: string) => void][] {
+  if (!wanted) return [];
+  return [
+    [
+      liveTextChannel(conversationId),
+      (payload) => queue.push({ type: 'live_text', text: JSON.parse(payload) as LiveTextUpdate }),
+    ],
+  ];
+}
+
+interface EventReader {
+  /** Reads what is new; looks that come while one is under way become one more. */
+  look(): void;
+  settle(): Promise<void>;
+}
+
+function createEventReader(
+  database: Database,
+  conversationId: string,
+  after: number,
+  queue: UpdateQueue<WatchUpdate>,
+): EventReader {
+  let last = after;
+  let again = false;
+  let reading: Promise<void> | null = null;
+  const read = async (): Promise<void> => {
+    do {
+      again = false;
+      const rows = await listEvents(database, { conversationId, after: last, limit: PAGE });
+      for (const row of rows) {
+        last = row.number;
+        queue.push({ type: 'event', event: timelineEvent(row) });
+      }
+      if (rows.length === PAGE) again = true;
+    } while (again);
+  };
+  return {
+    look() {
+      again = true;
+      reading ??= read()
+        .catch((error: unknown) => queue.fail(error))
+        .finally(() => {
+          reading = null;
+        });
+    },
+    settle: async () => {
+      await reading;
+    },
+  };
+}
+
+function timelineEvent(row: EventRow): TimelineEvent {
+  return { sequence: row.number, kind: row.kind, turnId: row.turnId, data: row.data, createdAt: row.createdAt };
+}
