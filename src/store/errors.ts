@@ -1,3 +1,5 @@
+import postgres from 'postgres';
+
 /**
  * Every refusal of the store. The first group is raised by the database itself, as an SQLSTATE of
  * class HF, so that a rule holds for whoever writes; the second by the store's code.
@@ -54,4 +56,20 @@ export class StoreError extends Error {
   get permanent(): boolean {
     return this.code !== 'head_moved' && this.code !== 'database_behind';
   }
+}
+
+const CODES_OF_SQLSTATES: Readonly<Record<string, StoreErrorCode>> = {
+  HF001: 'stale_epoch',
+  HF002: 'head_moved',
+  HF003: 'append_only',
+  HF004: 'sequence_gap',
+  HF005: 'superseded_attempt',
+  HF006: 'group_split',
+};
+
+/** A refusal of the database as a `StoreError`; any other error unchanged. */
+export function toStoreError(error: unknown): unknown {
+  if (!(error instanceof postgres.PostgresError)) return error;
+  const code = CODES_OF_SQLSTATES[error.code];
+  return code === undefined ? error : new StoreError(code, error.message, { cause: error });
 }

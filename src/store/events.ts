@@ -1,31 +1,12 @@
+import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database } from './database.ts';
+import type { EventData, EventKind } from './event-writer.ts';
+import { isId } from './ids.ts';
+import { isoTime } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
 
-/** NOTIFY channel of the timeline. Payload: `<conversation id> <number of the newest event>`, or `<conversation id> 0` for a message that waits. */
-export const EVENTS_CHANNEL = 'holdfast_events';
-
-export type EventKind =
-  | 'message_taken'
-  | 'turn_begun'
-  | 'turn_continued'
-  | 'turn_ended'
-  | 'model_call_started'
-  | 'model_call_answered'
-  | 'model_call_failed'
-  | 'tool_call_claimed'
-  | 'tool_call_finished'
-  | 'tool_result_late'
-  | 'compaction_started'
-  | 'compaction_part_written'
-  | 'compaction_part_failed'
-  | 'compaction_form_failed'
-  | 'compaction_committed'
-  | 'compaction_exhausted'
-  | 'compaction_abandoned'
-  | 'continuation_added'
-  | 'rules_changed';
-
-/** Ids, names, counts and flags; never message text. */
-export type EventData = Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>;
+export { EVENTS_CHANNEL } from './event-writer.ts';
+export type { EventData, EventKind } from './event-writer.ts';
 
 export interface EventRow {
   readonly conversationId: string;
@@ -37,25 +18,36 @@ export interface EventRow {
   readonly createdAt: string;
 }
 
-/** Events after a number, oldest first; at most `limit` (default 500). */
+/** Events after a number (default 0), oldest first; at most `limit` (default 500). */
 export async function listEvents(
-  _sql: Database,
-  _request: { readonly conversationId: string; readonly after?: number; readonly limit?: number },
+  sql: Database,
+  request: { readonly conversationId: string; readonly after?: number; readonly limit?: number },
 ): Promise<EventRow[]> {
-  throw new Error('unwritten');
+  if (!isId(request.conversationId)) return [];
+  const rows = await sql<
+    { number: number; kind: EventKind; turn_id: string | null; data: EventData; created_at: Date }[]
+  >`
+    select number, kind, turn_id, data, created_at from events
+    where conversation_id = ${request.conversationId} and number > ${request.after ?? 0}
+    order by number limit ${request.limit ?? 500}`;
+  return rows.map((row) => ({
+    conversationId: request.conversationId,
+    number: row.number,
+    kind: row.kind,
+    turnId: row.turn_id,
+    data: row.data,
+    createdAt: isoTime(row.created_at),
+  }));
 }
 
 /**
  * Appends an event in a transaction of its own, for what no other write of the store records.
- * @throws StoreError `stale_epoch` when the event names a turn that was taken over
+ * Returns its number.
+ * @throws StoreError `stale_epoch`
  */
 export async function recordEvent(
-  _sql: Database,
-  _event: {
-    readonly turn: import('../turn/turn-reference.ts').TurnReference;
-    readonly kind: EventKind;
-    readonly data: EventData;
-  },
-): Promise<number> {
-  throw new Error('unwritten');
+  sql: Database,
+  event: { readonly turn: TurnReference; readonly kind: EventKind; readonly data: EventData },
+): Promise<void> {
+  await writeAsTurn(sql, event.turn, (writer) => writer.event(event.kind, event.data));
 }

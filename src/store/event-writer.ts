@@ -1,0 +1,62 @@
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Database, Queries } from './database.ts';
+import { jsonText, plainText } from './stored-text.ts';
+
+/** NOTIFY channel of the timeline. Payload: `<conversation id> <number of the newest event>`, or `<conversation id> 0` for a message that waits. */
+export const EVENTS_CHANNEL = 'holdfast_events';
+
+export type EventKind =
+  | 'message_taken'
+  | 'turn_begun'
+  | 'turn_continued'
+  | 'turn_ended'
+  | 'model_call_started'
+  | 'model_call_answered'
+  | 'model_call_failed'
+  | 'tool_call_claimed'
+  | 'tool_call_finished'
+  | 'tool_result_late'
+  | 'compaction_started'
+  | 'compaction_part_written'
+  | 'compaction_part_failed'
+  | 'compaction_form_failed'
+  | 'compaction_committed'
+  | 'compaction_exhausted'
+  | 'compaction_abandoned'
+  | 'note_added'
+  | 'rules_changed';
+
+/** Ids, names, counts and flags; never message text. */
+export type EventData = Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>;
+
+/** Appends an event inside the caller's transaction and returns its number. */
+export async function insertEvent(
+  sql: Queries,
+  event: { readonly turn: TurnReference; readonly kind: EventKind; readonly data: EventData },
+): Promise<number> {
+  const { turn, kind, data } = event;
+  const [row] = await sql<{ number: number }[]>`
+    insert into events (conversation_id, turn_id, epoch, kind, data)
+    values (${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${kind}, ${jsonText(cleaned(data))}::text::jsonb)
+    returning number`;
+  return row?.number ?? 0;
+}
+
+/** A tool's name is the model's invention when the tool is unknown; jsonb holds neither NUL nor lone surrogates. */
+function cleaned(data: EventData): EventData {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? plainText(value) : value]),
+  );
+}
+
+/**
+ * Wakes watchers. What they are told of is committed: a failure here loses no more than time, since
+ * watchers also look by themselves, so it does not fail the write that came before.
+ */
+export async function notifyWatchers(sql: Database, conversationId: string, newestEvent: number): Promise<void> {
+  try {
+    await sql`select pg_notify(${EVENTS_CHANNEL}, ${`${conversationId} ${newestEvent}`})`;
+  } catch {
+    // The connection broke: the next statement reports it.
+  }
+}
