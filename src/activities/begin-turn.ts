@@ -1,5 +1,5 @@
 import { budgetFor } from '../context/budget.ts';
-import { fixedMeasurements } from '../context/measure-view.ts';
+import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import { newId } from '../store/ids.ts';
 import * as store from '../store/turns.ts';
 import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';

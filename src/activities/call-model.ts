@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { budgetFor } from '../context/budget.ts';
 import { calibrate, estimateTokens } from '../context/estimate.ts';
-import { CUT_ANSWER_NOTE } from '../context/continuation.ts';
+import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measureContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import { RENDERER_VERSION, canonicalView, projectView } from '../context/project-view.ts';
@@ -24,6 +24,7 @@ import type { Execution } from './activity-shell.ts';
 import { describeAnswer } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { openLiveText } from './live-text.ts';
+import { newContent } from './new-content.ts';
 import { afterFailure, emptyAnswer, silentOverflow } from './model-failure.ts';
 
 /** One try of a model call, from registration on. */
@@ -166,13 +167,11 @@ async function tellToGoOn(
   input: CallModelInput,
   answer: StoredAnswer,
 ): Promise<void> {
-  const content = [{ type: 'text', text: CUT_ANSWER_NOTE }] as const;
   await appendNote(database, {
+    ...newContent(cutAnswerContent()),
     turn: input.turn,
     slot: 'continuation',
     headEntryId: answer.entryId,
     key: `cut-answer:${input.callNumber}`,
-    content,
-    measurements: measureContent(content),
   });
 }

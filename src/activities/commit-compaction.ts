@@ -1,21 +1,33 @@
 import { budgetFor } from '../context/budget.ts';
-import { CONTINUATION_NOTE } from '../context/continuation.ts';
+import { continuationContent } from '../context/continuation.ts';
 import { estimateTokens } from '../context/estimate.ts';
-import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import { judgeCompaction, viewAfterCompaction } from '../context/judge-compaction.ts';
-import { composeSummary } from '../context/compose-summary.ts';
-import type { CompactionForm } from '../context/plan.ts';
+import { measureContent } from '../context/measure.ts';
+import { subtractMeasurements } from '../context/measurement-arithmetic.ts';
 import { weakerForm } from '../context/plan-compaction.ts';
+import { composeSummary } from '../context/compose-summary.ts';
+import { summaryContent } from '../context/summary-message.ts';
 import { listParts } from '../store/compaction-parts.ts';
 import type { PartRow } from '../store/compaction-parts.ts';
 import * as store from '../store/compactions.ts';
 import type { CompactionRow, NewSummary } from '../store/compactions.ts';
+import { recordEvent } from '../store/events.ts';
 import { readFitCheck, readPlanSource } from '../store/fit-check.ts';
+import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
+import { readSnapshot } from '../store/turns.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
 import { describePlan, makePlan } from './compact-context.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { newText } from './new-content.ts';
+import { newContent } from './new-content.ts';
+
+interface CommitState {
+  readonly turn: TurnReference;
+  readonly compaction: CompactionRow;
+  readonly check: FitCheck;
+  readonly source: PlanSource;
+}
 
 /**
  * Commits a finished plan when the numbers say that it helped, in one transaction; otherwise plans
@@ -32,17 +44,17 @@ export async function commitCompaction(
   const parts = await listParts(database, compactionId);
   const check = await readFitCheck(database, turn);
   const source = await readPlanSource(database, turn);
-  const failure = parts.find((part) => part.state !== 'written');
-  if (failure !== undefined) return planWeaker(dependencies, { turn, compaction, failure: 'summary_failed' });
-  const summary = summaryOf(compaction, parts, check.model);
-  const viewAfter = viewAfterCompaction({
-    plan: compaction.plan,
-    entries: source.entries,
-    summary: source.summary,
-    newSummary: summary?.measurements ?? null,
-    operations: source.operations,
-  });
-  const tokensAfter = estimateTokens(addMeasurements(viewAfter, check.fixed), check.calibration);
+  const state: CommitState = { turn, compaction, check, source };
+  if (parts.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const summary = summaryOf(compaction, parts, snapshot.summarizer.model);
+  const after = viewAfterCompaction(
+    { ...source, fixed: check.fixed },
+    compaction.plan,
+    compactionId,
+    summary?.measurements ?? null,
+  );
+  const tokensAfter = estimateTokens(after, check.calibration);
   const verdict = judgeCompaction({
     policy: check.policy,
     budget: budgetFor(check.policy, check.modelLimits),
@@ -51,21 +63,89 @@ export async function commitCompaction(
     tokensAfter,
     lastForm: weakerForm(compaction.form) === null,
   });
-  if (verdict !== 'accepted') return planWeaker(dependencies, { turn, compaction, failure: verdict });
+  if (verdict !== 'accepted') return planWeaker(dependencies, state, verdict);
   const committed = await store.commitCompaction(database, {
     turn,
     compactionId,
     summary,
-    viewAfter,
+    viewAfter: subtractMeasurements(after, check.fixed),
     tokensAfter,
-    continuation: compaction.plan.continuation ? newText(CONTINUATION_NOTE) : null,
+    continuation: compaction.plan.continuation ? newContent(continuationContent()) : null,
   });
   dependencies.reachCrashPoint('commitCompaction:written');
   if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
   if (committed.kind === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  const { headEntryId } = committed;
   return {
     kind: 'committed',
-    view: { headEntryId: committed.headEntryId, tokens: committed.tokensAfter },
+    view: { headEntryId, tokens: committed.tokensAfter },
     tokensBefore: compaction.tokensBefore,
   };
+}
+
+/** What an earlier attempt of this activity, or of its predecessor on another worker, has decided already. */
+async function finishedBefore(
+  { database }: ActivityDependencies,
+  compaction: CompactionRow,
+): Promise<CommitCompactionResult | null> {
+  if (compaction.status === 'planned') return null;
+  if (compaction.nextCompactionId !== null) {
+    return { kind: 'planned', planned: describePlan(await store.getCompaction(database, compaction.nextCompactionId)) };
+  }
+  if (compaction.status !== 'committed' || compaction.committedHeadEntryId === null) {
+    return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  }
+  return {
+    kind: 'committed',
+    view: { headEntryId: compaction.committedHeadEntryId, tokens: compaction.tokensAfter ?? compaction.tokensBefore },
+    tokensBefore: compaction.tokensBefore,
+  };
+}
+
+function summaryOf(compaction: CompactionRow, parts: readonly PartRow[], model: string): NewSummary | null {
+  if (parts.length === 0) return null;
+  const composed = composeSummary(parts.map((row) => ({ kind: row.part.kind, text: row.text ?? '' })));
+  return {
+    text: composed.text,
+    measurements: measureContent(summaryContent(composed.text)),
+    sections: composed.sections,
+    files: { read: [], modified: [] },
+    model: compaction.form === 'extractive_summary' ? null : model,
+    promptVersion: parts.at(-1)?.promptVersion ?? '',
+  };
+}
+
+/** Replaces a form that failed by the next weaker one, or ends the compaction when none is left. */
+async function planWeaker(
+  dependencies: ActivityDependencies,
+  { turn, compaction, check, source }: CommitState,
+  failure: string,
+): Promise<CommitCompactionResult> {
+  const { database } = dependencies;
+  const { compactionId, reason } = compaction;
+  for (let form = weakerForm(compaction.form); form !== null; form = weakerForm(form)) {
+    const result = await makePlan(dependencies, turn, { check, source, reason, form });
+    if (result.kind !== 'planned') continue;
+    const next = await store.replanCompaction(database, {
+      turn,
+      compactionId,
+      failure,
+      nextCompactionId: newId(),
+      plan: result.plan,
+    });
+    return { kind: 'planned', planned: describePlan(next) };
+  }
+  await store.endCompaction(database, { turn, compactionId, status: 'failed', failure });
+  // What does not get smaller may still fit: then the model is called, and the provider has the last word.
+  const view = { headEntryId: check.headEntryId, tokens: compaction.tokensBefore };
+  const budget = budgetFor(check.policy, check.modelLimits);
+  if (reason !== 'overflow' && compaction.tokensBefore <= budget.inputBudget) {
+    return { kind: 'committed', view, tokensBefore: compaction.tokensBefore };
+  }
+  await recordEvent(database, {
+    turn,
+    kind: 'compaction_exhausted',
+    data: { compactionId, failure, tokens: compaction.tokensBefore },
+  });
+  return { kind: 'exhausted', tokens: compaction.tokensBefore };
 }
