@@ -18,10 +18,10 @@ export interface Measurements {
   /** UTF-8 bytes of the text, plus the bytes of media. */
   readonly bytes: number;
   readonly images: number;
-  /** Sum over images of ceil(width / 28) × ceil(height / 28). */
+  /** Sum over images of ceil(width / 28) × ceil(height / 28), at most 4,000 each. */
   readonly imagePatches: number;
   readonly documentPages: number;
-  /** Messages, tool calls and tool results: each costs a few tokens of framing. */
+  /** One per entry and one per tool call: each costs a few tokens of framing. */
   readonly frames: number;
 }
 

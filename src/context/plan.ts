@@ -58,7 +58,7 @@ export interface PlanPart {
   readonly toSequence?: number;
   /** Tokens of the input as estimated. */
   readonly inputTokens: number;
-  /** Longest answer, in tokens. */
+  /** Longest answer, in tokens; a little below the plan's `summaryLimit`, so that the must-keep check can append. */
   readonly maximumOutput: number;
 }
 
@@ -109,6 +109,11 @@ export interface CompactionPlan {
   readonly keptUserEntryIds: readonly string[];
   readonly operations: readonly Operation[];
   readonly parts: readonly PlanPart[];
+  /**
+   * Longest summary text that the plan counts with, in tokens: the model's answer and what the
+   * must-keep check appends, or the extractive summary. 0 when the pass writes no summary.
+   */
+  readonly summaryLimit: number;
   /** Append a continuation note after the commit. */
   readonly continuation: boolean;
   /** Tokens of the view, by the calibrated estimate, before the pass. */

@@ -5,11 +5,14 @@
 
 /** A number of tokens: absolute (shrinks in proportion below windows of 100,000), a fraction of something, or the smaller of both. */
 export interface TokenAmount {
-  /** Tokens. Shrinks in proportion for windows below 100,000 unless the user set it. */
+  /** Tokens. Shrinks in proportion for windows below 100,000 unless `exact`. */
   readonly tokens?: number;
   /** Fraction (0 to 1) of `of`. */
   readonly fraction?: number;
+  /** Default: `input_budget`. */
   readonly of?: 'window' | 'input_budget';
+  /** Set by the user: `tokens` is taken as it is, whatever the window. Default: false. */
+  readonly exact?: boolean;
 }
 
 export type Reducer =
@@ -28,6 +31,8 @@ export type Reducer =
   /** Keeps head and tail of large contents. */
   | {
       readonly kind: 'clip';
+      /** What is clipped, in this order: tool results largest first, the others oldest first. */
+      readonly of: readonly ClippedKind[];
       readonly headFraction: number;
       /** Characters. */
       readonly headLimit: number;
@@ -38,37 +43,67 @@ export type Reducer =
       readonly minimumCharacters: number;
       /** Per role, this many newest entries stay. */
       readonly protectNewest: number;
+      /** Results of failed calls stay. */
+      readonly protectErrors: boolean;
+      /** Tools whose results stay. */
+      readonly protectedTools: readonly string[];
     };
+
+export type ClippedKind = 'tool_result' | 'assistant' | 'user';
+
+/** What a section is for, so that the extractive summary can fill it without a model. */
+export type SectionSubject = 'requests' | 'progress' | 'findings' | 'open' | 'decisions' | 'files' | 'state';
 
 export interface SummarySection {
   readonly title: string;
   /** What the section must hold, told to the summarizing model. */
   readonly instruction: string;
+  readonly subject: SectionSubject;
+}
+
+/** A text that is given to the summarizing model; the version is stored with each summary. */
+export interface Prompt {
+  readonly name: string;
+  /** Raised with every change of the text. */
+  readonly version: number;
+  readonly text: string;
+}
+
+/** Placeholders in the texts: `{{sections}}` becomes the list of headings with their instructions. */
+export interface SummaryPrompts {
+  readonly system: Prompt;
+  /** Asks for the summary of a stretch of the conversation, updating an earlier one if there is one. */
+  readonly history: Prompt;
+  /** Asks for the summary of the beginning of a turn whose end stays visible. */
+  readonly turnPrefix: Prompt;
+  /** Asks for one summary out of those of all parts. */
+  readonly merge: Prompt;
 }
 
 export interface CompactionPolicy {
   readonly name: string;
-  /** `false`: never compacts; a reported overflow ends the turn as `context_exhausted`. */
+  /** `false`: never compacts by itself; a reported overflow ends the turn as `context_exhausted`. */
   readonly enabled: boolean;
   /** When a pass starts: the view's calibrated estimate is over this. */
   readonly trigger: TokenAmount;
   /** What a pass aims for; `null`: below the trigger is enough. */
   readonly target: TokenAmount | null;
   /** Tokens kept free for the answer; `null`: min(model's maximum output, 16,384, 20 % of the window). */
-  readonly outputReserve: number | null;
+  readonly outputReserve: TokenAmount | null;
   readonly keep: {
     /** Newest entries that stay as they are. */
     readonly tail: TokenAmount;
     /** Older user messages that stay verbatim, newest first. */
     readonly userMessages: TokenAmount;
-    /** Whether a cut may fall inside a turn. */
+    /** Whether a cut may fall inside a turn. A single turn that is larger than the tail is always split. */
     readonly splitTurns: boolean;
   };
+  /** Tried in this order. */
   readonly reduce: readonly Reducer[];
   readonly summary: {
     /** `if_needed`: only if reducing does not reach the target. */
     readonly when: 'if_needed' | 'always' | 'never';
-    readonly prompt: string;
+    readonly prompts: SummaryPrompts;
     readonly sections: readonly SummarySection[];
     /** Longest summary. */
     readonly maximumOutput: TokenAmount;

@@ -50,4 +50,9 @@ export interface ProjectionInput {
   readonly entries: readonly Entry[];
   readonly summary: (SummaryInForce & { readonly text: string }) | null;
   readonly operations: readonly Operation[];
+  /**
+   * Newest entry that existed when the newest compaction in force was committed. Assistant entries
+   * up to it lose their reasoning, later ones keep it. Default: all lose it once something is in force.
+   */
+  readonly changedThroughSequence?: number;
 }

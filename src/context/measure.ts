@@ -1,0 +1,211 @@
+import type { ContentPart, FilePart, ImagePart } from './content.ts';
+import { NO_MEASUREMENTS } from './measurement-arithmetic.ts';
+import type { Measurements } from './measurements.ts';
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** Classes of characters; lower, upper and digit can form dense runs, the joiners inside them do not end one. */
+const SPACE = 0;
+const WHITESPACE = 1;
+const LOWER = 2;
+const UPPER = 3;
+const DIGIT = 4;
+const JOINER = 5;
+const SYMBOL = 6;
+const LETTER = 7;
+const IDEOGRAPH = 8;
+
+/**
+ * A run of letters, digits and `+ / = _ -` counts as dense when it is at least this long and
+ * changes between lower case, upper case and digits this often. Random base64 changes at 42 % of
+ * its characters and hex at 47 %, `aCamelCaseIdentifier` at 15 %.
+ */
+const DENSE_RUN_MINIMUM = 16;
+const DENSE_RUN_CHANGES = 0.25;
+
+/** Tokens that a vendor charges for one image at most (facts of Claude's 5.5 generation: about 3,900). */
+const IMAGE_PATCHES_MAXIMUM = 4_000;
+/** For an image whose size nobody could read: the cap of Claude's 4.5 generation. */
+const IMAGE_PATCHES_UNKNOWN = 1_600;
+
+const ASCII_CLASS = asciiClasses();
+
+function asciiClasses(): Uint8Array {
+  const classes = new Uint8Array(128).fill(SYMBOL);
+  for (const code of [9, 10, 11, 12, 13]) classes[code] = WHITESPACE;
+  classes[32] = SPACE;
+  for (let code = 48; code <= 57; code += 1) classes[code] = DIGIT;
+  for (let code = 65; code <= 90; code += 1) classes[code] = UPPER;
+  for (let code = 97; code <= 122; code += 1) classes[code] = LOWER;
+  for (const character of '+/=_-') classes[character.charCodeAt(0)] = JOINER;
+  return classes;
+}
+
+/** Class of a UTF-16 code unit beyond ASCII. */
+function wideClass(code: number): number {
+  if (code === 0xa0 || code === 0x2028 || code === 0x2029) return WHITESPACE;
+  if (code < 0xc0) return SYMBOL;
+  if (code < 0x1100) return LETTER;
+  if (code < 0x1200) return IDEOGRAPH; // Hangul Jamo
+  if (code < 0x2000) return LETTER;
+  if (code < 0x2e80) return SYMBOL; // punctuation, arrows, box drawing, pictographs
+  if (code < 0xa4d0) return IDEOGRAPH; // CJK, kana, Hangul compatibility, Yi
+  if (code < 0xac00) return LETTER;
+  if (code < 0xd7b0) return IDEOGRAPH; // Hangul
+  if (code < 0xe000) return SYMBOL; // surrogates: emoji for the most part
+  if (code >= 0xf900 && code < 0xfb00) return IDEOGRAPH;
+  if (code >= 0xff00) return IDEOGRAPH; // full-width forms
+  return LETTER;
+}
+
+/** What is known of the run of word characters or white space that the scan is in. */
+class RunCounter {
+  length = 0;
+  changes = 0;
+  letters = 0;
+  private previous = -1;
+
+  add(kind: number): void {
+    this.length += 1;
+    if (kind === JOINER) return;
+    if (kind !== DIGIT) this.letters += 1;
+    const previous = this.previous;
+    // Only lower to upper, so that a capitalized word of an identifier counts once.
+    const isChange =
+      (previous === LOWER && kind === UPPER) || (previous !== -1 && (previous === DIGIT) !== (kind === DIGIT));
+    if (isChange) this.changes += 1;
+    this.previous = kind;
+  }
+
+  /** Books the run and starts a new one. */
+  flushInto(counts: Mutable<Measurements>): void {
+    if (this.length === 0) return;
+    if (this.length >= DENSE_RUN_MINIMUM && this.changes >= this.length * DENSE_RUN_CHANGES) {
+      counts.dense += this.length;
+    } else {
+      counts.letters += this.letters;
+      counts.symbols += this.length - this.letters;
+    }
+    this.length = 0;
+    this.changes = 0;
+    this.letters = 0;
+    this.previous = -1;
+  }
+}
+
+function utf8Bytes(text: string, index: number, code: number): number {
+  if (code < 0x80) return 1;
+  if (code < 0x800) return 2;
+  const high = code >= 0xd800 && code < 0xdc00;
+  const low = code >= 0xdc00 && code < 0xe000;
+  if (high) return isLowSurrogate(text.charCodeAt(index + 1)) ? 2 : 3;
+  if (low) return isHighSurrogate(text.charCodeAt(index - 1)) ? 2 : 3;
+  return 3;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code < 0xe000;
+}
+
+function flushWhitespace(length: number, isSingleSpace: boolean, counts: Mutable<Measurements>): void {
+  if (length === 0) return;
+  if (isSingleSpace) counts.spaces += 1;
+  else counts.whitespaceRuns += length;
+}
+
+function countText(text: string, counts: Mutable<Measurements>): void {
+  const run = new RunCounter();
+  let whitespace = 0;
+  let onlySpaces = true;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    const kind = code < 128 ? (ASCII_CLASS[code] ?? SYMBOL) : wideClass(code);
+    counts.bytes += code < 128 ? 1 : utf8Bytes(text, index, code);
+    if (kind <= WHITESPACE) {
+      run.flushInto(counts);
+      whitespace += 1;
+      onlySpaces &&= kind === SPACE;
+      continue;
+    }
+    if (whitespace > 0) {
+      flushWhitespace(whitespace, whitespace === 1 && onlySpaces, counts);
+      whitespace = 0;
+      onlySpaces = true;
+    }
+    if (kind <= JOINER) {
+      run.add(kind);
+      continue;
+    }
+    run.flushInto(counts);
+    if (kind === LETTER) counts.letters += 1;
+    else if (kind === IDEOGRAPH) counts.ideographs += 1;
+    else counts.symbols += 1;
+  }
+  run.flushInto(counts);
+  flushWhitespace(whitespace, whitespace === 1 && onlySpaces, counts);
+}
+
+function countImage(image: ImagePart, counts: Mutable<Measurements>): void {
+  const patches = Math.ceil(image.width / 28) * Math.ceil(image.height / 28);
+  counts.images += 1;
+  counts.imagePatches += patches > 0 ? Math.min(patches, IMAGE_PATCHES_MAXIMUM) : IMAGE_PATCHES_UNKNOWN;
+  counts.bytes += base64Bytes(image.data);
+}
+
+function countFile(file: FilePart, counts: Mutable<Measurements>): void {
+  const bytes = base64Bytes(file.data);
+  counts.documentPages += file.pages;
+  counts.bytes += bytes;
+  // A file without pages reaches the model as its text.
+  if (file.pages === 0) counts.letters += bytes;
+}
+
+function base64Bytes(data: string): number {
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  return Math.max(0, Math.floor((data.length * 3) / 4) - padding);
+}
+
+/** Counts a text in one pass; `frames` stays 0. A megabyte takes about 10 ms. */
+export function measureText(text: string): Measurements {
+  const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS };
+  countText(text, counts);
+  return counts;
+}
+
+/**
+ * Counts the content of one entry: its text, its media, and as `frames` one for the entry and one
+ * per tool call. Signatures and call ids are not counted: vendors do not charge for the one and the
+ * other is part of the frame. Encrypted reasoning counts by its length, as letters: six characters
+ * of base64 hold about one token of text.
+ */
+export function measureContent(parts: readonly ContentPart[]): Measurements {
+  const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS, frames: 1 };
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+        countText(part.text, counts);
+        break;
+      case 'thinking':
+        countText(part.text, counts);
+        counts.letters += part.encrypted?.length ?? 0;
+        counts.bytes += part.encrypted?.length ?? 0;
+        break;
+      case 'image':
+        countImage(part, counts);
+        break;
+      case 'file':
+        countFile(part, counts);
+        break;
+      case 'tool_call':
+        counts.frames += 1;
+        countText(part.name, counts);
+        countText(part.arguments, counts);
+        break;
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,127 @@
+import type { ContentPart } from './content.ts';
+import { clipContent, clippableCharacters } from './clip.ts';
+import type { Entry, EntryOutline } from './entry.ts';
+import { rawTokens } from './estimate.ts';
+import { measureContent, measureText } from './measure.ts';
+import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurement-arithmetic.ts';
+import type { Measurements } from './measurements.ts';
+import { clearedResultText, clipLabel, strippedMediaText } from './placeholders.ts';
+import type { RecallOptions } from './placeholders.ts';
+import type { Operation } from './plan.ts';
+
+/** Above this no placeholder is longer than what it stands for, so nobody needs to count. Characters. */
+const CERTAINLY_LONGER_THAN_A_PLACEHOLDER = 4_000;
+
+/**
+ * What an entry shows once an operation is in force. Each placeholder says how to get the piece
+ * back. Never larger than the original: then the original stays. A cleared note shows nothing.
+ *
+ * A clip strips media too, unless the operation's measurements say that they are still there.
+ */
+export function applyOperation(
+  entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
+  operation: Operation,
+  options: RecallOptions = {},
+): ContentPart[] {
+  const changed = change(entry, operation, options);
+  return isLarger(changed, entry.content) ? [...entry.content] : changed;
+}
+
+function change(
+  entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
+  operation: Operation,
+  options: RecallOptions,
+): ContentPart[] {
+  switch (operation.kind) {
+    case 'clip':
+      return clipContent(entry.content, {
+        entryId: entry.id,
+        head: operation.headCharacters ?? 0,
+        tail: operation.tailCharacters ?? 0,
+        keepMedia: operation.measurements.images > 0 || operation.measurements.documentPages > 0,
+        options,
+      });
+    case 'clear':
+      return entry.kind === 'note' ? [] : [{ type: 'text', text: clearedText(entry, options) }];
+    case 'strip':
+      return entry.content.map((part) =>
+        part.type === 'image' || part.type === 'file'
+          ? { type: 'text', text: strippedMediaText(part, entry.id, options) }
+          : part,
+      );
+  }
+}
+
+function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options: RecallOptions): string {
+  const characters = clippableCharacters(entry.content);
+  return clearedResultText({ entryId: entry.id, toolName: entry.toolName ?? 'a tool', characters }, options);
+}
+
+function isLarger(changed: readonly ContentPart[], original: readonly ContentPart[]): boolean {
+  if (clippableCharacters(original) >= CERTAINLY_LONGER_THAN_A_PLACEHOLDER) return false;
+  return rawTokens(measureContent(changed)) > rawTokens(measureContent(original));
+}
+
+/** A clear, measured from the outline alone. */
+export function clearOperation(entry: EntryOutline): Operation {
+  if (entry.kind === 'note') return { entryId: entry.id, kind: 'clear', measurements: NO_MEASUREMENTS };
+  const text = clearedResultText({
+    entryId: entry.id,
+    toolName: entry.toolName ?? 'a tool',
+    characters: characterCount(entry.measurements),
+  });
+  return { entryId: entry.id, kind: 'clear', measurements: { ...measureText(text), frames: 1 } };
+}
+
+/** A strip, measured from the outline alone. */
+export function stripOperation(entry: EntryOutline): Operation {
+  return { entryId: entry.id, kind: 'strip', measurements: withoutMedia(entry) };
+}
+
+function withoutMedia(entry: EntryOutline): Measurements {
+  const { measurements } = entry;
+  const media = measurements.images + (measurements.documentPages > 0 ? 1 : 0);
+  if (media === 0) return measurements;
+  const marker = strippedMediaText(
+    { type: 'image', mediaType: 'image/jpeg', data: '', width: 1_000, height: 1_000 },
+    entry.id,
+  );
+  const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0, bytes: characterCount(measurements) };
+  return addMeasurements(text, scaleMeasurements(measureText(marker), media));
+}
+
+/** What a clip's label adds, for an entry of this id: a text label, and one within each tool call. */
+export function clipOverhead(entry: EntryOutline): Measurements {
+  const total = characterCount(entry.measurements);
+  const label = measureText(clipLabel({ entryId: entry.id, total, head: total, tail: total }));
+  return scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0));
+}
+
+/**
+ * A clip, measured from the outline alone: head and tail are taken to be like the whole.
+ *
+ * @param size.keepMedia images and files stay; else they become markers
+ */
+export function clipOperation(
+  entry: EntryOutline,
+  size: { readonly head: number; readonly tail: number; readonly keepMedia?: boolean },
+): Operation {
+  const shown = size.keepMedia === true ? entry.measurements : withoutMedia(entry);
+  const total = Math.max(1, characterCount(entry.measurements));
+  const share = Math.min(1, (size.head + size.tail) / total);
+  const media = {
+    ...NO_MEASUREMENTS,
+    images: shown.images,
+    imagePatches: shown.imagePatches,
+    documentPages: shown.documentPages,
+    frames: shown.frames,
+  };
+  const text = scaleMeasurements({ ...shown, images: 0, imagePatches: 0, documentPages: 0, frames: 0 }, share);
+  return {
+    entryId: entry.id,
+    kind: 'clip',
+    headCharacters: size.head,
+    tailCharacters: size.tail,
+    measurements: addMeasurements(addMeasurements(text, media), clipOverhead(entry)),
+  };
+}

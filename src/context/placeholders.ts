@@ -1,0 +1,59 @@
+import type { FilePart, ImagePart } from './content.ts';
+
+/** Whether the agent has a tool that opens originals; without one a placeholder must not name it. */
+export interface RecallOptions {
+  /** Default: true. */
+  readonly recall?: boolean;
+}
+
+/** 1234567 → "1,234,567"; the same on every machine, unlike `toLocaleString`. */
+export function formatCount(count: number): string {
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function wayBack(entryId: string, options: RecallOptions): string {
+  return options.recall === false ? 'The original is kept in the log.' : `recall_open ${entryId} shows the original.`;
+}
+
+/** Stands where the middle of a text was; tells original, omitted and shown characters (seeds/wolffish.md). */
+export function clipLabel(
+  clip: { readonly entryId: string; readonly total: number; readonly head: number; readonly tail: number },
+  options: RecallOptions = {},
+): string {
+  const omitted = clip.total - clip.head - clip.tail;
+  return (
+    `\n[Clipped: ${formatCount(clip.total)} characters, ${formatCount(omitted)} omitted, first ${formatCount(clip.head)} ` +
+    `and last ${formatCount(clip.tail)} shown. ${wayBack(clip.entryId, options)}]\n`
+  );
+}
+
+/** Stands inside clipped tool arguments, where a line of its own has no place. */
+export function clippedArgumentLabel(
+  clip: { readonly entryId: string; readonly omitted: number },
+  options: RecallOptions = {},
+): string {
+  return ` [${formatCount(clip.omitted)} characters omitted. ${wayBack(clip.entryId, options)}] `;
+}
+
+/** Stands for a whole tool result. */
+export function clearedResultText(
+  result: { readonly entryId: string; readonly toolName: string; readonly characters: number },
+  options: RecallOptions = {},
+): string {
+  return (
+    `[Old result of ${result.toolName} cleared: ${formatCount(result.characters)} characters. ` +
+    `${wayBack(result.entryId, options)}]`
+  );
+}
+
+/** Stands for an image or a file. */
+export function strippedMediaText(part: ImagePart | FilePart, entryId: string, options: RecallOptions = {}): string {
+  return `[${describeMedia(part)} omitted. ${wayBack(entryId, options)}]`;
+}
+
+/** One line that tells what a medium was, without its data. */
+export function describeMedia(part: ImagePart | FilePart): string {
+  return part.type === 'image'
+    ? `Image ${part.mediaType}, ${part.width} × ${part.height} pixels,`
+    : `File ${part.name}, ${part.mediaType}, ${part.pages} pages,`;
+}

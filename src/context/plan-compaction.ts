@@ -1,0 +1,136 @@
+import { breakdownWindow } from './measure-view.ts';
+import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
+import { planningState } from './planning-state.ts';
+import type { Draft, PlanningState } from './planning-state.ts';
+import { reduce } from './reduce.ts';
+import { shrinkToFit } from './shrink-to-fit.ts';
+import { planSummary } from './summary-form.ts';
+
+/** A view may stay this share of the input budget above the target (R7). */
+const TARGET_TOLERANCE = 0.05;
+/**
+ * When system prompt and tools take so much that the target would leave less than this share of the
+ * room below the trigger, the target moves up to it: a pass that leaves nothing is worth nothing.
+ */
+const SMALLEST_ROOM = 1 / 3;
+/** A forced pass shrinks what can shrink to this share of its size at most, however low its target. */
+const DEEPEST_CUT = 0.15;
+/** A pass that the user asks for in a small view aims for this share of what can shrink. */
+const MANUAL_SHARE = 0.5;
+
+const FORMS: readonly CompactionForm[] = ['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only'];
+
+/** The form to plan after one that failed; `null` after the weakest. */
+export function weakerForm(form: CompactionForm): CompactionForm | null {
+  return FORMS[FORMS.indexOf(form) + 1] ?? null;
+}
+
+/**
+ * Decides whether the view is compacted and how, on outlines and numbers alone. Tries the forms from
+ * the one asked for to the weakest and takes the first that reaches the target and wins enough; if
+ * none does, the one that comes closest, provided that it wins enough and the request then fits.
+ */
+export function planCompaction(input: PlanInput): PlanResult {
+  const state = planningState(input);
+  const fits: PlanResult = { kind: 'fits', tokens: Math.ceil(state.tokens) };
+  if (input.reason === 'threshold' && (!input.policy.enabled || state.tokens <= input.budget.trigger)) return fits;
+  if (input.reason === 'overflow' && !input.policy.enabled) return exhausted(state);
+  const goal = goalTokens(state);
+  const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, state.tokens);
+  let best: CompactionPlan | null = null;
+  for (const form of formsFrom(input)) {
+    const plan = planForm(state, form, goal);
+    if (plan === null || !winsEnough(state, plan)) continue;
+    if (plan.tokensAfter <= limit) return { kind: 'planned', plan };
+    if (best === null || plan.tokensAfter < best.tokensAfter) best = plan;
+  }
+  if (best !== null && best.tokensAfter <= input.budget.inputBudget) return { kind: 'planned', plan: best };
+  const isOver = input.reason === 'overflow' || state.tokens > input.budget.inputBudget;
+  return isOver ? exhausted(state) : fits;
+}
+
+function exhausted(state: PlanningState): PlanResult {
+  const breakdown = breakdownWindow(state.input);
+  return { kind: 'exhausted', tokens: Math.ceil(state.tokens), breakdown };
+}
+
+/** A user who asks for a compaction asks for a summary; reducing alone would ignore what to focus on. */
+function formsFrom(input: PlanInput): readonly CompactionForm[] {
+  const { when } = input.policy.summary;
+  const skipsReduction = when === 'always' || (input.reason === 'manual' && when !== 'never');
+  const strongest = skipsReduction ? 'summary' : 'reduction';
+  const asked = FORMS.slice(FORMS.indexOf(input.form ?? strongest));
+  return when === 'never' ? asked.filter((form) => form === 'reduction' || form === 'clip_only') : asked;
+}
+
+function planForm(state: PlanningState, form: CompactionForm, goal: number): CompactionPlan | null {
+  switch (form) {
+    case 'reduction':
+      return planOperations(state, form, (draft) => reduce(state, draft, goal));
+    case 'summary':
+    case 'shorter_summary':
+    case 'extractive_summary':
+      return planSummary(state, form, goal);
+    case 'clip_only':
+      return planOperations(state, form, (draft) => {
+        reduce(state, draft, goal);
+        const { olderUserMessages, kept } = state.arrangement;
+        shrinkToFit(state, draft, { entries: [...olderUserMessages, ...kept], goal });
+      });
+  }
+}
+
+/** A form that leaves the cut where it is and only changes how entries are shown. */
+function planOperations(
+  state: PlanningState,
+  form: CompactionForm,
+  change: (draft: Draft) => void,
+): CompactionPlan | null {
+  const draft: Draft = { operations: new Map(), tokens: state.tokens + state.continuationTokens };
+  change(draft);
+  if (draft.operations.size === 0) return null;
+  return {
+    form,
+    firstKeptSequence: null,
+    splitTurn: false,
+    coveredThroughSequence: null,
+    keptUserEntryIds: state.input.summary?.keptUserEntryIds ?? [],
+    operations: [...draft.operations.values()],
+    parts: [],
+    summaryLimit: 0,
+    continuation: state.continuation,
+    tokensBefore: Math.ceil(state.tokens),
+    tokensAfter: Math.ceil(draft.tokens),
+  };
+}
+
+/**
+ * What the pass aims for, in tokens. After a reported overflow the window itself tells how much too
+ * low the estimate was: a view that we take for small is scaled as if it had filled the window (D1).
+ */
+function goalTokens(state: PlanningState): number {
+  const { budget, policy, reason } = state.input;
+  const room = Math.max(0, budget.trigger - state.fixedTokens);
+  const target = Math.max(budget.target, state.fixedTokens + room * SMALLEST_ROOM);
+  const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
+  switch (reason) {
+    case 'threshold':
+      return target;
+    case 'manual':
+      return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
+    case 'overflow': {
+      const lower = target * policy.forcedTargetFactor;
+      const scaled = Math.min(lower, (state.tokens * lower) / Math.max(1, budget.window));
+      return Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT);
+    }
+  }
+}
+
+/** A pass must free a share of the window (R5); one that the user asked for only has to be smaller. */
+function winsEnough(state: PlanningState, plan: CompactionPlan): boolean {
+  const { budget, policy, reason } = state.input;
+  const won = plan.tokensBefore - plan.tokensAfter;
+  if (reason === 'manual') return won > 0;
+  const base = reason === 'overflow' ? Math.min(budget.window, state.tokens) : budget.window;
+  return won > 0 && won >= policy.minimumGain * base;
+}

@@ -1,0 +1,108 @@
+import { continuationContent } from './continuation.ts';
+import type { EntryOutline } from './entry.ts';
+import { rawTokens } from './estimate.ts';
+import { groupEntries } from './groups.ts';
+import type { Group } from './groups.ts';
+import { measureContent } from './measure.ts';
+import type { Measurements } from './measurements.ts';
+import type { Operation, PlanInput } from './plan.ts';
+import { arrangeView, operationsByEntry } from './view-arrangement.ts';
+import type { ViewArrangement } from './view-arrangement.ts';
+
+/** All that the forms of a plan are computed from. Token numbers are unrounded. */
+export interface PlanningState {
+  readonly input: PlanInput;
+  readonly inForce: ReadonlyMap<string, Operation>;
+  readonly arrangement: ViewArrangement<EntryOutline>;
+  /** Groups of the kept part. */
+  readonly groups: readonly Group[];
+  /** System prompt, rules and tool schemas: no pass can shrink it. */
+  readonly fixedTokens: number;
+  readonly summaryTokens: number;
+  /** The whole view as it is now. */
+  readonly tokens: number;
+  /** Whether the pass ends with a continuation note, and what the note takes. */
+  readonly continuation: boolean;
+  readonly continuationTokens: number;
+  /** Sequence of the newest assistant entry; what follows it no request has carried yet. */
+  readonly seenThrough: number;
+}
+
+export function planningState(input: PlanInput): PlanningState {
+  const inForce = operationsByEntry(input.operations);
+  const arrangement = arrangeView({ entries: input.entries, summary: input.summary, operations: inForce });
+  const tokensOf = (measurements: Measurements): number => rawTokens(measurements) * input.calibration.factor;
+  const shown = (entries: readonly EntryOutline[]): number =>
+    entries.reduce((sum, entry) => sum + tokensOf(inForce.get(entry.id)?.measurements ?? entry.measurements), 0);
+  const fixedTokens = tokensOf(input.fixed) + (arrangement.rules === null ? 0 : shown([arrangement.rules]));
+  const summaryTokens = input.summary === null ? 0 : tokensOf(input.summary.measurements);
+  const rest = shown(arrangement.carriedNotes) + shown(arrangement.olderUserMessages) + shown(arrangement.kept);
+  const continuation = wantsContinuation(input);
+  return {
+    input,
+    inForce,
+    arrangement,
+    groups: groupEntries(arrangement.kept),
+    fixedTokens,
+    summaryTokens,
+    tokens: fixedTokens + summaryTokens + rest,
+    continuation,
+    continuationTokens: continuation ? tokensOf(measureContent(continuationContent({ recall: true }))) : 0,
+    seenThrough: input.entries.findLast((entry) => entry.kind === 'assistant')?.sequence ?? -Infinity,
+  };
+}
+
+/** Tokens of a measurement by the calibrated estimate, unrounded. */
+export function tokensOf(state: PlanningState, measurements: Measurements): number {
+  return rawTokens(measurements) * state.input.calibration.factor;
+}
+
+/** More notes in a row than this, without a new tool result between them, make a loop (R6). */
+const CONTINUATIONS_IN_A_ROW = 3;
+
+/**
+ * A model takes a shortened context for the end of its work and stops early (W4), but one that has
+ * waited for its user must go on waiting (R15): inside a turn, only after a step of the running one.
+ */
+function wantsContinuation(input: PlanInput): boolean {
+  if (input.policy.continuation === 'never') return false;
+  let inARow = 0;
+  let hasStep = false;
+  for (let index = input.entries.length - 1; index >= 0; index -= 1) {
+    const entry = input.entries[index];
+    if (entry === undefined || entry.kind === 'user') continue;
+    if (entry.kind === 'note' && entry.slot === 'continuation' && !hasStep) inARow += 1;
+    if (entry.kind === 'tool_result') break;
+    if (entry.kind === 'assistant' && entry.turnId === input.turnId) hasStep = true;
+  }
+  const stepOfTurn = input.entries.some((entry) => entry.kind === 'assistant' && entry.turnId === input.turnId);
+  return inARow < CONTINUATIONS_IN_A_ROW && (input.policy.continuation === 'always' || stepOfTurn);
+}
+
+/** Changes that a form makes to the kept entries, with the tokens of the view as they go. */
+export interface Draft {
+  readonly operations: Map<string, Operation>;
+  tokens: number;
+}
+
+export function operationOn(state: PlanningState, draft: Draft, entry: EntryOutline): Operation | undefined {
+  return draft.operations.get(entry.id) ?? state.inForce.get(entry.id);
+}
+
+export function shownMeasurements(state: PlanningState, draft: Draft, entry: EntryOutline): Measurements {
+  return operationOn(state, draft, entry)?.measurements ?? entry.measurements;
+}
+
+/** Adds an operation if it makes the entry smaller; says whether it did. */
+export function tryOperation(state: PlanningState, draft: Draft, entry: EntryOutline, operation: Operation): boolean {
+  const before = tokensOf(state, shownMeasurements(state, draft, entry));
+  const after = tokensOf(state, operation.measurements);
+  if (after >= before) return false;
+  draft.operations.set(entry.id, operation);
+  draft.tokens += after - before;
+  return true;
+}
+
+export function isUnseen(state: PlanningState, entry: EntryOutline): boolean {
+  return entry.sequence > state.seenThrough;
+}

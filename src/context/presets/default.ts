@@ -1,0 +1,102 @@
+import type { CompactionPolicy, SummarySection } from '../policy.ts';
+import { WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
+
+/**
+ * What a long task needs after a compaction, learned from how such systems fail: handled requests
+ * answered again (R17), everything read again (R18), a part of a batch taken for all of it (W4).
+ */
+const sections: readonly SummarySection[] = [
+  {
+    title: 'Requests and Outcomes',
+    subject: 'requests',
+    instruction:
+      'One line per request of the user, oldest first: what is asked, with every requirement, count, format and limit ' +
+      'in its exact words, then an arrow and its outcome: "→ done: <result>", "→ in progress" or "→ open". Requests that are done ' +
+      'stay, so that they are not answered again.',
+  },
+  {
+    title: 'Completed Items',
+    subject: 'progress',
+    instruction:
+      'The ledger: one line for every file, e-mail, page, record or step that was dealt with, by its exact name, path or id, ' +
+      'followed by every fact that the task asks for about it as "name: value". Files created or changed, with what changed. ' +
+      'Every item of the previous summary stays.',
+  },
+  {
+    title: 'Facts and Values',
+    subject: 'findings',
+    instruction:
+      'Exact values that later steps may need and that belong to no single item above: names, ids, numbers, dates, paths, ' +
+      'URLs, commands, settings, error messages with what solved them.',
+  },
+  {
+    title: 'Decisions',
+    subject: 'decisions',
+    instruction: 'What the user confirmed, rejected or prefers, and choices made on the way, each with its reason.',
+  },
+  {
+    title: 'Open Items',
+    subject: 'open',
+    instruction:
+      'Everything that is still to be done, each item by its exact name, path or id, in the order in which it comes; ' +
+      'requests without an answer; tool calls whose outcome is unknown.',
+  },
+  {
+    title: 'Current State',
+    subject: 'state',
+    instruction: 'What was being done where the transcript ends, the last stated plan, and the very next action.',
+  },
+];
+
+/**
+ * Free reductions first; a model is called only when they do not reach the target. What leaves the
+ * view can be opened again by id.
+ */
+export const DEFAULT_POLICY: CompactionPolicy = {
+  name: 'default',
+  enabled: true,
+  // Late enough to use the window, early enough that one large tool result does not jump over the rest.
+  trigger: { fraction: 0.85, of: 'input_budget' },
+  // Half the budget: each pass breaks the provider's cache once, so it should last (providers' advice is 20 to 50 %).
+  target: { fraction: 0.5, of: 'input_budget' },
+  outputReserve: null,
+  keep: {
+    tail: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
+    userMessages: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
+    splitTurns: true,
+  },
+  reduce: [
+    { kind: 'strip_images', keepNewest: 2 },
+    {
+      kind: 'clear_tool_results',
+      // PROTECT and MIN_PRUNE of seeds/opencode.md.
+      protect: { tokens: 40_000 },
+      minimum: { tokens: 20_000 },
+      protectedTools: ['update_plan'],
+    },
+    {
+      kind: 'clip',
+      of: ['tool_result'],
+      // Head and tail of seeds/wolffish.md.
+      headFraction: 0.15,
+      headLimit: 6_000,
+      tailFraction: 0.08,
+      tailLimit: 3_000,
+      minimumCharacters: 2_000,
+      protectNewest: 3,
+      protectErrors: true,
+      protectedTools: ['update_plan'],
+    },
+  ],
+  summary: {
+    when: 'if_needed',
+    prompts: WORKING_SUMMARY_PROMPTS,
+    sections,
+    // Room for a ledger of some hundred lines; a third of what a pass leaves in small windows.
+    maximumOutput: { tokens: 16_000, fraction: 0.15, of: 'input_budget' },
+    model: null,
+  },
+  continuation: 'inside_turn',
+  minimumGain: 0.1,
+  forcedTargetFactor: 0.7,
+};

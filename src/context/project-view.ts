@@ -1,0 +1,142 @@
+import type { ContentPart, ToolCallPart } from './content.ts';
+import type { Entry, NoteSlot } from './entry.ts';
+import { groupEntries } from './groups.ts';
+import type { Group } from './groups.ts';
+import { textOf } from './content.ts';
+import { applyOperation } from './operations.ts';
+import type { Operation } from './plan.ts';
+import type { RecallOptions } from './placeholders.ts';
+import { summaryContent } from './summary-message.ts';
+import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
+import { arrangeView, operationsByEntry } from './view-arrangement.ts';
+import type { ProjectionInput, View, ViewMessage } from './view.ts';
+
+/** Raised whenever the same input would give another view; stored with each fingerprint. */
+export const RENDERER_VERSION = 1;
+
+/** Closes a call that has no result, so that no request ever holds an orphan (providers answer 400). */
+const MISSING_RESULT = '[No result of this call was recorded. Whether it took effect is unknown.]';
+
+/** Notes whose text does not say by itself what it is. */
+const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: '[Current plan]', memories: '[Memories]' };
+
+interface Rendering extends RecallOptions {
+  readonly operations: ReadonlyMap<string, Operation>;
+  /** Assistant entries up to this sequence lose their reasoning. */
+  readonly thinkingGoneThrough: number;
+}
+
+/**
+ * The next request, a pure projection: the same input always gives the same view, and what is
+ * appended later never changes what stands before it, until the next compaction.
+ */
+export function projectView(input: ProjectionInput): View {
+  const operations = operationsByEntry(input.operations);
+  const { rules, carriedNotes, olderUserMessages, kept } = arrangeView({ ...input, operations });
+  const rendering: Rendering = {
+    operations,
+    recall: input.agent.tools.some((tool) => tool.name === 'recall_open'),
+    thinkingGoneThrough: thinkingGoneThrough(input),
+  };
+  const summary: ViewMessage[] =
+    input.summary === null ? [] : [{ role: 'user', content: summaryContent(input.summary.text), origin: 'summary' }];
+  return {
+    system: systemText(input.agent, rules === null ? null : textOf(rules.content)),
+    tools: input.agent.tools.map(sortedSchema),
+    messages: [
+      ...summary,
+      ...carriedNotes.flatMap((entry) => noteMessage(entry, rendering)),
+      ...olderUserMessages.flatMap((entry) => userMessage(entry, rendering)),
+      ...groupEntries(kept).flatMap((group) => groupMessages(group, rendering)),
+    ],
+  };
+}
+
+/**
+ * A signature of reasoning is bound to everything before it. After a compaction the reasoning of
+ * older answers can neither be sent as it was nor edited, so it goes as a whole (R11).
+ */
+function thinkingGoneThrough(input: ProjectionInput): number {
+  if (input.changedThroughSequence !== undefined) return input.changedThroughSequence;
+  const isUntouched = input.summary === null && input.operations.length === 0;
+  return isUntouched ? -Infinity : Infinity;
+}
+
+function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[] {
+  const [first] = group.entries;
+  if (first === undefined) return [];
+  switch (group.kind) {
+    case 'user':
+      return userMessage(first, rendering);
+    case 'note':
+      return noteMessage(first, rendering);
+    case 'branch_summary':
+      return message(shownContent(first, rendering), 'summary');
+    case 'exchange':
+      return exchangeMessages(first, group.entries.slice(1), rendering);
+    case 'orphan_result':
+      return message([{ type: 'text', text: orphanHeading(first) }, ...shownContent(first, rendering)], 'note');
+    case 'marker':
+      return [];
+  }
+}
+
+function orphanHeading(result: Entry): string {
+  return `[Result of an earlier call of ${result.toolName ?? 'a tool'} that is no longer shown]`;
+}
+
+function userMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
+  return message(shownContent(entry, rendering), 'user');
+}
+
+function noteMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
+  const content = shownContent(entry, rendering);
+  const heading = entry.slot === undefined ? undefined : NOTE_HEADINGS[entry.slot];
+  const hasHeading = content.length > 0 && heading !== undefined;
+  return message(hasHeading ? [{ type: 'text', text: heading }, ...content] : content, 'note');
+}
+
+function message(content: readonly ContentPart[], origin: 'user' | 'summary' | 'note'): ViewMessage[] {
+  return content.length === 0 ? [] : [{ role: 'user', content, origin }];
+}
+
+function exchangeMessages(assistant: Entry, results: readonly Entry[], rendering: Rendering): ViewMessage[] {
+  const shown = shownContent(assistant, rendering);
+  const content =
+    assistant.sequence <= rendering.thinkingGoneThrough ? shown.filter((part) => part.type !== 'thinking') : shown;
+  if (content.length === 0) return [];
+  const calls = content.filter((part) => part.type === 'tool_call');
+  const answer: ViewMessage = {
+    role: 'assistant',
+    content,
+    callNumber: assistant.callNumber ?? 0,
+    turnId: assistant.turnId,
+  };
+  if (calls.length === 0) return [answer];
+  return [answer, { role: 'tool_results', results: calls.map((call) => toolResult(call, results, rendering)) }];
+}
+
+type ToolResultView = Extract<ViewMessage, { role: 'tool_results' }>['results'][number];
+
+/** The first result of the call: a late one, should it ever reach the log, does not count. */
+function toolResult(call: ToolCallPart, results: readonly Entry[], rendering: Rendering): ToolResultView {
+  const result = results.find((entry) => entry.callIndex === call.index);
+  if (result === undefined) {
+    return { id: call.id, name: call.name, isError: true, content: [{ type: 'text', text: MISSING_RESULT }] };
+  }
+  const content = shownContent(result, rendering);
+  return { id: call.id, name: call.name, isError: result.isError ?? false, content };
+}
+
+function shownContent(entry: Entry, rendering: Rendering): readonly ContentPart[] {
+  const operation = rendering.operations.get(entry.id);
+  return operation === undefined ? entry.content : applyOperation(entry, operation, rendering);
+}
+
+/**
+ * The view as one stable text, for fingerprints and for proving that a view was rebuilt byte for
+ * byte: JSON with the keys of every object in alphabetical order.
+ */
+export function canonicalView(view: View): string {
+  return JSON.stringify(sortedKeys(view));
+}

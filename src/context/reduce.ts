@@ -1,0 +1,135 @@
+import { resolveAmount } from './budget.ts';
+import type { EntryOutline, NoteSlot } from './entry.ts';
+import { characterCount } from './measurement-arithmetic.ts';
+import { clearOperation, clipOperation, stripOperation } from './operations.ts';
+import { isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
+import type { Draft, PlanningState } from './planning-state.ts';
+import type { Operation } from './plan.ts';
+import type { ClippedKind, Reducer, TokenAmount } from './policy.ts';
+
+/** Below this a clip's label costs more than it wins (seeds/wolffish.md's code). Characters. */
+const WORTH_CLIPPING = 200;
+
+/**
+ * Applies the policy's reducers in order until the view is down to `goal` tokens. They need no
+ * model, touch only what some request has carried already, and lose nothing: each placeholder names
+ * its original.
+ */
+export function reduce(state: PlanningState, draft: Draft, goal: number): void {
+  clearSupersededNotes(state, draft);
+  for (const reducer of state.input.policy.reduce) {
+    if (draft.tokens <= goal) return;
+    applyReducer(state, draft, reducer, goal);
+  }
+}
+
+function applyReducer(state: PlanningState, draft: Draft, reducer: Reducer, goal: number): void {
+  switch (reducer.kind) {
+    case 'strip_images':
+      stripImages(state, draft, reducer.keepNewest);
+      return;
+    case 'clear_tool_results':
+      clearToolResults(state, draft, reducer, goal);
+      return;
+    case 'clip':
+      for (const kind of reducer.of) clipKind(state, draft, { reducer, kind, goal });
+      return;
+  }
+}
+
+/** A note that a newer one of its slot has replaced says nothing any more. */
+export function clearSupersededNotes(state: PlanningState, draft: Draft): void {
+  const seen = new Set<NoteSlot>();
+  const notes = [...state.arrangement.carriedNotes, ...state.arrangement.kept].filter((entry) => entry.kind === 'note');
+  for (const note of notes.toReversed()) {
+    if (note.slot === undefined) continue;
+    if (seen.has(note.slot)) tryOperation(state, draft, note, clearOperation(note));
+    seen.add(note.slot);
+  }
+}
+
+/** Replaces all media but the newest by markers; at once, so that the provider's cache breaks once. */
+export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
+  let kept = 0;
+  for (const entry of state.arrangement.kept.toReversed()) {
+    const { images, documentPages } = shownMeasurements(state, draft, entry);
+    if ((images === 0 && documentPages === 0) || isUnseen(state, entry)) continue;
+    kept += Math.max(images, 1);
+    if (kept > keepNewest) tryOperation(state, draft, entry, withoutMedia(entry, operationOn(state, draft, entry)));
+  }
+}
+
+/** A strip; of an entry that is clipped already, the same clip without its media. */
+export function withoutMedia(entry: EntryOutline, inForce: Operation | undefined): Operation {
+  if (inForce?.kind !== 'clip') return stripOperation(entry);
+  return clipOperation(entry, { head: inForce.headCharacters ?? 0, tail: inForce.tailCharacters ?? 0 });
+}
+
+function amount(state: PlanningState, value: TokenAmount): number {
+  return resolveAmount(value, state.input.budget);
+}
+
+/** Old results beyond the protected amount become placeholders, oldest first, if that wins enough. */
+function clearToolResults(
+  state: PlanningState,
+  draft: Draft,
+  reducer: Extract<Reducer, { kind: 'clear_tool_results' }>,
+  goal: number,
+): void {
+  const protect = amount(state, reducer.protect);
+  const candidates: EntryOutline[] = [];
+  let newest = 0;
+  let won = 0;
+  for (const entry of state.arrangement.kept.toReversed()) {
+    if (entry.kind !== 'tool_result' || reducer.protectedTools.includes(entry.toolName ?? '')) continue;
+    if (operationOn(state, draft, entry)?.kind === 'clear') continue;
+    const shown = tokensOf(state, shownMeasurements(state, draft, entry));
+    newest += shown;
+    if (newest <= protect || isUnseen(state, entry)) continue;
+    won += Math.max(0, shown - tokensOf(state, clearOperation(entry).measurements));
+    candidates.push(entry);
+  }
+  if (won < amount(state, reducer.minimum)) return;
+  for (const entry of candidates.toReversed()) {
+    if (state.input.policy.target !== null && draft.tokens <= goal) return;
+    tryOperation(state, draft, entry, clearOperation(entry));
+  }
+}
+
+function clipKind(
+  state: PlanningState,
+  draft: Draft,
+  clip: { reducer: Extract<Reducer, { kind: 'clip' }>; kind: ClippedKind; goal: number },
+): void {
+  const { reducer } = clip;
+  const ofKind = state.arrangement.kept.filter((entry) => entry.kind === clip.kind);
+  const candidates = ofKind
+    .slice(0, Math.max(0, ofKind.length - reducer.protectNewest))
+    .filter((entry) => isClippable(state, draft, entry, reducer));
+  if (clip.kind === 'tool_result') candidates.sort((left, right) => size(right) - size(left));
+  for (const entry of candidates) {
+    if (draft.tokens <= clip.goal) return;
+    const head = Math.floor(Math.min(size(entry) * reducer.headFraction, reducer.headLimit));
+    const tail = Math.floor(Math.min(size(entry) * reducer.tailFraction, reducer.tailLimit));
+    if (size(entry) <= head + tail + WORTH_CLIPPING) continue;
+    const keepMedia = shownMeasurements(state, draft, entry).images > 0;
+    tryOperation(state, draft, entry, clipOperation(entry, { head, tail, keepMedia }));
+  }
+}
+
+function isClippable(
+  state: PlanningState,
+  draft: Draft,
+  entry: EntryOutline,
+  reducer: Extract<Reducer, { kind: 'clip' }>,
+): boolean {
+  if (isUnseen(state, entry) || size(entry) < reducer.minimumCharacters) return false;
+  if (reducer.protectErrors && entry.isError === true) return false;
+  if (reducer.protectedTools.includes(entry.toolName ?? '')) return false;
+  const inForce = operationOn(state, draft, entry)?.kind;
+  return inForce === undefined || inForce === 'strip';
+}
+
+function size(entry: EntryOutline): number {
+  return characterCount(entry.measurements);
+}

@@ -1,0 +1,146 @@
+import { headOf, tailOf } from './clip.ts';
+import type { Entry } from './entry.ts';
+import { estimateTokens } from './estimate.ts';
+import { measureText } from './measure.ts';
+import type { Calibration, CompactionForm, ModelLimits, PlanPart } from './plan.ts';
+import type { CompactionPolicy, Prompt } from './policy.ts';
+import { quoteText, transcriptText } from './transcript.ts';
+import type { AgentView, View } from './view.ts';
+
+/** The estimate of a request that was never sent may be this much too low. */
+const ESTIMATE_MARGIN = 0.9;
+/** A previous summary that is larger than this share of the request loses its middle. */
+const PREVIOUS_SHARE = 0.4;
+/** Characters of the agent's instructions, and of a focus, that are quoted at most. */
+const QUOTED_CHARACTERS = 2_000;
+/** English words per token, for telling the model how long its answer may be. */
+const WORDS_PER_TOKEN = 0.6;
+
+export interface SummaryRequestInput {
+  readonly policy: CompactionPolicy;
+  /** All parts of the plan; a part reads the previous summary only if no merge follows it. */
+  readonly parts: readonly PlanPart[];
+  readonly part: PlanPart;
+  /** Originals that the part reads, oldest first; none for a merge. */
+  readonly entries: readonly Entry[];
+  /** Text of the summary in force; `null` for the first one. */
+  readonly previousSummary: string | null;
+  /** Merge only: the texts of all parts before it, in order of their numbers. */
+  readonly partTexts: readonly string[];
+  /** What the user asked a manual compaction to pay attention to. */
+  readonly focus: string | null;
+  readonly agent: AgentView;
+  /** The conversation goes on in the middle of a task, not with a new message of the user. */
+  readonly turnIsOpen: boolean;
+  readonly summarizer: ModelLimits;
+  readonly calibration: Calibration;
+  readonly form: CompactionForm;
+}
+
+/** Tokens that a summary request may hold in all. */
+export function summaryRequestLimit(summarizer: ModelLimits, maximumOutput: number): number {
+  const input = Math.min(summarizer.window - maximumOutput, summarizer.maximumInput ?? Infinity);
+  return Math.floor(Math.max(0, input) * ESTIMATE_MARGIN);
+}
+
+/** Whether a part updates the previous summary; if a merge follows, only the last merge does. */
+export function readsPreviousSummary(parts: readonly PlanPart[], part: PlanPart): boolean {
+  return parts.every((other) => other.number <= part.number);
+}
+
+/** The request of one part to the summarizing model. Offers no tools and never exceeds `summaryRequestLimit`. */
+export function summaryView(input: SummaryRequestInput): View {
+  const { policy, part, calibration } = input;
+  const system = policy.summary.prompts.system.text;
+  const instruction = instructionText(input);
+  const limit = summaryRequestLimit(input.summarizer, part.maximumOutput);
+  const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
+  const room = Math.max(0, limit - tokens(system) - tokens(instruction) - FRAME_TOKENS);
+  const reads = readsPreviousSummary(input.parts, part) ? input.previousSummary : null;
+  const previous = reads === null ? '' : boundedText(reads, { maximumTokens: room * PREVIOUS_SHARE, tokens });
+  const rest = room - tokens(previous);
+  const body = part.kind === 'merge' ? partsText(input, { rest, tokens }) : transcript(input, rest);
+  const sections = [
+    previous === '' ? '' : `<previous_summary>\n${quoteText(previous)}\n</previous_summary>`,
+    body,
+    instruction,
+  ];
+  const text = sections.filter((section) => section !== '').join('\n\n');
+  return { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] };
+}
+
+/** Message frame and the tags around previous summary and transcript. */
+const FRAME_TOKENS = 60;
+
+function transcript(input: SummaryRequestInput, maximumTokens: number): string {
+  const text = transcriptText({ entries: input.entries, maximumTokens, calibration: input.calibration });
+  return `<transcript>\n${text}\n</transcript>`;
+}
+
+type CountTokens = (text: string) => number;
+
+function partsText(input: SummaryRequestInput, bound: { rest: number; tokens: CountTokens }): string {
+  const each = bound.rest / Math.max(1, input.partTexts.length) - 10;
+  return input.partTexts
+    .map((text, index) => {
+      const bounded = boundedText(text, { maximumTokens: each, tokens: bound.tokens });
+      return `<part number="${index + 1}">\n${quoteText(bounded)}\n</part>`;
+    })
+    .join('\n');
+}
+
+/** The text, or as many of its lines from both ends as fit: the beginning holds the task, the end what is open. */
+function boundedText(text: string, bound: { maximumTokens: number; tokens: CountTokens }): string {
+  const all = bound.tokens(text);
+  if (all <= bound.maximumTokens) return text;
+  const kept = Math.max(0, Math.floor((text.length * bound.maximumTokens) / all) - 40);
+  const head = headOf(text, Math.ceil(kept / 2));
+  return `${head}\n[… left out …]\n${tailOf(text, Math.floor(kept / 2))}`;
+}
+
+/** What is asked of the model, without transcript and previous summary: the part of the request that planning must count with. */
+export function instructionText(
+  input: Pick<SummaryRequestInput, 'policy' | 'part' | 'focus' | 'agent' | 'turnIsOpen' | 'form'>,
+): string {
+  const prompt = promptFor(input.policy, input.part);
+  const sections = input.policy.summary.sections.map((section) => `## ${section.title}\n${section.instruction}`);
+  const words = Math.floor(input.part.maximumOutput * WORDS_PER_TOKEN);
+  return [
+    agentText(input.agent),
+    prompt.text.replace('{{sections}}', () => sections.join('\n\n')),
+    input.turnIsOpen
+      ? 'The assistant is in the middle of its work and goes on right after reading the summary.'
+      : "The assistant waits for the user's next message.",
+    input.focus === null
+      ? ''
+      : `The user asks the summary to pay special attention to: ${headOf(input.focus, QUOTED_CHARACTERS)}`,
+    input.form === 'shorter_summary'
+      ? `An earlier summary was too long. Write at most ${words} words; shorten wording, keep names and values.`
+      : `Write at most ${words} words.`,
+    'Write the summary now, beginning with the first heading.',
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+function agentText(agent: AgentView): string {
+  if (agent.instructions.trim() === '') return '';
+  const quoted = quoteText(headOf(agent.instructions, QUOTED_CHARACTERS));
+  return (
+    'The assistant works under these instructions, which it keeps; they tell you what matters to it, they are not for you:\n' +
+    `"""\n${quoted}\n"""`
+  );
+}
+
+/** The prompt that a part is asked with; name and version are stored with its text. */
+export function promptFor(policy: CompactionPolicy, part: Pick<PlanPart, 'kind'>): Prompt {
+  const { prompts } = policy.summary;
+  switch (part.kind) {
+    case 'history':
+      return prompts.history;
+    case 'turn_prefix':
+      return prompts.turnPrefix;
+    case 'merge':
+      return prompts.merge;
+  }
+}
