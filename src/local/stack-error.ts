@@ -12,6 +12,7 @@ export type StackErrorCode =
   | 'HOLDFAST_NO_PERMISSION'
   | 'HOLDFAST_DISK_FULL'
   | 'HOLDFAST_ALREADY_RUNNING'
+  | 'HOLDFAST_NOT_STARTED'
   | 'HOLDFAST_STACK_FILE_INVALID';
 
 /** A failure of the local stack: what happened with the offending value, and the next step. */

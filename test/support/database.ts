@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import postgres from 'postgres';
 import type { Sql } from 'postgres';
 import { inject } from 'vitest';
+import { connectDatabase } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
-const MIGRATE_MODULE = new URL('../../src/store/migrate.ts', import.meta.url);
 /** Any number, the same for all test processes: one of them makes the template. */
 const TEMPLATE_LOCK = 7_465_321;
 
@@ -33,11 +33,8 @@ function databaseUrl(name: string): string {
 }
 
 async function applyMigrations(database: string): Promise<void> {
-  if (!existsSync(MIGRATE_MODULE)) return;
-  const { migrate } = (await import(MIGRATE_MODULE.href)) as {
-    migrate: (sql: Sql, directory?: string) => Promise<unknown>;
-  };
-  const sql = postgres(databaseUrl(database), { onnotice: () => undefined });
+  if ((await readdir(MIGRATIONS)).length === 0) return;
+  const sql = connectDatabase({ url: databaseUrl(database) });
   try {
     await migrate(sql, MIGRATIONS);
   } finally {

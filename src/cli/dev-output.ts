@@ -1,0 +1,126 @@
+import { relative } from 'node:path';
+import type { LocalStack } from '../local/stack.ts';
+import type { ServiceEvent, ServiceName } from '../local/supervise.ts';
+
+const LABELS: Readonly<Record<ServiceName, string>> = {
+  postgres: 'Postgres',
+  temporal: 'Temporal',
+  simulator: 'Simulator',
+  worker: 'Worker',
+};
+
+export interface ReadyFacts {
+  /** Name of the variable that holds a model key, or null. */
+  readonly modelKey: string | null;
+  readonly worker: boolean;
+}
+
+function seconds(milliseconds: number): string {
+  return `${Number((milliseconds / 1000).toFixed(1))} s`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** One line for what happened to a service; null for what a person need not read. */
+export function describeEvent(event: ServiceEvent): string | null {
+  const name = LABELS[event.service];
+  switch (event.kind) {
+    case 'starting':
+      return `Starting ${name}`;
+    case 'ended': {
+      const how = event.status === null ? 'was killed' : `ended (exit code ${event.status})`;
+      return `${name} ${how}; starting it again in ${seconds(event.restartMilliseconds)}`;
+    }
+    case 'restart_failed':
+      return `${name} could not be started: ${messageOf(event.error)} Trying again in ${seconds(event.restartMilliseconds)}`;
+    case 'ready':
+      return null;
+    case 'stopping':
+      return `Stopping ${name}`;
+  }
+}
+
+/** The addresses and what to do next, for a person. */
+export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
+  const { postgres, temporal, simulator } = stack.current();
+  const { temporalAddress, temporalNamespace, simulatorUrl } = stack.connections;
+  const rows: [string, string][] = [
+    ['Temporal UI', temporal?.uiUrl ?? 'not ours: TEMPORAL_ADDRESS names the server'],
+    ['Temporal', `${temporalAddress} (namespace ${temporalNamespace})`],
+    [
+      'Postgres',
+      postgres === null
+        ? 'not ours: DATABASE_URL names the server'
+        : `127.0.0.1:${postgres.port}, database and user holdfast`,
+    ],
+  ];
+  if (simulator !== null)
+    rows.push(['Simulator', `${simulator.url} (${facts.modelKey === null ? 'no model key is set' : 'asked for'})`]);
+  else if (simulatorUrl !== null) rows.push(['Simulator', `${simulatorUrl} (HOLDFAST_SIMULATOR_URL)`]);
+  if (facts.modelKey !== null) rows.push(['Models', `real, key from ${facts.modelKey}`]);
+  rows.push(['Logs', `${relative(process.cwd(), stack.logDirectory) || '.'}/`]);
+  const lines = rows.map(([label, value]) => `  ${label.padEnd(12)} ${value}`);
+  const next = facts.worker
+    ? 'npx holdfast start "Read the README and say what this project does"'
+    : 'npx holdfast worker';
+  return [
+    '',
+    'Holdfast is running. Ctrl-C stops it; what it knows stays.',
+    '',
+    ...lines,
+    '',
+    `Try, in another terminal:  ${next}`,
+    '',
+  ].join('\n');
+}
+
+/** What `holdfast dev` prints: lines for a person on stdout, or one JSON object per line. */
+export class ServiceOutput {
+  private readonly json: boolean;
+  private isRunning = false;
+
+  constructor(json: boolean) {
+    this.json = json;
+  }
+
+  private line(text: string, object: Readonly<Record<string, unknown>>): void {
+    process.stdout.write(`${this.json ? JSON.stringify(object) : text}\n`);
+  }
+
+  event(event: ServiceEvent): void {
+    const object = event.kind === 'restart_failed' ? { ...event, error: messageOf(event.error) } : event;
+    // After the start a service that is up again is news; during it only the end result is.
+    const text =
+      event.kind === 'ready' && this.isRunning ? `${LABELS[event.service]} is running again` : describeEvent(event);
+    if (this.json) this.line('', { event: object.kind, ...object, kind: undefined });
+    else if (text !== null) this.line(text, {});
+  }
+
+  ready(stack: LocalStack, facts: ReadyFacts): void {
+    this.isRunning = true;
+    const { postgres, temporal, simulator } = stack.current();
+    this.line(describeStack(stack, facts), {
+      event: 'running',
+      postgres,
+      temporal,
+      simulator,
+      processes: stack.processIds(),
+    });
+  }
+
+  stopping(): void {
+    if (!this.json) this.line('\nStopping; open turns go on at the next start.', {});
+  }
+
+  stopped(): void {
+    this.line('Stopped.', { event: 'stopped' });
+  }
+
+  failure(error: unknown): void {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (this.json) this.line('', { event: 'failed', code, message: messageOf(error) });
+    else process.stderr.write(`holdfast: ${messageOf(error)}\n`);
+  }
+}

@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { errorCode } from './error-code.ts';
+import { localDatabaseUrl } from './postgres-login.ts';
+import { StackError } from './stack-error.ts';
+
+const rememberedProcess = z.object({ processId: z.number().int().positive(), start: z.string() });
+
+/** What `.holdfast/stack.json` holds: addresses, never a password or key. It stays after a stop, so that ports stay the same. */
+const stackFile = z.object({
+  version: z.literal(1),
+  /** Null where DATABASE_URL, TEMPORAL_ADDRESS or HOLDFAST_SIMULATOR_URL named a server of the user's own. */
+  postgres: z.object({ port: z.number().int(), database: z.string(), dataDirectory: z.string() }).nullable(),
+  temporal: z.object({ address: z.string(), namespace: z.string(), uiUrl: z.string().nullable() }).nullable(),
+  simulator: z.object({ url: z.string() }).nullable(),
+  /** Of the running stack, or of one that was killed: the next start ends them. */
+  processes: z.record(z.string(), rememberedProcess),
+});
+
+export type Stack = z.infer<typeof stackFile>;
+
+/** Folder of the local stack's state, inside a project. */
+export const STATE_FOLDER = '.holdfast';
+
+/**
+ * The state folder that a command means: `HOLDFAST_DIRECTORY`, else `.holdfast` in the nearest folder upwards that has one, as
+ * git does it, else `.holdfast` here.
+ */
+export function stateDirectory(environment: NodeJS.ProcessEnv = process.env, from: string = process.cwd()): string {
+  const named = environment['HOLDFAST_DIRECTORY'];
+  if (named !== undefined && named !== '') return resolve(named);
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, STATE_FOLDER, 'stack.json'))) return join(folder, STATE_FOLDER);
+    if (dirname(folder) === folder) return join(resolve(from), STATE_FOLDER);
+  }
+}
+
+export function stackFilePath(directory: string): string {
+  return join(directory, 'stack.json');
+}
+
+/**
+ * The local stack's addresses, or null when no stack was ever started here.
+ *
+ * @throws StackError `HOLDFAST_STACK_FILE_INVALID` when the file is not what Holdfast writes.
+ */
+export function readStack(directory: string = stateDirectory()): Stack | null {
+  const path = stackFilePath(directory);
+  try {
+    return stackFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT') return null;
+    if (code !== null) throw error;
+    const detail = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    throw new StackError(
+      'HOLDFAST_STACK_FILE_INVALID',
+      `${path} cannot be read: ${detail}.`,
+      'Delete it and run `npx holdfast dev` again; ports are then chosen anew.',
+      { cause: error },
+    );
+  }
+}
+
+/** Writes the file in one step: a reader sees the old content or the new one. */
+export async function writeStack(directory: string, stack: Stack): Promise<void> {
+  const path = stackFilePath(directory);
+  const temporary = `${path}.${process.pid}`;
+  await writeFile(temporary, `${JSON.stringify(stack, null, 2)}\n`);
+  await rename(temporary, path);
+}
+
+/** Where a command finds its servers. */
+export interface Connections {
+  /** `host:port` */
+  readonly temporalAddress: string;
+  readonly temporalNamespace: string;
+  /** With the password: for connecting, not for printing. */
+  readonly databaseUrl: string;
+  /** Base URL of the simulator, null when there is none. */
+  readonly simulatorUrl: string | null;
+}
+
+function given(environment: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = environment[name];
+  return value === undefined || value === '' ? undefined : value;
+}
+
+/**
+ * Addresses from `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `DATABASE_URL` and `HOLDFAST_SIMULATOR_URL`, which always win, else
+ * from the local stack.
+ *
+ * @throws StackError `HOLDFAST_NOT_STARTED` when neither names a server.
+ */
+export function resolveConnections(environment: NodeJS.ProcessEnv, stack: Stack | null): Connections {
+  const missing = (what: string, variable: string): StackError =>
+    new StackError(
+      'HOLDFAST_NOT_STARTED',
+      `No ${what} is known.`,
+      `Run \`npx holdfast dev\` in this folder, or set ${variable}.`,
+    );
+  const temporalAddress = given(environment, 'TEMPORAL_ADDRESS') ?? stack?.temporal?.address;
+  if (temporalAddress === undefined) throw missing('Temporal server', 'TEMPORAL_ADDRESS');
+  const localPostgres = stack?.postgres ?? null;
+  const databaseUrl =
+    given(environment, 'DATABASE_URL') ??
+    (localPostgres === null
+      ? undefined
+      : localDatabaseUrl(localPostgres.dataDirectory, localPostgres.port, localPostgres.database));
+  if (databaseUrl === undefined) throw missing('database', 'DATABASE_URL');
+  return {
+    temporalAddress,
+    temporalNamespace: given(environment, 'TEMPORAL_NAMESPACE') ?? stack?.temporal?.namespace ?? 'default',
+    databaseUrl,
+    simulatorUrl: given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack?.simulator?.url ?? null,
+  };
+}

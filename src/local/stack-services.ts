@@ -1,0 +1,168 @@
+import { dirname, join } from 'node:path';
+import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import { connectDatabase } from '../store/database.ts';
+import { migrate } from '../store/migrate.ts';
+import type { StackPorts } from './choose-ports.ts';
+import { releaseDataDirectory } from './leftovers.ts';
+import { LOCAL_HOST } from './ports.ts';
+import { ensureDatabase, startPostgres } from './postgres.ts';
+import { startSimulatorProcess } from './services.ts';
+import { StackError } from './stack-error.ts';
+import { resolveConnections } from './stack-file.ts';
+import type { Connections } from './stack-file.ts';
+import type { LocalStackOptions } from './stack-options.ts';
+import type { StackRecord } from './stack-record.ts';
+import { postgresDataDirectory } from './state-directory.ts';
+import { supervise } from './supervise.ts';
+import type { ServiceDefinition, ServiceName, SupervisedService } from './supervise.ts';
+import { startTemporalServer } from './temporal-server.ts';
+import { startWorkerProcess } from './worker-process.ts';
+
+const DATABASE = 'holdfast';
+const NAMESPACE = 'default';
+
+/** Everything that the steps of a start share. */
+export interface StackStart {
+  readonly options: LocalStackOptions;
+  readonly directory: string;
+  readonly logDirectory: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly ports: StackPorts;
+  readonly record: StackRecord;
+  readonly running: SupervisedService[];
+}
+
+function isWanted(start: StackStart, service: ServiceName, variable?: string): boolean {
+  const wanted = start.options.services?.includes(service) ?? true;
+  const named = variable === undefined ? undefined : start.environment[variable];
+  return wanted && (named === undefined || named === '');
+}
+
+async function superviseIn(start: StackStart, definition: ServiceDefinition): Promise<void> {
+  const service = await supervise(definition, (event) => {
+    start.options.onEvent?.(event);
+    // A write that fails is no reason to stop the stack; the file then names an older process, which is checked by its start.
+    if (event.kind === 'ready') start.record.rememberProcess(event.service, event.processId).catch(() => undefined);
+  });
+  start.running.push(service);
+}
+
+async function runPostgres(start: StackStart): Promise<void> {
+  if (!isWanted(start, 'postgres', 'DATABASE_URL')) return start.record.update({ postgres: null });
+  const dataDirectory = await postgresDataDirectory(
+    start.directory,
+    start.record.current().postgres?.dataDirectory ?? null,
+  );
+  const port = start.ports.postgres;
+  await superviseIn(start, {
+    name: 'postgres',
+    start: async () => {
+      await releaseDataDirectory(dataDirectory);
+      const durable = start.options.durable ?? true;
+      const server = await startPostgres({
+        dataDirectory,
+        port,
+        durable,
+        logFile: join(start.logDirectory, 'postgres.log'),
+      });
+      await ensureDatabase(server, DATABASE);
+      return server;
+    },
+  });
+  await start.record.update({ postgres: { port, database: DATABASE, dataDirectory } });
+}
+
+async function runTemporal(start: StackStart): Promise<void> {
+  if (!isWanted(start, 'temporal', 'TEMPORAL_ADDRESS')) return start.record.update({ temporal: null });
+  const found = findTemporalCli(start.environment);
+  if (found === null) {
+    throw new StackError(
+      'HOLDFAST_TEMPORAL_MISSING',
+      'There is no Temporal CLI.',
+      'Run `npm run setup`, or set HOLDFAST_TEMPORAL_CLI to the path of one.',
+    );
+  }
+  const { temporal: port, temporalUi: uiPort } = start.ports;
+  await superviseIn(start, {
+    name: 'temporal',
+    start: async () =>
+      startTemporalServer({
+        executable: found.path,
+        port,
+        uiPort,
+        databaseFile: join(start.directory, 'temporal.db'),
+        logFile: join(start.logDirectory, 'temporal.log'),
+      }),
+  });
+  const uiUrl = `http://${LOCAL_HOST}:${uiPort}`;
+  await start.record.update({ temporal: { address: `${LOCAL_HOST}:${port}`, namespace: NAMESPACE, uiUrl } });
+}
+
+async function runSimulator(start: StackStart): Promise<void> {
+  if (!isWanted(start, 'simulator', 'HOLDFAST_SIMULATOR_URL')) return start.record.update({ simulator: null });
+  const port = start.ports.simulator;
+  const { PATH = '', HOME = '', TMPDIR } = start.environment;
+  await superviseIn(start, {
+    name: 'simulator',
+    start: async () =>
+      startSimulatorProcess({
+        port,
+        workingDirectory: start.directory,
+        logDirectory: start.logDirectory,
+        environment: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) },
+      }),
+  });
+  await start.record.update({ simulator: { url: `http://${LOCAL_HOST}:${port}` } });
+}
+
+async function runWorker(start: StackStart, connections: Connections): Promise<void> {
+  if (!isWanted(start, 'worker')) return;
+  await superviseIn(start, {
+    name: 'worker',
+    start: async () =>
+      startWorkerProcess({
+        connections,
+        environment: start.environment,
+        workingDirectory: start.options.workingDirectory ?? dirname(start.directory),
+        logDirectory: start.logDirectory,
+        ...(start.options.workerCommand === undefined ? {} : { command: start.options.workerCommand }),
+      }),
+  });
+}
+
+async function applyMigrations(databaseUrl: string): Promise<void> {
+  const sql = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-migrate' });
+  try {
+    await migrate(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Both servers at once; when one fails the other's start is still awaited, so that it can be stopped. */
+async function runServers(start: StackStart): Promise<void> {
+  const results = await Promise.allSettled([runPostgres(start), runTemporal(start)]);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Starts what is wanted, in order: both servers, the simulator, migrations, the worker. */
+export async function startServices(start: StackStart): Promise<Connections> {
+  const { signal } = start.options;
+  await runServers(start);
+  signal?.throwIfAborted();
+  await runSimulator(start);
+  const connections = resolveConnections(start.environment, start.record.current());
+  await applyMigrations(connections.databaseUrl);
+  signal?.throwIfAborted();
+  await runWorker(start, connections);
+  signal?.throwIfAborted();
+  return connections;
+}
+
+/** In the reverse order of their start, so that the worker can still write while it stops. */
+export async function stopServices(running: readonly SupervisedService[]): Promise<void> {
+  const order: readonly ServiceName[] = ['worker', 'simulator', 'temporal', 'postgres'];
+  for (const name of order) {
+    for (const service of running.filter((candidate) => candidate.name === name)) await service.stop();
+  }
+}

@@ -1,0 +1,125 @@
+import { join, resolve } from 'node:path';
+import { lockHolder, tryLock } from '../../scripts/setup/lock.mjs';
+import type { Lock } from '../../scripts/setup/lock.mjs';
+import { chooseStackPorts } from './choose-ports.ts';
+import type { StackPorts } from './choose-ports.ts';
+import { takeDownRemembered } from './leftovers.ts';
+import { rotateLogs } from './logs.ts';
+import { StackError } from './stack-error.ts';
+import { readStack } from './stack-file.ts';
+import type { Connections, Stack } from './stack-file.ts';
+import type { LocalStackOptions } from './stack-options.ts';
+import { StackRecord } from './stack-record.ts';
+import { startServices, stopServices } from './stack-services.ts';
+import type { StackStart } from './stack-services.ts';
+import { makeDirectory } from './state-directory.ts';
+import type { ServiceName } from './supervise.ts';
+
+export interface LocalStack {
+  readonly connections: Connections;
+  /** What `stack.json` says now. */
+  current(): Stack;
+  /** Folder of the services' logs. */
+  readonly logDirectory: string;
+  /** Of each running service that this stack started. */
+  processIds(): Partial<Record<ServiceName, number>>;
+  /** Stops worker, simulator, Temporal and Postgres, in this order, and returns when their processes are gone. */
+  stop(): Promise<void>;
+}
+
+/** One stack at a time owns a state folder. */
+function takeLock(directory: string): Lock {
+  const path = stackLockPath(directory);
+  const lock = tryLock(path);
+  if (lock !== null) return lock;
+  const holder = lockHolder(path)?.processId ?? null;
+  throw new StackError(
+    'HOLDFAST_ALREADY_RUNNING',
+    `Holdfast already runs here${holder === null ? '' : ` (process ${holder})`}: ${directory} is in use.`,
+    'Use it as it is, or stop it with Ctrl-C in its own terminal first.',
+  );
+}
+
+function stackLockPath(directory: string): string {
+  return join(directory, 'stack.lock');
+}
+
+/** True while a living process runs the stack of this state folder. */
+export function isStackRunning(directory: string): boolean {
+  return lockHolder(stackLockPath(directory)) !== null;
+}
+
+/** The ports that a stack file names. */
+export function rememberedPorts(stack: Stack | null): Partial<StackPorts> {
+  const portOf = (url: string | null | undefined): number | null => (url ? Number(new URL(url).port) : null);
+  const entries = {
+    postgres: stack?.postgres?.port ?? null,
+    temporal: portOf(stack?.temporal && `http://${stack.temporal.address}`),
+    temporalUi: portOf(stack?.temporal?.uiUrl),
+    simulator: portOf(stack?.simulator?.url),
+  };
+  return Object.fromEntries(Object.entries(entries).filter(([, port]) => port !== null));
+}
+
+async function prepare(options: LocalStackOptions, directory: string): Promise<StackStart> {
+  const previous = readStack(directory);
+  // What a killed stack left behind holds the ports and files that we are about to use.
+  await takeDownRemembered(Object.values(previous?.processes ?? {}));
+  const logDirectory = join(directory, 'logs');
+  await makeDirectory(logDirectory);
+  await rotateLogs(logDirectory);
+  const ports = await chooseStackPorts(options.ports ?? {}, rememberedPorts(previous));
+  const record = new StackRecord(directory, previous);
+  return {
+    options,
+    directory,
+    logDirectory,
+    environment: options.environment ?? process.env,
+    ports,
+    record,
+    running: [],
+  };
+}
+
+/** Stops in order and gives the state folder free. A second call waits for the first. */
+function stopOnce(start: StackStart, lock: Lock): () => Promise<void> {
+  let stopped: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    try {
+      await stopServices(start.running);
+      await start.record.update({ processes: {} });
+    } finally {
+      lock.release();
+    }
+  };
+  return async () => (stopped ??= stop());
+}
+
+/**
+ * Starts the local stack: Postgres, Temporal, the simulator, the worker, each one watched and started again when it ends. None
+ * of them outlives this process by more than a few seconds, also when it is killed.
+ *
+ * @throws StackError with a code for each thing that a user can do something about; nothing is left running then.
+ */
+export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  const directory = resolve(options.directory);
+  await makeDirectory(directory);
+  const lock = takeLock(directory);
+  let start: StackStart;
+  try {
+    start = await prepare(options, directory);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  const stop = stopOnce(start, lock);
+  try {
+    const connections = await startServices(start);
+    const processIds = (): Partial<Record<ServiceName, number>> =>
+      Object.fromEntries(start.running.map((service) => [service.name, service.processId()]));
+    return { connections, current: () => start.record.current(), logDirectory: start.logDirectory, processIds, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

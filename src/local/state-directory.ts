@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { errorCode } from './error-code.ts';
+import { canReach } from './postgres-binaries.ts';
+import { sharedDirectory } from './shared-directory.ts';
+import { StackError } from './stack-error.ts';
+import { userForPostgres } from './unprivileged-user.ts';
+
+/** Makes a folder; a refusal of the system becomes one clear message. */
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOSPC' || code === 'EDQUOT') {
+      throw new StackError(
+        'HOLDFAST_DISK_FULL',
+        `The disk is full: ${path} could not be made.`,
+        'Free at least 1 GB.',
+        { cause: error },
+      );
+    }
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR') {
+      const fix = 'Run in a folder that you may write, or set HOLDFAST_DIRECTORY to one.';
+      throw new StackError('HOLDFAST_NO_PERMISSION', `${path} cannot be made (${code}).`, fix, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Folder of the local Postgres's data: `postgres` in the state folder. When root runs the stack in a place that is closed to the
+ * unprivileged user (a clone in /root), a folder of the system's that the user can reach, named after the state folder.
+ *
+ * @param remembered where the data of an earlier start lies: it is never abandoned for an empty folder elsewhere.
+ * @throws StackError `HOLDFAST_NO_PERMISSION` when the remembered data can no longer be reached.
+ */
+export async function postgresDataDirectory(stateDirectory: string, remembered: string | null): Promise<string> {
+  const user = await userForPostgres();
+  if (remembered !== null && existsSync(join(remembered, 'PG_VERSION'))) {
+    if (user === null || canReach(user, dirname(remembered))) return remembered;
+    throw new StackError(
+      'HOLDFAST_NO_PERMISSION',
+      `The user ${user.name}, as whom Postgres runs, can no longer reach its data in ${remembered}.`,
+      `Open the folders above it (chmod o+x), or move the data away to start with an empty database.`,
+    );
+  }
+  if (user === null || canReach(user, stateDirectory)) return join(stateDirectory, 'postgres');
+  const digest = createHash('sha256').update(stateDirectory).digest('hex').slice(0, 8);
+  const directory = join(await sharedDirectory(), `${basename(dirname(stateDirectory))}-${digest}`);
+  await makeDirectory(directory);
+  return join(directory, 'postgres');
+}

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { holdfastCommand, startProgram, waitUntilReady } from './services.ts';
+import type { Connections } from './stack-file.ts';
+import type { RunningService } from './supervise.ts';
+
+export interface WorkerProcessOptions {
+  readonly connections: Connections;
+  /** The user's environment: model keys reach the worker, and nobody else. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly workingDirectory: string;
+  readonly logDirectory: string;
+  /** Arguments of Node instead of `holdfast worker`, for tests of the stack. */
+  readonly command?: readonly string[];
+  /** Task queue whose pollers show that the worker is ready. Default: `agent-turn`. */
+  readonly taskQueue?: string;
+}
+
+/** The environment of a program that has to find this stack's servers. */
+export function connectedEnvironment(environment: NodeJS.ProcessEnv, connections: Connections): Record<string, string> {
+  const inherited = Object.entries(environment).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    DATABASE_URL: connections.databaseUrl,
+    TEMPORAL_ADDRESS: connections.temporalAddress,
+    TEMPORAL_NAMESPACE: connections.temporalNamespace,
+    ...(connections.simulatorUrl === null ? {} : { HOLDFAST_SIMULATOR_URL: connections.simulatorUrl }),
+  };
+}
+
+/** `TaskQueueType.WORKFLOW` of Temporal's API. */
+const WORKFLOW_TASK_QUEUE = 1;
+
+/** True when a worker has polled the queue since `since`: pollers of dead workers are listed for minutes. */
+async function isPolled(connection: Connection, namespace: string, taskQueue: string, since: number): Promise<boolean> {
+  const { pollers } = await connection.withDeadline(Date.now() + 2000, () =>
+    connection.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: WORKFLOW_TASK_QUEUE,
+    }),
+  );
+  return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 + 999 >= since);
+}
+
+/** Starts `holdfast worker` in a process of its own and returns when it asks Temporal for work. */
+export async function startWorkerProcess(options: WorkerProcessOptions): Promise<RunningService> {
+  const logFile = join(options.logDirectory, 'worker.log');
+  const { temporalAddress, temporalNamespace } = options.connections;
+  const since = Date.now();
+  const process = await startProgram({
+    name: 'worker',
+    arguments: options.command ?? holdfastCommand('worker'),
+    environment: connectedEnvironment(options.environment, options.connections),
+    workingDirectory: options.workingDirectory,
+    logFile,
+    // Running model calls may finish; a turn that is cut off goes on at the next start.
+    stopTimeoutMilliseconds: 10_000,
+  });
+  const connection = Connection.lazy({ address: temporalAddress });
+  const taskQueue = options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE;
+  const isReady = async (): Promise<boolean> =>
+    isPolled(connection, temporalNamespace, taskQueue, since).catch(() => false);
+  try {
+    await waitUntilReady('worker', process, logFile, 60_000, isReady);
+  } finally {
+    await connection.close();
+  }
+  return { process, stop: () => process.stop() };
+}
