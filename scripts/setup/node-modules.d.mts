@@ -1,0 +1,1 @@
+export declare function needsInstallation(root: string): boolean;

@@ -1,0 +1,37 @@
+import { Command } from 'commander';
+import type { Finding } from '../local/doctor/finding.ts';
+
+const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok     ', warning: 'warning', broken: 'broken ' };
+
+/** One line for a finding, its fix at the end. */
+export function formatFinding(finding: Finding): string {
+  const fix = finding.fix === null ? '' : ` → ${finding.fix}`;
+  return `${MARKS[finding.status]}  ${finding.check.padEnd(13)} ${finding.detail}${fix}`;
+}
+
+async function doctor(options: { readonly json?: boolean; readonly directory?: string }): Promise<void> {
+  // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
+  const [{ examine }, { stateDirectory }] = await Promise.all([
+    import('../local/doctor/examine.ts'),
+    import('../local/stack-file.ts'),
+  ]);
+  const findings = await examine({ environment: process.env, directory: options.directory ?? stateDirectory() });
+  const isHealthy = findings.every(({ status }) => status !== 'broken');
+  const text =
+    options.json === true ? JSON.stringify({ healthy: isHealthy, findings }) : findings.map(formatFinding).join('\n');
+  process.stdout.write(`${text}\n`);
+  if (!isHealthy) process.exitCode = 1;
+}
+
+/** `holdfast doctor`: what works on this machine, and how to mend what does not. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('Check this machine: versions, ports, disk, Postgres, Temporal, model key, clock')
+    .option('--directory <folder>', 'state folder of the local stack; default: .holdfast')
+    .option('--json', 'one JSON object: healthy, findings (check, status, detail, fix)')
+    .addHelpText(
+      'after',
+      '\nExample:\n  npx holdfast doctor\n\nExit codes: 0 everything works, 1 something is broken (its line ends with the fix)',
+    )
+    .action(async (options: { json?: boolean; directory?: string }) => doctor(options));
+}
