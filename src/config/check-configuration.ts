@@ -1,0 +1,146 @@
+/** What no schema can say: names that must exist, options that need each other, numbers that contradict each other. */
+import { policyProblems } from '../context/policy-problems.ts';
+import { modelFacts } from '../models/catalogue.ts';
+import { parseModelName } from '../models/model-name.ts';
+import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
+import { nearestName } from '../tools/nearest-name.ts';
+import { modelOverrides } from './configuration.ts';
+import { DEFAULT_AGENT } from './default-agent.ts';
+import type { FoundProblem } from './describe-option-problem.ts';
+import type { AgentOptions, ConfigurationOptions } from './options.ts';
+import { reducersWithoutEffect } from './policy-options.ts';
+import { presetHint, type Presets } from './presets.ts';
+import { BUILT_IN_PROVIDER_NAMES } from './providers.ts';
+import { resolveAgent } from './resolve-agent.ts';
+
+export interface Known {
+  readonly presets: Presets;
+  /** All tools of the worker; `undefined` when only a worker with tools of its own knows them. */
+  readonly toolNames: readonly string[] | undefined;
+  readonly defaultModel: string;
+}
+
+/** Everything that is wrong with options that fit the schema. Pure. */
+export function checkConfiguration(options: ConfigurationOptions, known: Known): FoundProblem[] {
+  const agents = Object.entries(options.agents ?? {});
+  return [
+    ...secretProblems(options),
+    ...providerProblems(options),
+    ...modelProblems(options),
+    ...agents.flatMap(([name, agent]) => presetProblems(name, agent, known.presets)),
+    ...agents.flatMap(([name, agent]) => toolProblems(name, agent, known.toolNames)),
+    ...agents.flatMap(([name, agent]) => numberProblems(name, agent, options, known)),
+  ];
+}
+
+function secretProblems({ database, providers }: ConfigurationOptions): FoundProblem[] {
+  const addresses: (readonly [readonly string[], string | undefined, string])[] = [
+    [['database', 'url'], database?.url, 'Set DATABASE_URL instead'],
+    ...Object.entries(providers ?? {}).map(
+      ([name, { baseUrl }]) =>
+        [['providers', name, 'baseUrl'], baseUrl, 'Name its variable with apiKeyVariable'] as const,
+    ),
+  ];
+  return addresses.flatMap(([path, address, instead]) =>
+    address !== undefined && /^[a-z]+:\/\/[^/@]*:[^/@]+@/i.test(address)
+      ? [
+          {
+            code: 'secret_in_file' as const,
+            path,
+            message: `holds a password, which never stands in the file. ${instead}`,
+          },
+        ]
+      : [],
+  );
+}
+
+function providerProblems({ providers }: ConfigurationOptions): FoundProblem[] {
+  return Object.entries(providers ?? {}).flatMap(([name, provider]) => {
+    if (BUILT_IN_PROVIDER_NAMES.includes(name)) return [];
+    return (['protocol', 'baseUrl'] as const)
+      .filter((option) => provider[option] === undefined)
+      .map((option) => ({
+        code: 'missing_option' as const,
+        path: ['providers', name, option],
+        message: 'is missing: a provider of your own needs protocol and baseUrl',
+      }));
+  });
+}
+
+function modelProblems(options: ConfigurationOptions): FoundProblem[] {
+  const known = [...BUILT_IN_PROVIDER_NAMES, ...Object.keys(options.providers ?? {})];
+  const named: (readonly [readonly string[], string | null | undefined])[] = [
+    [['defaultModel'], options.defaultModel],
+    ...Object.keys(options.models ?? {}).map((name) => [['models', name], name] as const),
+    ...Object.entries(options.agents ?? {}).flatMap(
+      ([name, agent]) =>
+        [
+          [['agents', name, 'model'], agent.model],
+          [['agents', name, 'policy', 'summary', 'model'], agent.policy?.summary?.model],
+        ] as const,
+    ),
+  ];
+  return named.flatMap(([path, model]) => {
+    if (model === undefined || model === null) return [];
+    const provider = model.includes('/') ? parseModelName(model).provider : model;
+    if (known.includes(provider)) return [];
+    const near = nearestName(provider, known);
+    const hint = near === null ? '' : `; did you mean ${near}?`;
+    const message = `is ${JSON.stringify(model)}: there is no provider ${provider}${hint} (there are: ${known.join(', ')})`;
+    return [{ code: 'wrong_value' as const, path, message }];
+  });
+}
+
+function presetProblems(name: string, { preset }: AgentOptions, presets: Presets): FoundProblem[] {
+  if (preset === undefined || Object.hasOwn(presets, preset)) return [];
+  const message = `is ${JSON.stringify(preset)}, which is no preset${presetHint(presets, preset)}`;
+  return [{ code: 'wrong_value', path: ['agents', name, 'preset'], message }];
+}
+
+function toolProblems(name: string, agent: AgentOptions, toolNames: readonly string[] | undefined): FoundProblem[] {
+  const known = toolNames ?? BUILT_IN_TOOL_NAMES;
+  const problems = (agent.tools ?? []).flatMap((tool, index): FoundProblem[] => {
+    if (known.includes(tool)) return [];
+    const near = nearestName(tool, known);
+    // Without the worker's own list, only what looks like a slip is refused: the name may be a tool of the user's.
+    if (toolNames === undefined && near === null) return [];
+    const hint = near === null ? '' : `; did you mean ${near}?`;
+    const message = `is ${JSON.stringify(tool)}, which is no tool${hint} (there are: ${known.join(', ')})`;
+    return [{ code: 'wrong_value', path: ['agents', name, 'tools', index], message }];
+  });
+  if (agent.tools?.includes(RUN_COMMAND) !== true || agent.allowCommands === true) return problems;
+  const message =
+    `names ${RUN_COMMAND}, which needs allowCommands: true, because a command is not confined to the workspace ` +
+    'and can do whatever the user of the worker can';
+  return [
+    ...problems,
+    { code: 'missing_option', path: ['agents', name, 'tools', agent.tools.indexOf(RUN_COMMAND)], message },
+  ];
+}
+
+function numberProblems(
+  name: string,
+  agent: AgentOptions,
+  options: ConfigurationOptions,
+  known: Known,
+): FoundProblem[] {
+  const models = options.models ?? {};
+  const model = agent.model ?? known.defaultModel;
+  const ofModel = models[model]?.policy;
+  if (agent.policy === undefined && ofModel === undefined) return [];
+  if (!Object.hasOwn(known.presets, agent.preset ?? DEFAULT_AGENT.preset)) return [];
+  const { presets } = known;
+  const { policy } = resolveAgent({ ...agent, model }, { name, workspace: '', presets, models });
+  const { limits } = modelFacts(model, modelOverrides(models));
+  const contradictions = policyProblems(policy, limits).map((problem): FoundProblem => {
+    const [option = ''] = problem.options;
+    const path = option === 'window' ? ['models', model, 'window'] : ['agents', name, 'policy', ...option.split('.')];
+    const window = `with the model ${model} (window ${limits.window} tokens)`;
+    return { code: 'contradiction', path, message: `contradicts another number ${window}: ${problem.message}` };
+  });
+  const idle = reducersWithoutEffect(policy, agent.policy ?? {}).map((kind): FoundProblem => {
+    const message = `has no effect: the preset ${policy.name} does not have this reducer`;
+    return { code: 'contradiction', path: ['agents', name, 'policy', 'reduce', kind], message };
+  });
+  return [...contradictions, ...idle];
+}

@@ -1,0 +1,160 @@
+import { modelFacts, type ModelFacts, type ModelOverride } from '../models/catalogue.ts';
+import { parseModelName } from '../models/model-name.ts';
+import { nearestName } from '../tools/nearest-name.ts';
+import type { AgentDefinition, ProviderDefinition } from './definitions.ts';
+import { ConfigurationError } from './errors.ts';
+import type { AgentOptions, ModelOptions } from './options.ts';
+import { presetNamed, type Presets } from './presets.ts';
+import type { UnavailableProvider } from './providers.ts';
+import { resolveAgent } from './resolve-agent.ts';
+
+/** Everything that Holdfast is told by `holdfast.yaml`, the environment and the local stack; all defaults filled in. */
+export interface Configuration {
+  /** Absolute path of the file that was read; `null` without one. */
+  readonly file: string | null;
+  /** With its password, if it has one: for connecting, not for printing. `null` when nothing names a database. */
+  readonly databaseUrl: string | null;
+  readonly temporal: {
+    /** `host:port`; `null` when nothing names a server. */
+    readonly address: string | null;
+    readonly namespace: string;
+  };
+  /** Providers that can be used here. */
+  readonly providers: readonly ProviderDefinition[];
+  readonly unavailableProviders: readonly UnavailableProvider[];
+  /** Model of every agent that names none. */
+  readonly defaultModel: string;
+  readonly models: Readonly<Record<string, ModelOptions>>;
+  readonly presets: Presets;
+  readonly agents: readonly AgentDefinition[];
+  /** Agents of the file as they were written, to put another model or preset under them. */
+  readonly agentOptions: Readonly<Record<string, AgentOptions>>;
+  /** Values of provider keys, to be masked wherever text is stored or shown. */
+  readonly secrets: readonly string[];
+}
+
+/** What a conversation sets instead of its agent's own. */
+export interface AgentChoice {
+  /** `provider/model`. */
+  readonly model?: string | null;
+  /** The agent's own changes of its preset do not apply to another one. */
+  readonly preset?: string | null;
+  /** Absolute path. */
+  readonly workspace?: string | null;
+}
+
+/** @throws ConfigurationError `agent_unknown`, `preset_unknown` or `model_invalid`. */
+export function selectAgent(configuration: Configuration, name: string, choice: AgentChoice = {}): AgentDefinition {
+  const agent = configuration.agents.find((one) => one.name === name);
+  if (agent === undefined) throw unknownAgent(configuration, name);
+  const model = choice.model ?? agent.model;
+  checkModelName(model);
+  const { presets } = configuration;
+  if (choice.preset !== undefined && choice.preset !== null) presetNamed(presets, choice.preset);
+  const options = configuration.agentOptions[name];
+  const workspace = choice.workspace ?? agent.workspace;
+  const otherPreset = choice.preset !== undefined && choice.preset !== null && choice.preset !== agent.policy.name;
+  // An agent defined in code has no options to put over another preset or model: its policy is as it was given.
+  if (options === undefined && !otherPreset) return { ...agent, model, workspace };
+  const { policy, preset, ...rest } = options ?? {};
+  const written = otherPreset ? { preset: choice.preset ?? undefined } : { policy, preset };
+  const resolved = resolveAgent(
+    { ...rest, ...written, model },
+    { name, workspace, presets, models: configuration.models },
+  );
+  return options === undefined ? { ...agent, model, workspace, policy: resolved.policy } : resolved;
+}
+
+/** Adds agents that were defined in code. @throws ConfigurationError `agent_duplicate` */
+export function withAgents(configuration: Configuration, agents: readonly AgentDefinition[]): Configuration {
+  const inFile = (name: string): boolean => Object.hasOwn(configuration.agentOptions, name);
+  const seen = new Set<string>();
+  for (const { name } of agents) {
+    if (seen.has(name) || inFile(name)) {
+      const where = inFile(name) ? 'in code and in the file' : 'twice in code';
+      throw new ConfigurationError('agent_duplicate', `The agent ${name} is defined ${where}: rename one.`);
+    }
+    seen.add(name);
+  }
+  // The built-in agent `default` gives way to one from code.
+  const kept = configuration.agents.filter((agent) => !seen.has(agent.name));
+  return { ...configuration, agents: [...kept, ...agents] };
+}
+
+/** @throws ConfigurationError saying which variable to set. */
+export function providerNamed(configuration: Configuration, name: string): ProviderDefinition {
+  const provider = configuration.providers.find((one) => one.name === name);
+  if (provider !== undefined) return provider;
+  const unavailable = configuration.unavailableProviders.find((one) => one.name === name);
+  if (unavailable === undefined) {
+    const names = configuration.providers.map((one) => one.name);
+    const near = nearestName(name, names);
+    const hint = near === null ? '' : ` Did you mean ${near}?`;
+    throw new ConfigurationError(
+      'provider_unknown',
+      `There is no provider ${JSON.stringify(name)}.${hint} There are: ${names.join(', ')}. Others are named under "providers" in holdfast.yaml.`,
+    );
+  }
+  if (unavailable.reason === 'key_missing') {
+    throw new ConfigurationError(
+      'provider_key_missing',
+      `The provider ${name} has no key: set ${unavailable.variable}.`,
+    );
+  }
+  const simulator = name.startsWith('simulator') ? 'start `npx holdfast dev`, or ' : '';
+  throw new ConfigurationError(
+    'provider_address_missing',
+    `The provider ${name} has no address: ${simulator}set ${unavailable.variable}.`,
+  );
+}
+
+/** Limits and prices of a model as configured. @throws ConfigurationError `model_invalid` */
+export function factsOf(configuration: Pick<Configuration, 'models'>, model: string): ModelFacts {
+  checkModelName(model);
+  return modelFacts(model, modelOverrides(configuration.models));
+}
+
+/** The options of models in the catalogue's form. */
+export function modelOverrides(models: Readonly<Record<string, ModelOptions>>): Record<string, ModelOverride> {
+  return Object.fromEntries(
+    Object.entries(models).map(([name, { window, maximumInput, maximumOutput, prices }]) => [
+      name,
+      {
+        ...(window === undefined ? {} : { window }),
+        ...(maximumInput === undefined ? {} : { maximumInput }),
+        ...(maximumOutput === undefined ? {} : { maximumOutput }),
+        ...(prices === undefined ? {} : { prices: givenPrices(prices) }),
+      },
+    ]),
+  );
+}
+
+function givenPrices(prices: NonNullable<ModelOptions['prices']>): NonNullable<ModelOverride['prices']> {
+  const { input, output, cacheRead, cacheWrite } = prices;
+  return {
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  };
+}
+
+function checkModelName(name: string): void {
+  try {
+    parseModelName(name);
+  } catch (error) {
+    throw new ConfigurationError('model_invalid', error instanceof Error ? error.message : String(error), {
+      cause: error,
+    });
+  }
+}
+
+function unknownAgent(configuration: Configuration, name: string): ConfigurationError {
+  const names = configuration.agents.map((agent) => agent.name);
+  const near = nearestName(name, names);
+  const hint = near === null ? '' : ` Did you mean ${near}?`;
+  return new ConfigurationError(
+    'agent_unknown',
+    `There is no agent ${JSON.stringify(name)}.${hint} There are: ${names.join(', ')}.`,
+  );
+}

@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import type { CompactionPolicy } from '../context/policy.ts';
+import { RUN_COMMAND } from '../tools/names.ts';
+import type { ToolDefinition } from '../tools/tool.ts';
+import type { AgentDefinition } from './definitions.ts';
+import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
+import { invalidConfiguration } from './errors.ts';
+import { agentOptions } from './options.ts';
+import type { PolicyOptions } from './policy-options.ts';
+import { PRESETS } from './presets.ts';
+import { resolveAgent } from './resolve-agent.ts';
+
+/** An agent defined in code: the options of `agents.<name>` in `holdfast.yaml`, with values where the file has names. */
+export interface AgentInput {
+  /** 1 to 64 letters, digits, `_` or `-`. */
+  readonly name: string;
+  /** `provider/model`. */
+  readonly model: string;
+  /** Beginning of the system prompt. Default: a general assistant that works in the workspace. */
+  readonly instructions?: string;
+  /** Pinned, verbatim in every request. Default: none. */
+  readonly rules?: readonly string[];
+  /** Tools or their names. Default: all built-in tools but `run_command`. */
+  readonly tools?: readonly (string | ToolDefinition)[];
+  /** Allows `run_command`, which is not confined to the workspace. Default: false. */
+  readonly allowCommands?: boolean;
+  /** Name of a built-in preset, or a policy of your own. Default: `default`. */
+  readonly preset?: string | CompactionPolicy;
+  /** Changes of the preset. Default: none. */
+  readonly policy?: PolicyOptions;
+  readonly limits?: {
+    /** Model calls of one turn. Default: 500. */
+    readonly steps?: number;
+  };
+  /** Relative to the working directory of the process. Default: the working directory. */
+  readonly workspace?: string;
+}
+
+/**
+ * Defines an agent in code, to be passed to `createWorker`. Tools of your own are passed there too.
+ * @throws ConfigurationError naming every wrong option.
+ */
+export function defineAgent(input: AgentInput): AgentDefinition {
+  const { name, preset = 'default', tools, workspace = '.', rules, ...rest } = input;
+  const own = typeof preset === 'string' ? {} : { [preset.name]: preset };
+  const presetName = typeof preset === 'string' ? preset : preset.name;
+  const options = {
+    ...rest,
+    preset: presetName,
+    ...(rules === undefined ? {} : { rules: [...rules] }),
+    ...(tools === undefined ? {} : { tools: tools.map((tool) => (typeof tool === 'string' ? tool : tool.name)) }),
+  };
+  const parsed = agentOptions.safeParse(options);
+  const found = parsed.success ? [] : describeOptionProblems(parsed.error.issues, options);
+  const problems = found.map(({ code, path, message }) => ({
+    code,
+    option: `agent ${name}: ${optionPath(path)}`,
+    message,
+  }));
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    const message = `is ${JSON.stringify(name)}: it must be 1 to 64 letters, digits, "_" or "-"`;
+    problems.push({ code: 'wrong_value', option: 'name of the agent', message });
+  }
+  if (options.tools?.includes(RUN_COMMAND) === true && input.allowCommands !== true) {
+    const message = `names ${RUN_COMMAND}, which needs allowCommands: true, because a command is not confined to the workspace`;
+    problems.push({ code: 'missing_option', option: `agent ${name}: tools`, message });
+  }
+  if (!parsed.success || problems.length > 0) throw invalidConfiguration(problems);
+  return resolveAgent(
+    { ...parsed.data, model: input.model },
+    { name, workspace: resolve(workspace), presets: { ...PRESETS, ...own }, models: {} },
+  );
+}

@@ -1,0 +1,163 @@
+/** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
+import { z } from 'zod';
+import { DEFAULT_AGENT } from './default-agent.ts';
+import { policyOptions } from './policy-options.ts';
+
+const positive = z.number().int().positive();
+const price = z.number().nonnegative().nullable().optional();
+
+const MODEL_NAME = /^[^/\s]+\/\S+$/;
+const modelName = z.string().regex(MODEL_NAME, 'must be provider/model, like simulator/sim-32k');
+
+const ADDRESS = /^[^\s:/]+:\d{1,5}$/;
+
+const prices = z.strictObject({
+  input: price.meta({ description: 'Input that no cache held.', unit: 'dollars per million tokens' }),
+  output: price.meta({ description: 'Output.', unit: 'dollars per million tokens' }),
+  cacheRead: price.meta({ description: 'Input read from the cache.', unit: 'dollars per million tokens' }),
+  cacheWrite: price.meta({ description: 'Input written to the cache.', unit: 'dollars per million tokens' }),
+});
+
+const modelOptions = z.strictObject({
+  window: positive.optional().meta({
+    description: 'Context window.',
+    unit: 'tokens',
+    defaultText: "the built-in table's; 128,000 for an unknown model",
+  }),
+  maximumInput: positive.optional().meta({
+    description: 'Largest input, where the vendor caps it below the window.',
+    unit: 'tokens',
+    defaultText: "the built-in table's",
+  }),
+  maximumOutput: positive.optional().meta({
+    description: 'Longest answer.',
+    unit: 'tokens',
+    defaultText: "the built-in table's; 8,192 for an unknown model",
+  }),
+  prices: prices
+    .optional()
+    .meta({ description: 'What the model costs; `null` for unknown.', defaultText: "the built-in table's" }),
+  policy: policyOptions.optional().meta({
+    description: 'Changes of the preset for every agent on this model; options as under `agents.<name>.policy`.',
+    describedElsewhere: true,
+  }),
+});
+
+const providerOptions = z.strictObject({
+  protocol: z.enum(['anthropic', 'chat', 'responses']).optional().meta({
+    description:
+      'How the server is spoken to: Anthropic Messages, OpenAI Chat Completions (all compatible servers), or OpenAI Responses.',
+    defaultText: 'required for a provider of your own',
+  }),
+  baseUrl: z.httpUrl('must be an http or https address').optional().meta({
+    description: "Address before the protocol's own paths, like `http://localhost:8000/v1`.",
+    defaultText: 'required for a provider of your own',
+  }),
+  apiKeyVariable: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not the key itself')
+    .optional()
+    .meta({
+      description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
+      defaultText: 'the server wants no key',
+    }),
+});
+
+export const agentOptions = z.strictObject({
+  model: modelName.optional().meta({ description: 'As `provider/model`.', defaultText: '`defaultModel`' }),
+  instructions: z.string().min(1).optional().meta({
+    description: 'What the agent is and how it works: the beginning of the system prompt.',
+    defaultText: 'a general assistant that works in the workspace',
+  }),
+  rules: z
+    .array(z.string().min(1))
+    .optional()
+    .meta({ description: 'Rules that stand verbatim in every request, whatever is compacted.', defaultText: 'none' }),
+  tools: z
+    .array(z.string())
+    .optional()
+    .meta({
+      description: 'Names of the tools that the agent may use, built-in ones or your own.',
+      defaultText: DEFAULT_AGENT.tools.map((name) => `\`${name}\``).join(', '),
+    }),
+  allowCommands: z.boolean().optional().meta({
+    description:
+      'Allows `run_command`, which is not confined to the workspace: a command can do whatever the user of the worker can. Needed, besides its name under `tools`.',
+    defaultText: '`false`',
+  }),
+  preset: z.string().optional().meta({ description: 'How the conversation is compacted.', defaultText: '`default`' }),
+  policy: policyOptions
+    .optional()
+    .meta({ description: "Changes of the preset's numbers. What is not given stays as the preset has it." }),
+  limits: z
+    .strictObject({
+      steps: positive.optional().meta({
+        description: 'Model calls of one turn; over it, the turn ends as `budget_exhausted`.',
+        unit: 'model calls',
+        defaultText: `${DEFAULT_AGENT.limits.steps}`,
+      }),
+    })
+    .optional()
+    .meta({ description: 'Hard limits of one turn.' }),
+  workspace: z.string().min(1).optional().meta({
+    description: 'Directory whose files the agent may read and write, relative to the file.',
+    defaultText: 'the directory of the file',
+  }),
+});
+
+export const configurationOptions = z.strictObject({
+  defaultModel: modelName.optional().meta({
+    description: 'Model of every agent that names none.',
+    defaultText: '`anthropic/claude-opus-5-5` or `openai/gpt-6.1-sol` if their key is set, else `simulator/sim-32k`',
+  }),
+  agents: z
+    .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" or "-"'), agentOptions)
+    .optional()
+    .meta({ description: 'Agents by name. `default` exists without being named here.' }),
+  providers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"'),
+      providerOptions,
+    )
+    .optional()
+    .meta({
+      description:
+        'Model servers by name: your own, or changes of the built-in `anthropic`, `openai`, `openai-compatible`, `simulator`, `simulator-chat` and `simulator-responses`.',
+    }),
+  models: z
+    .record(modelName, modelOptions)
+    .optional()
+    .meta({ description: 'What to know of a model, by `provider/model`.' }),
+  database: z
+    .strictObject({
+      url: z
+        .string()
+        .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
+        .optional()
+        .meta({
+          description: 'Address of Postgres, without a password. `DATABASE_URL` wins over it and may hold one.',
+          defaultText: "the local stack's",
+        }),
+    })
+    .optional()
+    .meta({ description: 'Where everything is stored.' }),
+  temporal: z
+    .strictObject({
+      address: z.string().regex(ADDRESS, 'must be host:port').optional().meta({
+        description: 'Address of Temporal, `host:port`. `TEMPORAL_ADDRESS` wins over it.',
+        defaultText: "the local stack's",
+      }),
+      namespace: z
+        .string()
+        .min(1)
+        .optional()
+        .meta({ description: 'Namespace. `TEMPORAL_NAMESPACE` wins over it.', defaultText: '`default`' }),
+    })
+    .optional()
+    .meta({ description: 'Where turns run.' }),
+});
+
+export type AgentOptions = z.output<typeof agentOptions>;
+export type ModelOptions = z.output<typeof modelOptions>;
+export type ProviderOptions = z.output<typeof providerOptions>;
+export type ConfigurationOptions = z.output<typeof configurationOptions>;

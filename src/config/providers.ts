@@ -1,0 +1,117 @@
+import type { ProtocolName, ProviderDefinition } from './definitions.ts';
+import { given, type Environment } from './environment.ts';
+import type { ProviderOptions } from './options.ts';
+
+/** A provider that cannot be used here, and why. */
+export interface UnavailableProvider {
+  readonly name: string;
+  readonly reason: 'key_missing' | 'address_missing';
+  /** Environment variable that would make it usable. */
+  readonly variable: string;
+}
+
+export interface ResolvedProviders {
+  readonly available: readonly ProviderDefinition[];
+  readonly unavailable: readonly UnavailableProvider[];
+}
+
+interface BuiltInProvider {
+  readonly protocol: ProtocolName;
+  readonly keyVariable: string | null;
+  readonly addressVariable: string;
+  readonly defaultAddress: string | null;
+  /** Path between a bare server address and the protocol's own paths. */
+  readonly path: string;
+}
+
+const SIMULATOR = { keyVariable: null, addressVariable: 'HOLDFAST_SIMULATOR_URL', defaultAddress: null } as const;
+
+const BUILT_IN: Readonly<Record<string, BuiltInProvider>> = {
+  anthropic: {
+    protocol: 'anthropic',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    addressVariable: 'ANTHROPIC_BASE_URL',
+    defaultAddress: 'https://api.anthropic.com',
+    path: '',
+  },
+  openai: {
+    protocol: 'responses',
+    keyVariable: 'OPENAI_API_KEY',
+    addressVariable: 'OPENAI_BASE_URL',
+    defaultAddress: 'https://api.openai.com/v1',
+    path: '',
+  },
+  'openai-compatible': {
+    protocol: 'chat',
+    keyVariable: 'HOLDFAST_COMPATIBLE_API_KEY',
+    addressVariable: 'HOLDFAST_COMPATIBLE_BASE_URL',
+    defaultAddress: null,
+    path: '',
+  },
+  simulator: { ...SIMULATOR, protocol: 'anthropic', path: '' },
+  'simulator-chat': { ...SIMULATOR, protocol: 'chat', path: '/v1' },
+  'simulator-responses': { ...SIMULATOR, protocol: 'responses', path: '/v1' },
+};
+
+export const BUILT_IN_PROVIDER_NAMES: readonly string[] = Object.keys(BUILT_IN);
+
+/** Providers of the file put over the built-in ones; addresses and keys from the environment win. */
+export function resolveProviders(
+  options: Readonly<Record<string, ProviderOptions>>,
+  environment: Environment,
+  simulatorUrl: string | null,
+): ResolvedProviders {
+  const names = [...new Set([...BUILT_IN_PROVIDER_NAMES, ...Object.keys(options)])];
+  const resolved = names.map((name) => resolveProvider(name, options[name] ?? {}, environment, simulatorUrl));
+  return {
+    available: resolved.filter((one) => 'protocol' in one),
+    unavailable: resolved.filter((one) => 'reason' in one),
+  };
+}
+
+function resolveProvider(
+  name: string,
+  options: ProviderOptions,
+  environment: Environment,
+  simulatorUrl: string | null,
+): ProviderDefinition | UnavailableProvider {
+  const builtIn = BUILT_IN[name];
+  const ownAddress =
+    (builtIn === undefined ? undefined : addressFromEnvironment(builtIn, environment, simulatorUrl)) ?? options.baseUrl;
+  const baseUrl = ownAddress ?? builtIn?.defaultAddress ?? null;
+  const protocol = options.protocol ?? builtIn?.protocol;
+  if (baseUrl === null || protocol === undefined) {
+    return { name, reason: 'address_missing', variable: builtIn?.addressVariable ?? `providers.${name}.baseUrl` };
+  }
+  const keyVariable = options.apiKeyVariable ?? builtIn?.keyVariable ?? null;
+  const apiKey = keyVariable === null ? null : (given(environment, keyVariable) ?? null);
+  // A vendor's own address always wants a key; a server of the user's own wants one if a variable was named for it.
+  const wantsKey = options.apiKeyVariable !== undefined || (ownAddress === undefined && builtIn?.keyVariable !== null);
+  if (apiKey === null && keyVariable !== null && wantsKey)
+    return { name, reason: 'key_missing', variable: keyVariable };
+  return { name, protocol, baseUrl: baseUrl.replace(/\/+$/, ''), apiKey };
+}
+
+function addressFromEnvironment(
+  builtIn: BuiltInProvider,
+  environment: Environment,
+  simulatorUrl: string | null,
+): string | undefined {
+  const address = given(environment, builtIn.addressVariable);
+  if (builtIn.addressVariable !== SIMULATOR.addressVariable) return address;
+  const simulator = address ?? simulatorUrl ?? undefined;
+  return simulator === undefined ? undefined : `${simulator.replace(/\/+$/, '')}${builtIn.path}`;
+}
+
+/** Every key that is set for a provider, to be masked wherever text is stored or shown. */
+export function providerKeys(
+  options: Readonly<Record<string, ProviderOptions>>,
+  environment: Environment,
+): readonly string[] {
+  const variables = [
+    ...Object.values(BUILT_IN).map((provider) => provider.keyVariable),
+    ...Object.values(options).map((provider) => provider.apiKeyVariable ?? null),
+  ];
+  const keys = variables.flatMap((variable) => (variable === null ? [] : (given(environment, variable) ?? [])));
+  return [...new Set(keys)];
+}

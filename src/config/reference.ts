@@ -1,0 +1,186 @@
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { ENVIRONMENT_VARIABLES } from './environment.ts';
+import { configurationOptions } from './options.ts';
+import { PRESETS } from './presets.ts';
+
+/** One row of the reference. */
+interface OptionRow {
+  readonly path: string;
+  readonly type: string;
+  readonly meaning: string;
+  readonly defaultText: string;
+}
+
+/** Names that stand for a name of the user's in the paths of a map. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  agents: '<name>',
+  providers: '<name>',
+  models: '<provider/model>',
+};
+
+export const EXAMPLE = `# holdfast.yaml
+defaultModel: anthropic/claude-opus-5-5
+
+agents:
+  reviewer:
+    instructions: You review changes of a TypeScript project and write what you find to review.md.
+    rules:
+      - Never change a file other than review.md.
+    tools: [list_files, read_file, search_files, write_file, update_plan, recall_search, recall_open]
+    policy:
+      trigger: { fraction: 0.8 }
+      keep:
+        tail: { tokens: 30000 }
+    limits:
+      steps: 200
+    workspace: ../project
+
+providers:
+  local:
+    protocol: chat
+    baseUrl: http://localhost:8000/v1
+    apiKeyVariable: LOCAL_MODEL_KEY
+
+models:
+  local/qwen3-coder:
+    window: 65536
+    maximumOutput: 8192
+    prices: { input: 0, output: 0 }
+`;
+
+/** The text of `docs/configuration.md`: every option with type, meaning, unit and default, made from the schema. */
+export function configurationReference(): string {
+  const schema: unknown = z.toJSONSchema(configurationOptions, { io: 'input' });
+  const groups = topLevel(schema).map(([name, rows]) => [`## ${name}`, '', table(rows), ''].join('\n'));
+  return [
+    '# Configuration',
+    '',
+    '<!-- Generated from src/config/options.ts: npm run check fails when the two differ. -->',
+    '',
+    'Holdfast reads `holdfast.yaml` in the working directory, if there is one, and the environment, which wins. Without',
+    'either, there is one agent, `default`, that works on the files of the working directory with all built-in tools but',
+    '`run_command`. Keys are read from the environment only and are never stored or printed.',
+    '',
+    'The file is checked at start. A wrong option is named with file, line, what is wrong and what is accepted.',
+    '',
+    '```yaml',
+    EXAMPLE.trimEnd(),
+    '```',
+    '',
+    'An *amount* is a number of tokens: `{ tokens: 30000 }`, taken as it is; `{ fraction: 0.5 }`, a part of the input',
+    'budget (the window less the output reserve) or, with `of: window`, of the whole window; or both, and the smaller',
+    'counts. An amount that is given replaces the whole amount of the preset. Numbers that contradict each other are refused.',
+    '',
+    ...groups,
+    '## Environment',
+    '',
+    '| variable | meaning | default |',
+    '|---|---|---|',
+    ...ENVIRONMENT_VARIABLES.map(({ name, meaning, defaultText }) => `| \`${name}\` | ${meaning} | ${defaultText} |`),
+    '',
+  ].join('\n');
+}
+
+function table(rows: readonly OptionRow[]): string {
+  const lines = rows.map(
+    ({ path, type, meaning, defaultText }) => `| \`${path}\` | ${type} | ${meaning} | ${defaultText} |`,
+  );
+  return ['| option | type | meaning | default |', '|---|---|---|---|', ...lines].join('\n');
+}
+
+function topLevel(schema: unknown): (readonly [string, OptionRow[]])[] {
+  return propertiesOf(schema).map(([name, option]) => [name, rowsOf(name, option, [name])]);
+}
+
+/** The option itself and everything below it. */
+function rowsOf(path: string, option: unknown, names: readonly string[]): OptionRow[] {
+  const own = rowOf(path, option);
+  if (field(option, 'describedElsewhere') === true) return [own];
+  const named = field(option, 'additionalProperties');
+  if (field(option, 'isAmount') === true) return [own];
+  const inner = variants(option).find((one) => propertiesOf(one).length > 0) ?? option;
+  const below = propertiesOf(inner).flatMap(([name, child]) => rowsOf(`${path}.${name}`, child, [...names, name]));
+  if (typeof named !== 'object' || named === null) return [own, ...below];
+  const placeholder = PLACEHOLDERS[names.at(-1) ?? ''] ?? '<name>';
+  const children = propertiesOf(named).flatMap(([name, child]) =>
+    rowsOf(`${path}.${placeholder}.${name}`, child, [...names, name]),
+  );
+  return [own, ...children];
+}
+
+function rowOf(path: string, option: unknown): OptionRow {
+  const unit = textField(option, 'unit');
+  const isAmount = field(option, 'isAmount') === true;
+  return {
+    path,
+    type: `${isAmount ? 'amount' : typeOf(option)}${unit === '' ? '' : `, ${unit}`}`,
+    meaning: textField(option, 'description'),
+    defaultText: textField(option, 'defaultText') || presetDefault(path),
+  };
+}
+
+/** What the preset `default` says where the options of a policy have no default of their own. */
+function presetDefault(path: string): string {
+  const [, inPolicy] = path.split('.policy.');
+  if (inPolicy === undefined) return '';
+  const value = inPolicy
+    .split('.')
+    .reduce<unknown>(
+      (node, name) => (Array.isArray(node) ? node.find((item) => field(item, 'kind') === name) : field(node, name)),
+      PRESETS['default'],
+    );
+  if (value === null) return "the preset's";
+  const isPlain =
+    ['string', 'number', 'boolean'].includes(typeof value) || isAmountValue(value) || Array.isArray(value);
+  return isPlain ? `the preset's; \`default\` has \`${inYaml(value)}\`` : '';
+}
+
+function isAmountValue(value: unknown): boolean {
+  return field(value, 'tokens') !== undefined || field(value, 'fraction') !== undefined;
+}
+
+function inYaml(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+}
+
+function typeOf(option: unknown): string {
+  const parts = variants(option);
+  if (parts.length > 0) return parts.map(typeOf).join(' or ');
+  const accepted = field(option, 'enum');
+  if (Array.isArray(accepted)) return accepted.map((value) => `\`${String(value)}\``).join(', ');
+  const constant = field(option, 'const');
+  if (constant !== undefined) return `\`${JSON.stringify(constant)}\``;
+  const type = field(option, 'type');
+  if (Array.isArray(type)) return type.map((one: unknown) => typeOf({ type: one })).join(' or ');
+  if (type === 'array') return `list of ${typeOf(field(option, 'items'))}`;
+  if (type === 'object') return typeof field(option, 'additionalProperties') === 'object' ? 'map by name' : 'map';
+  const names: Readonly<Record<string, string>> = {
+    string: 'text',
+    integer: 'whole number',
+    number: 'number',
+    boolean: 'true or false',
+    null: '`null`',
+  };
+  return names[String(type)] ?? String(type);
+}
+
+function variants(option: unknown): readonly unknown[] {
+  const found = field(option, 'anyOf');
+  return Array.isArray(found) ? found : [];
+}
+
+function propertiesOf(node: unknown): (readonly [string, unknown])[] {
+  const properties = field(node, 'properties');
+  return typeof properties === 'object' && properties !== null ? Object.entries(properties) : [];
+}
+
+function textField(node: unknown, name: string): string {
+  const value = field(node, name);
+  return typeof value === 'string' ? value : '';
+}
+
+function field(node: unknown, name: string): unknown {
+  if (typeof node !== 'object' || node === null) return undefined;
+  return Object.entries(node).find(([key]) => key === name)?.[1];
+}

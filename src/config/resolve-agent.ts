@@ -1,0 +1,42 @@
+import type { CompactionPolicy } from '../context/policy.ts';
+import { DEFAULT_AGENT } from './default-agent.ts';
+import type { AgentDefinition } from './definitions.ts';
+import type { AgentOptions, ModelOptions } from './options.ts';
+import { overridePolicy, type PolicyOptions } from './policy-options.ts';
+import { presetNamed, type Presets } from './presets.ts';
+
+export interface AgentSurroundings {
+  readonly name: string;
+  /** Absolute path. */
+  readonly workspace: string;
+  readonly presets: Presets;
+  readonly models: Readonly<Record<string, ModelOptions>>;
+}
+
+/** Fills an agent's defaults in. @throws ConfigurationError `preset_unknown` */
+export function resolveAgent(
+  options: AgentOptions & { readonly model: string },
+  { name, workspace, presets, models }: AgentSurroundings,
+): AgentDefinition {
+  const preset = presetNamed(presets, options.preset ?? DEFAULT_AGENT.preset);
+  return {
+    name,
+    model: options.model,
+    instructions: options.instructions ?? DEFAULT_AGENT.instructions,
+    rules: options.rules ?? DEFAULT_AGENT.rules,
+    tools: options.tools ?? DEFAULT_AGENT.tools,
+    allowCommands: options.allowCommands ?? DEFAULT_AGENT.allowCommands,
+    policy: policyFor(preset, models[options.model]?.policy, options.policy),
+    limits: { steps: options.limits?.steps ?? DEFAULT_AGENT.limits.steps },
+    workspace,
+  };
+}
+
+/** The preset, over it what is said of the model, over that what the agent says. */
+function policyFor(
+  preset: CompactionPolicy,
+  ofModel: PolicyOptions | undefined,
+  ofAgent: PolicyOptions | undefined,
+): CompactionPolicy {
+  return overridePolicy(overridePolicy(preset, ofModel ?? {}), ofAgent ?? {});
+}
