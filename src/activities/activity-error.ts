@@ -1,8 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CompleteAsyncError } from '@temporalio/activity';
-
-/** Types that the workflow's retry policies name as never retried; see `src/workflows/activity-options.ts`. */
-export type PermanentFailure = 'StaleEpoch' | 'SupersededAttempt' | 'HeadMoved' | 'Configuration';
+import { StoreError } from '../store/errors.ts';
 
 /**
  * A failure that Temporal retries after a delay.
@@ -17,7 +15,8 @@ export function retryableFailure(type: string, message: string, delayMillisecond
   });
 }
 
-export function permanentFailure(type: PermanentFailure, message: string): ApplicationFailure {
+/** A failure that no retry can mend. */
+export function permanentFailure(type: string, message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type);
 }
 
@@ -33,6 +32,13 @@ export function isCancellationError(error: unknown): boolean {
 export function failureForHistory(error: unknown): unknown {
   if (error instanceof ApplicationFailure || error instanceof CompleteAsyncError || isCancellationError(error)) {
     return error;
+  }
+  if (error instanceof StoreError) {
+    return ApplicationFailure.create({
+      type: `Store.${error.code}`,
+      message: error.message,
+      nonRetryable: error.permanent,
+    });
   }
   const { name, code } = describeError(error);
   return ApplicationFailure.create({

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { turnWorkflowId } from '../temporal/names.ts';
+import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 
 /** Milliseconds that a closing client waits for rings under way; a row that was not rung for is found by upkeep. */
 const CLOSE_PATIENCE_MILLISECONDS = 2_000;
@@ -24,7 +24,7 @@ export function createDoorbell(
   return {
     ring(conversationId) {
       const ringing = client()
-        .then((connected) => ringOnce(connected, taskQueue, conversationId))
+        .then((connected) => ringDoorbell(connected, taskQueue, conversationId))
         .catch((error: unknown) => failed(conversationId, error))
         .finally(() => underWay.delete(ringing));
       underWay.add(ringing);
@@ -38,21 +38,4 @@ export function createDoorbell(
       clearTimeout(timer);
     },
   };
-}
-
-/** Starts the conversation's turn, or signals the open one. Summary and details name the conversation only. */
-export async function ringOnce(client: Client, taskQueue: string, conversationId: string): Promise<void> {
-  await client.workflow.signalWithStart('agentTurn', {
-    workflowId: turnWorkflowId(conversationId),
-    taskQueue,
-    args: [{ conversationId }],
-    signal: 'doorbell',
-    signalArgs: [],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    // Measured: with the default of 10 s a task handed to a dying worker costs a takeover 5 s more; below 5 s long histories cannot replay in time.
-    workflowTaskTimeout: '5 seconds',
-    staticSummary: `conversation ${conversationId}`,
-    staticDetails: `Turn of conversation \`${conversationId}\`. Messages, originals and summaries are in Postgres: \`holdfast show ${conversationId}\`.`,
-  });
 }

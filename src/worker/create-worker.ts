@@ -1,99 +1,72 @@
-import { Worker } from '@temporalio/worker';
-import type { NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
-import type { Activities } from '../activities/create-activities.ts';
-import { dataConverter } from '../temporal/data-converter.ts';
-import { workTaskQueueFor } from '../turn/task-queues.ts';
+import { withAgents } from '../config/configuration.ts';
+import type { AgentDefinition } from '../config/definitions.ts';
+import { ConfigurationError } from '../config/errors.ts';
+import { loadConfiguration } from '../config/load-configuration.ts';
+import type { StackAddresses } from '../config/load-configuration.ts';
+import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
+import type { ToolDefinition } from '../tools/tool.ts';
+import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { startWorker } from './start-worker.ts';
+import type { RunningWorker } from './start-worker.ts';
 
-export interface TurnWorkerOptions {
-  readonly connection: NativeConnection;
-  readonly namespace: string;
-  readonly workflowBundle: WorkflowBundleOption;
-  readonly activities: Activities;
-  /** Queue of workflows and database activities; default `agent-turn`. The queue of model calls and tools follows from it. */
-  readonly taskQueue: string;
-  readonly identity: string;
-  /** Model calls, summaries and tools at once. Default 100. */
-  readonly concurrentWork: number;
-  /**
-   * Milliseconds that running calls get to finish after a shutdown was asked for, before they are
-   * handed over to another worker. Default 30,000.
-   */
-  readonly shutdownGraceMilliseconds: number;
-}
+/** Model calls, summaries and tools at once: they wait for the network, so many fit in one process. */
+const DEFAULT_CONCURRENT_WORK = 100;
+/** Most model calls end within this; a longer one is handed over and its answer, if it was stored, is not bought again. */
+const DEFAULT_SHUTDOWN_GRACE_MILLISECONDS = 30_000;
 
-/** Workers of one process: one for each queue, so that waiting model calls never keep a stop from its turn. */
-export interface TurnWorkers {
-  /** Ends after `shutdown`, or rejects when a worker fails. */
-  run(): Promise<void>;
-  shutdown(): void;
+export interface CreateWorkerOptions {
+  /** Agents defined in code, besides those of `holdfast.yaml`. */
+  readonly agents?: readonly AgentDefinition[];
+  /** Tools of your own, besides the built-in ones. */
+  readonly tools?: readonly ToolDefinition[];
+  /** Where `holdfast.yaml` is looked for. Default: the working directory. */
+  readonly directory?: string;
+  /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, provider keys, …). */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Addresses that count when neither file nor environment name any, for example those of a local stack. */
+  readonly local?: StackAddresses;
+  /** Queue of workflows and database activities; starts with `agent-turn`. Default: `agent-turn`. */
+  readonly taskQueue?: string;
+  /** Model calls, summaries and tools at once. Default: 100. */
+  readonly concurrentWork?: number;
+  /** Milliseconds that running calls get to finish at shutdown. Default: 30,000. */
+  readonly shutdownGraceMilliseconds?: number;
 }
 
 /**
- * Settings for a fast takeover, measured: a turn goes on 5 to 7 s after SIGKILL of its worker
- * instead of 11 to 19 s with Temporal's defaults.
+ * Starts a worker in this process. Once per process, because Temporal's runtime is: it logs through pino to stderr.
+ * @throws ConfigurationError for a wrong option; StoreError when the database is not migrated.
  */
-const TAKEOVER_OPTIONS = {
-  stickyQueueScheduleToStartTimeout: '1 second',
-  maxHeartbeatThrottleInterval: '1 second',
-  defaultHeartbeatThrottleInterval: '1 second',
-} as const satisfies Partial<WorkerOptions>;
-
-/**
- * Workflows kept in memory. The default follows the heap and counts, not sizes; a turn's state is
- * small, but each costs about a megabyte with its activities (`Worker` documentation).
- */
-const CACHED_WORKFLOWS = 200;
-
-export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
-  const { beginTurn, takeMessages, lookAtInbox, compactContext, commitCompaction, endTurn, ...rest } =
-    options.activities;
-  const { ringForWaitingMessages, repairLostTurns, ...work } = rest;
-  const common = {
-    connection: options.connection,
-    namespace: options.namespace,
-    identity: options.identity,
-    dataConverter,
-    shutdownGraceTime: options.shutdownGraceMilliseconds,
-    ...TAKEOVER_OPTIONS,
-  };
-  const turn = await Worker.create({
-    ...common,
-    taskQueue: options.taskQueue,
-    workflowBundle: options.workflowBundle,
-    maxCachedWorkflows: CACHED_WORKFLOWS,
-    activities: {
-      beginTurn,
-      takeMessages,
-      lookAtInbox,
-      compactContext,
-      commitCompaction,
-      endTurn,
-      ringForWaitingMessages,
-      repairLostTurns,
-    },
+export async function createWorker(options: CreateWorkerOptions = {}): Promise<RunningWorker> {
+  const environment = options.environment ?? process.env;
+  const loaded = loadConfiguration({
+    directory: options.directory ?? process.cwd(),
+    environment,
+    ...(options.local !== undefined && { stack: options.local }),
   });
-  const worker = await Worker.create({
-    ...common,
-    taskQueue: workTaskQueueFor(options.taskQueue),
-    activities: work,
-    maxConcurrentActivityTaskExecutions: options.concurrentWork,
-  });
-  const both = [turn, worker];
-  const shutdown = (): void => {
-    for (const each of both) if (each.getState() === 'RUNNING') each.shutdown();
-  };
-  return {
-    shutdown,
-    async run() {
-      // When one fails the other must not go on alone.
-      await Promise.all(
-        both.map((each) =>
-          each.run().catch((error: unknown) => {
-            shutdown();
-            throw error;
-          }),
-        ),
-      );
+  const configuration = withAgents(loaded, options.agents ?? []);
+  const { databaseUrl, temporal } = configuration;
+  if (databaseUrl === null) throw missing('database', 'DATABASE_URL');
+  if (temporal.address === null) throw missing('Temporal server', 'TEMPORAL_ADDRESS');
+  const logger = createLogger(environment['HOLDFAST_LOG_LEVEL'] ?? 'info');
+  installRuntimeLogger(logger);
+  return startWorker({
+    configuration,
+    databaseUrl,
+    temporal: {
+      address: temporal.address,
+      namespace: temporal.namespace,
+      ...(environment['TEMPORAL_API_KEY'] !== undefined && { apiKey: environment['TEMPORAL_API_KEY'] }),
     },
-  };
+    taskQueue: options.taskQueue ?? environment['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE,
+    tools: options.tools ?? [],
+    concurrentWork: options.concurrentWork ?? DEFAULT_CONCURRENT_WORK,
+    shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,
+    crashPoints: environment['HOLDFAST_CRASH_POINTS'],
+    logger,
+  });
+}
+
+function missing(what: string, variable: string): ConfigurationError {
+  return new ConfigurationError('configuration_invalid', `no ${what} is known: run \`npx holdfast dev\` or set ${variable}`);
 }

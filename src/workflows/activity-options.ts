@@ -4,12 +4,6 @@ import type { Activities } from '../activities/create-activities.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
 
 /**
- * Errors that no retry can mend: an older epoch or attempt, another head, a view over the payload
- * limit. Activities throw them with these types.
- */
-const NEVER_RETRIED = ['StaleEpoch', 'SupersededAttempt', 'HeadMoved', 'PayloadTooLarge', 'Configuration'];
-
-/**
  * Database activities. A lost worker is noticed after the heartbeat timeout; a lost database is
  * waited for without end, because giving up would lose the turn and waiting costs nothing.
  */
@@ -20,7 +14,6 @@ const DATABASE_OPTIONS: ActivityOptions = {
     initialInterval: 200,
     backoffCoefficient: 2,
     maximumInterval: '10 seconds',
-    nonRetryableErrorTypes: NEVER_RETRIED,
   },
 };
 
@@ -37,7 +30,6 @@ const MODEL_OPTIONS: ActivityOptions = {
     initialInterval: '1 second',
     backoffCoefficient: 2,
     maximumInterval: '16 seconds',
-    nonRetryableErrorTypes: NEVER_RETRIED,
   },
 };
 
@@ -50,7 +42,6 @@ const TOOL_OPTIONS: ActivityOptions = {
     initialInterval: 200,
     backoffCoefficient: 2,
     maximumInterval: '10 seconds',
-    nonRetryableErrorTypes: NEVER_RETRIED,
   },
 };
 

@@ -1,0 +1,33 @@
+/** What applications import: a client, a worker with tools and agents of one's own, and the types they speak. */
+export { createClient } from './client/create-client.ts';
+export type { ClientOptions } from './client/create-client.ts';
+export { HoldfastClientError } from './client/errors.ts';
+export type { ClientErrorCode } from './client/errors.ts';
+export type {
+  ContextReport,
+  Conversation,
+  FoundPassage,
+  HoldfastClient,
+  ListedEntry,
+  LiveTextUpdate,
+  MessageContent,
+  SendMessageOptions,
+  SentMessage,
+  StartTaskOptions,
+  StoredSummary,
+  TimelineEvent,
+  TurnSummary,
+  WatchOptions,
+  WatchUpdate,
+} from './client/types.ts';
+export { defineAgent } from './config/define-agent.ts';
+export { ConfigurationError } from './config/errors.ts';
+export type { ContentPart } from './context/content.ts';
+export type { CompactionPolicy } from './context/policy.ts';
+export { StoreError } from './store/errors.ts';
+export { defineTool } from './tools/define-tool.ts';
+export type { ToolContext, ToolDefinition, ToolEffect, ToolResult } from './tools/tool.ts';
+export type { TurnOutcome } from './turn/turn-reference.ts';
+export { createWorker } from './worker/create-worker.ts';
+export type { CreateWorkerOptions } from './worker/create-worker.ts';
+export type { RunningWorker } from './worker/start-worker.ts';

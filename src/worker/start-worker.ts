@@ -1,0 +1,162 @@
+import { hostname } from 'node:os';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from '../activities/create-activities.ts';
+import { parseCrashPoints } from '../activities/crash-points.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { createModelClients } from '../models/model-clients.ts';
+import { connectDatabase } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
+import { readDatabaseId } from '../store/database-id.ts';
+import { requireCurrentSchema } from '../store/migrate.ts';
+import { connectClient, connectWorker } from '../temporal/connect.ts';
+import type { TemporalAddress } from '../temporal/connect.ts';
+import { ringDoorbell } from '../temporal/ring-doorbell.ts';
+import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
+import { createBuiltInTools } from '../tools/built-in-tools.ts';
+import { createToolRegistry } from '../tools/registry.ts';
+import type { ToolDefinition } from '../tools/tool.ts';
+import { createSnapshotSource } from './agent-snapshots.ts';
+import { createTurnWorkers } from './create-turn-workers.ts';
+import type { TurnWorkers } from './create-turn-workers.ts';
+import { ensureUpkeepSchedule } from './upkeep-schedule.ts';
+
+/** Milliseconds between looks whether the upkeep schedule still exists. */
+const SCHEDULE_CHECK_INTERVAL_MILLISECONDS = 60_000;
+
+export interface WorkerSetup {
+  readonly databaseUrl: string;
+  readonly temporal: TemporalAddress;
+  /** Queue of workflows and database activities. */
+  readonly taskQueue: string;
+  readonly configuration: Configuration;
+  /** The user's own tools, besides the built-in ones. */
+  readonly tools: readonly ToolDefinition[];
+  /** Model calls, summaries and tools at once. */
+  readonly concurrentWork: number;
+  /** Milliseconds that running calls get to finish at shutdown. */
+  readonly shutdownGraceMilliseconds: number;
+  /** Value of `HOLDFAST_CRASH_POINTS`. */
+  readonly crashPoints: string | undefined;
+  readonly logger: Logger;
+}
+
+/** A worker whose connections are open. */
+export interface RunningWorker {
+  readonly identity: string;
+  /** Ends when `shutdown` has been called and everything is closed. */
+  readonly ended: Promise<void>;
+  /** Takes no more work, lets running calls finish within the grace period, then hands them over. */
+  shutdown(): void;
+}
+
+/**
+ * Connects to Postgres and Temporal and serves turns.
+ * @throws StoreError `database_behind`, `database_newer`, `migration_changed`; errors of the connections.
+ */
+export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
+  const { logger, taskQueue } = setup;
+  const identity = `${process.pid}@${hostname()}`;
+  const database = connectDatabase({
+    url: setup.databaseUrl,
+    applicationName: 'holdfast-worker',
+    maximumConnections: 20,
+  });
+  const liveDatabase = connectDatabase({
+    url: setup.databaseUrl,
+    applicationName: 'holdfast-live',
+    maximumConnections: 1,
+  });
+  const closers: (() => Promise<unknown>)[] = [
+    () => database.end({ timeout: 5 }),
+    () => liveDatabase.end({ timeout: 1 }),
+  ];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.reverse()) await closer();
+  };
+  try {
+    await requireCurrentSchema(database);
+    const connection = await connectWorker(setup.temporal);
+    closers.push(() => connection.close());
+    const client = await connectClient(setup.temporal);
+    closers.push(() => client.connection.close());
+    const workers = await createWorkers(setup, { database, liveDatabase, connection, client, identity });
+    const stopUpkeep = await keepUpkeepSchedule(client, database, taskQueue, logger);
+    const ended = workers.run().finally(async () => {
+      stopUpkeep();
+      await close();
+    });
+    logger.info({ identity, taskQueue }, 'worker started');
+    return { identity, ended, shutdown: () => workers.shutdown() };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Connections {
+  readonly database: Database;
+  readonly liveDatabase: Database;
+  readonly connection: NativeConnection;
+  readonly client: Client;
+  readonly identity: string;
+}
+
+async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
+  const { database, liveDatabase, connection, client, identity } = connections;
+  const { configuration } = setup;
+  const { secrets } = configuration;
+  const tools = createToolRegistry([...createBuiltInTools({ environment: process.env, secrets }), ...setup.tools]);
+  const activities = createActivities({
+    database,
+    liveDatabase,
+    tools,
+    modelClient: createModelClients(configuration.providers),
+    snapshotFor: createSnapshotSource(configuration, tools),
+    secrets,
+    logger: setup.logger,
+    reachCrashPoint: parseCrashPoints(setup.crashPoints),
+    workerIdentity: identity,
+    ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
+    isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),
+  });
+  return createTurnWorkers({
+    connection,
+    namespace: setup.temporal.namespace,
+    workflowBundle: await loadWorkflowBundle(),
+    activities,
+    taskQueue: setup.taskQueue,
+    identity,
+    concurrentWork: setup.concurrentWork,
+    shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
+  });
+}
+
+async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(workflowId).describe();
+    return status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Makes sure that the schedule exists, now and each minute: a Temporal server that lost its data has lost it too. */
+async function keepUpkeepSchedule(
+  client: Client,
+  database: Database,
+  taskQueue: string,
+  logger: Logger,
+): Promise<() => void> {
+  const databaseId = await readDatabaseId(database);
+  await ensureUpkeepSchedule(client, databaseId, taskQueue);
+  const timer = setInterval(() => {
+    ensureUpkeepSchedule(client, databaseId, taskQueue).catch((error: unknown) => {
+      logger.warn({ code: error instanceof Error ? error.name : 'unknown' }, 'upkeep schedule could not be checked');
+    });
+  }, SCHEDULE_CHECK_INTERVAL_MILLISECONDS);
+  return () => clearInterval(timer);
+}
