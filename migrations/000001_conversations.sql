@@ -83,6 +83,9 @@ create aggregate sum(measurements) (sfunc = add_measurements, stype = measuremen
 create table conversations (
   id uuid primary key,
   agent text not null check (agent <> ''),
+  model text,
+  preset text,
+  workspace text,
   created_at timestamptz not null default holdfast_now(),
   active_at timestamptz not null default holdfast_now(),
   epoch integer not null default 0 check (epoch >= 0),
@@ -108,6 +111,9 @@ create index conversations_by_activity on conversations (active_at desc, id desc
 comment on table conversations is 'A conversation between a user and an agent: who may write to it now, and where it stands.';
 comment on column conversations.id is 'UUIDv7, made by the client.';
 comment on column conversations.agent is 'Name of the agent in the configuration.';
+comment on column conversations.model is 'provider/model instead of the agent''s; null for the agent''s own.';
+comment on column conversations.preset is 'Compaction preset instead of the agent''s; null for the agent''s own.';
+comment on column conversations.workspace is 'Absolute path instead of the agent''s workspace; null for the agent''s own.';
 comment on column conversations.created_at is 'When the first message arrived.';
 comment on column conversations.active_at is 'Newest message, begin or end of a turn.';
 comment on column conversations.epoch is 'Fencing number: raised by each turn that takes the conversation; writes that name an older one are refused.';

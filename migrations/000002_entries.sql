@@ -55,7 +55,7 @@ comment on column entries.sequence is 'Order of arrival within the conversation,
 comment on column entries.branch is 'Branch on which it was appended. Given by the database.';
 comment on column entries.parent_id is 'The entry before it on its branch; left out by the writer, the head.';
 comment on column entries.kind is 'user, assistant, tool_result, compaction (marker), branch_summary or note.';
-comment on column entries.slot is 'Notes: where it stands in the view; the newest of a slot counts.';
+comment on column entries.slot is 'Notes: what it is for, and so where it stands in the view.';
 comment on column entries.note_key is 'Notes: the writer''s key within the turn, so that a repeated write appends once.';
 comment on column entries.turn_id is 'The turn that it belongs to.';
 comment on column entries.epoch is 'Epoch of the writer: above the turn''s own where a successor closed its open tool calls.';
@@ -70,7 +70,7 @@ comment on column entries.compaction_id is 'Markers: the compaction that was com
 comment on column entries.content is 'Content parts, as in src/context/content.ts.';
 comment on column entries.original_id is 'Present when the content shows less than what was produced: the whole of it.';
 comment on column entries.measurements is 'Counted of the content.';
-comment on column entries.sums is 'Sums of measurements from the first entry of the path to this one; a note takes the place of the newest one of its slot. Given by the database.';
+comment on column entries.sums is 'Sums of measurements from the first entry of the path to this one; rules take the place of older rules, as they do in the view. Given by the database.';
 comment on column entries.created_at is 'When it was appended.';
 
 alter table conversations add foreign key (id, head_entry_id) references entries (conversation_id, id) deferrable initially deferred;
@@ -95,11 +95,12 @@ begin
   end if;
   new.branch := conversation.branch;
   new.sums := new.measurements + coalesce((select e.sums from entries e where e.id = new.parent_id), no_measurements());
-  if new.kind = 'note' then
+  -- The view shows the newest rules only; notes of other slots stay visible until a compaction clears them.
+  if new.slot = 'rules' then
     select e.measurements into superseded
     from entries e
     join branches b on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
-    where e.conversation_id = new.conversation_id and e.kind = 'note' and e.slot = new.slot and b.branch = new.branch
+    where e.conversation_id = new.conversation_id and e.kind = 'note' and e.slot = 'rules' and b.branch = new.branch
     order by e.sequence desc limit 1;
     if found then new.sums := new.sums - superseded; end if;
   end if;
@@ -125,7 +126,7 @@ create table model_calls (
   head_entry_id uuid not null,
   compactions integer not null,
   view_fingerprint text not null,
-  renderer_version text not null,
+  renderer_version integer not null,
   estimated_tokens integer not null,
   measurements measurements not null,
   state text not null default 'registered' check (state in ('registered', 'answered', 'failed')),

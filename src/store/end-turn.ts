@@ -2,7 +2,11 @@ import type { WindowBreakdown } from '../context/plan.ts';
 import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Database } from './database.ts';
+import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
+import { abandonCompaction, closeToolCalls, finishTurn, setActiveTurn } from './open-work.ts';
+import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-calls.ts';
+import { writeAsTurn } from './transaction.ts';
 
 export interface EndTurnRequest {
   readonly turn: TurnReference;
@@ -22,12 +26,38 @@ export interface EndedTurn {
 /**
  * Ends the turn once: stores outcome and reason, closes open tool calls with a result that says so,
  * abandons a planned compaction, consumes the stops that were meant for it. Repeating it changes nothing.
- * @throws StoreError `stale_epoch`
+ * @throws StoreError `stale_epoch` (another turn ended this one as `interrupted`)
  */
 export async function endTurn(
-  _sql: Database,
-  _request: EndTurnRequest,
-  _closeToolCall: CloseToolCall,
+  sql: Database,
+  request: EndTurnRequest,
+  closeToolCall: CloseToolCall,
 ): Promise<EndedTurn> {
-  throw new Error('unwritten');
+  const { turn } = request;
+  const [stored] = await sql<{ outcome: TurnOutcome | null; epoch: number }[]>`
+    select t.outcome, c.epoch from turns t join conversations c on c.id = t.conversation_id where t.id = ${turn.turnId}`;
+  const endedBefore = stored?.outcome ?? null;
+  if (endedBefore === 'interrupted') throw staleEpoch(turn, stored?.epoch);
+  const outcome = endedBefore ?? (await end(sql, request, closeToolCall));
+  return { outcome, waiting: await countInbox(sql, turn.conversationId) };
+}
+
+async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<TurnOutcome> {
+  const { turn, outcome, reason, breakdown } = request;
+  const { conversationId, turnId } = turn;
+  return writeAsTurn(sql, turn, async (writer) => {
+    // Looked at again under the lock: two calls may end the turn at the same time.
+    const [row] = await writer.sql<{ outcome: TurnOutcome | null; command_only: boolean }[]>`
+      select outcome, command_only from turns where id = ${turnId}`;
+    if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
+    if (row.outcome !== null) return row.outcome;
+    await closeToolCalls(writer, outcome === 'stopped' ? 'stopped' : 'turn_ended', closeToolCall);
+    await abandonCompaction(writer, `turn_${outcome}`);
+    await consumeCommands(writer.sql, { conversationId, kind: 'stop', turnId });
+    // A command that had a turn of its own was served by it, whatever came of it; another would begin forever.
+    if (row.command_only) await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
+    await finishTurn(writer, { turnId, outcome, reason, breakdown: breakdown === null ? null : jsonText(breakdown) });
+    await setActiveTurn(writer.sql, turn, null);
+    return outcome;
+  });
 }

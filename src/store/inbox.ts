@@ -1,21 +1,52 @@
 import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
+import { insertEntry } from './entry-writer.ts';
+import { parseMeasurements } from './measurement-columns.ts';
+import type { ContentPart } from '../context/content.ts';
+import { writeAsTurn } from './transaction.ts';
+import type { TurnWriter } from './transaction.ts';
 
 /**
- * What waits for a turn. Commands that `takeCommands` took count as requested until they are
- * served: a stop until the turn ends, a compaction until its plan is stored or `declineCompaction`.
- * So a look that is repeated after a crash says the same.
+ * What waits for a turn. A command waits until it is served: a stop until the turn ends, a
+ * compaction until one was committed or declined. So a look that is repeated after a crash says the same.
  * @throws StoreError `stale_epoch`
  */
-export async function lookAtInbox(_sql: Database, _turn: TurnReference): Promise<InboxLook> {
-  throw new Error('unwritten');
+export async function lookAtInbox(sql: Database, turn: TurnReference): Promise<InboxLook> {
+  const [conversation] = await sql<{ epoch: number }[]>`
+    select epoch from conversations where id = ${turn.conversationId}`;
+  if (conversation?.epoch !== turn.epoch) throw staleEpoch(turn, conversation?.epoch);
+  return countInbox(sql, turn.conversationId);
+}
+
+/** The same for a conversation without an open turn; commands count as waiting rows too. */
+export async function countInbox(sql: Queries, conversationId: string): Promise<InboxLook> {
+  const [row] = await sql<{ waiting: number; steering: number; stop: boolean; compact: boolean }[]>`
+    select count(*)::int as waiting,
+      (count(*) filter (where kind = 'message' and mode = 'steer'))::int as steering,
+      coalesce(bool_or(kind = 'stop'), false) as stop,
+      coalesce(bool_or(kind = 'compact'), false) as compact
+    from messages where conversation_id = ${conversationId} and consumed_at is null`;
+  return {
+    waiting: row?.waiting ?? 0,
+    steering: row?.steering ?? 0,
+    stopRequested: row?.stop ?? false,
+    compactRequested: row?.compact ?? false,
+  };
+}
+
+/** The refusal of reads; writes are refused by the database. */
+export function staleEpoch(turn: TurnReference, epoch: number | undefined): StoreError {
+  return new StoreError(
+    'stale_epoch',
+    `conversation ${turn.conversationId} is at epoch ${epoch ?? 'unknown'}; turn ${turn.turnId} of epoch ${turn.epoch} was replaced`,
+  );
 }
 
 export interface TakenMessages {
   /** Entries appended by this call. */
   readonly messages: number;
-  readonly headEntryId: string;
 }
 
 /**
@@ -23,23 +54,59 @@ export interface TakenMessages {
  * consumed, in one transaction. Repeating it takes only what came since.
  * @throws StoreError `stale_epoch`
  */
-export async function takeMessages(_sql: Database, _turn: TurnReference): Promise<TakenMessages> {
-  throw new Error('unwritten');
+export async function takeMessages(sql: Database, turn: TurnReference): Promise<TakenMessages> {
+  return writeAsTurn(sql, turn, async (writer) => {
+    const waiting = await writer.sql<WaitingMessage[]>`
+      select id, position, content, measurements from messages
+      where conversation_id = ${turn.conversationId} and consumed_at is null and kind = 'message' and mode = 'steer'
+      order by position`;
+    await appendMessages(writer, waiting);
+    return { messages: waiting.length };
+  });
+}
+
+export interface WaitingMessage {
+  readonly id: string;
+  readonly position: string;
+  readonly content: readonly ContentPart[];
+  readonly measurements: string;
+}
+
+/** Makes each message an entry of the turn, consumed in the same transaction. */
+export async function appendMessages(
+  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  messages: readonly WaitingMessage[],
+): Promise<void> {
+  for (const message of messages) {
+    const entry = await insertEntry(sql, {
+      kind: 'user',
+      turn,
+      messageId: message.id,
+      content: message.content,
+      measurements: parseMeasurements(message.measurements),
+    });
+    await event('message_taken', { messageId: message.id, entryId: entry.id, sequence: entry.sequence });
+  }
+  const ids = messages.map(({ id }) => id);
+  await sql`
+    update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now() where id = any(${ids})`;
+}
+
+/** Commands that have been served no longer wait. `turnId` null: nothing was there to serve them. */
+export async function consumeCommands(
+  sql: Transaction,
+  commands: { readonly conversationId: string; readonly kind: 'stop' | 'compact'; readonly turnId: string | null },
+): Promise<void> {
+  await sql`
+    update messages set turn_id = ${commands.turnId}, consumed_at = holdfast_now()
+    where conversation_id = ${commands.conversationId} and kind = ${commands.kind} and consumed_at is null`;
 }
 
 /**
- * Marks waiting stop and compact commands consumed by the turn and notes them on its row; the focus
- * of the newest compact command becomes the turn's. Returns all that is requested and not yet served.
+ * The requested compaction has nothing to do: the request counts as served.
  * @throws StoreError `stale_epoch`
  */
-export async function takeCommands(
-  _sql: Database,
-  _turn: TurnReference,
-): Promise<{ readonly stop: boolean; readonly compact: boolean }> {
-  throw new Error('unwritten');
-}
-
-/** The requested compaction has nothing to do: the request counts as served. */
-export async function declineCompaction(_sql: Database, _turn: TurnReference): Promise<void> {
-  throw new Error('unwritten');
+export async function declineCompaction(sql: Database, turn: TurnReference): Promise<void> {
+  const { conversationId, turnId } = turn;
+  await writeAsTurn(sql, turn, (writer) => consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId }));
 }

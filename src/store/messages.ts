@@ -1,6 +1,12 @@
 import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
+import { notifyWatchers } from './event-writer.ts';
+import { isId } from './ids.ts';
+import { measurementsText } from './measurement-columns.ts';
+import { isoTime, jsonText } from './stored-text.ts';
+import { transaction } from './transaction.ts';
 
 /** What a user sent: text for the agent, or a command to Holdfast. */
 export type MessageKind = 'message' | 'stop' | 'compact';
@@ -8,12 +14,24 @@ export type MessageKind = 'message' | 'stop' | 'compact';
 /** `steer` enters at the next step boundary, `queue` starts the next turn. Commands have no mode. */
 export type MessageMode = 'steer' | 'queue';
 
+/** What a conversation sets instead of its agent's own; `null` leaves the agent's. */
+export interface ConversationSettings {
+  /** `provider/model`. */
+  readonly model: string | null;
+  /** Name of a compaction preset. */
+  readonly preset: string | null;
+  /** Absolute path. */
+  readonly workspace: string | null;
+}
+
 export interface MessageInput {
   /** Chosen by the sender, 1 to 200 characters; sending it twice is sending it once. */
   readonly id: string;
   readonly conversationId: string;
-  /** Name of the agent; used when the conversation is new, ignored later. */
-  readonly agent: string;
+  /** Name of the agent. Needed when the conversation is new, ignored later. */
+  readonly agent?: string;
+  /** Used when the conversation is new, ignored later. */
+  readonly settings?: ConversationSettings;
   readonly kind: MessageKind;
   /** Default: `steer`. */
   readonly mode?: MessageMode;
@@ -26,18 +44,84 @@ export interface MessageInput {
 
 export interface AcceptedMessage {
   readonly state: 'accepted' | 'duplicate';
-  readonly conversationId: string;
   /** The conversation did not exist before. */
   readonly newConversation: boolean;
 }
 
+/** Characters of a message id. */
+const LONGEST_MESSAGE_ID = 200;
+
 /**
  * Writes the message's row, and the conversation's when it is new; returns after the commit. Takes
- * no lock on the conversation, so a sender never waits for a turn.
- * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`
+ * no lock that a turn holds, so a sender never waits for a turn.
+ * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`
+ * (a command, or a message without agent, for a conversation that does not exist)
  */
-export async function acceptMessage(_sql: Database, _message: MessageInput): Promise<AcceptedMessage> {
-  throw new Error('unwritten');
+export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
+  checkIds(message);
+  const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
+    const newConversation = await ensureConversation(open, message);
+    const inserted = await insertMessage(open, message);
+    if (!inserted) await requireSameMessage(open, message);
+    return { state: inserted ? 'accepted' : 'duplicate', newConversation };
+  });
+  if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
+  return accepted;
+}
+
+function checkIds({ id, conversationId }: MessageInput): void {
+  if (!isId(conversationId)) {
+    throw new StoreError('invalid_id', `conversation id "${conversationId}" is not a UUID; make one with newId()`);
+  }
+  if (id.length === 0 || id.length > LONGEST_MESSAGE_ID || id.includes('\0')) {
+    throw new StoreError(
+      'invalid_message_id',
+      `a message id has 1 to ${LONGEST_MESSAGE_ID} characters without NUL, not ${id.length}`,
+    );
+  }
+}
+
+async function ensureConversation(sql: Transaction, message: MessageInput): Promise<boolean> {
+  const { conversationId, agent, settings, kind } = message;
+  const [existing] = await sql`select 1 from conversations where id = ${conversationId}`;
+  if (existing !== undefined) return false;
+  if (agent === undefined || kind !== 'message') {
+    throw new StoreError(
+      'conversation_not_found',
+      `there is no conversation ${conversationId}; begin one with a message that names an agent`,
+    );
+  }
+  const { count } = await sql`
+    insert into conversations (id, agent, model, preset, workspace)
+    values (${conversationId}, ${agent}, ${settings?.model ?? null}, ${settings?.preset ?? null},
+      ${settings?.workspace ?? null})
+    on conflict do nothing`;
+  return count > 0;
+}
+
+/** False when the id was used before. */
+async function insertMessage(sql: Transaction, message: MessageInput): Promise<boolean> {
+  const { count } = await sql`
+    insert into messages (id, conversation_id, kind, mode, content, focus, measurements)
+    values (${message.id}, ${message.conversationId}, ${message.kind}, ${message.mode ?? 'steer'},
+      ${jsonText(message.content)}::text::json,
+      ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
+      ${measurementsText(message.measurements)}::measurements)
+    on conflict (id) do nothing`;
+  return count > 0;
+}
+
+async function requireSameMessage(sql: Transaction, message: MessageInput): Promise<void> {
+  const [row] = await sql<{ same: boolean }[]>`
+    select conversation_id = ${message.conversationId} and kind = ${message.kind} and mode = ${message.mode ?? 'steer'}
+      and content::text = ${jsonText(message.content)}
+      and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)} as same
+    from messages where id = ${message.id}`;
+  if (row?.same === true) return;
+  throw new StoreError(
+    'message_id_reused',
+    `message id "${message.id}" was used for another message; give each message an id of its own`,
+  );
 }
 
 export interface MessageRow {
@@ -47,12 +131,15 @@ export interface MessageRow {
   readonly mode: MessageMode;
   readonly content: readonly ContentPart[];
   readonly createdAt: string;
-  /** The turn that took it; `null` while it waits. */
-  readonly turnId: string | null;
-  readonly entryId: string | null;
 }
 
 /** Messages and commands that no turn has taken, oldest first. */
-export async function listWaitingMessages(_sql: Database, _conversationId: string): Promise<MessageRow[]> {
-  throw new Error('unwritten');
+export async function listWaitingMessages(sql: Database, conversationId: string): Promise<MessageRow[]> {
+  if (!isId(conversationId)) return [];
+  const rows = await sql<
+    { id: string; kind: MessageKind; mode: MessageMode; content: readonly ContentPart[]; created_at: Date }[]
+  >`
+    select id, kind, mode, content, created_at from messages
+    where conversation_id = ${conversationId} and consumed_at is null order by position`;
+  return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, conversationId, createdAt: isoTime(createdAt) }));
 }

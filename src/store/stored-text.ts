@@ -9,7 +9,7 @@ export function jsonText(value: unknown): string {
 
 /** For columns of type text, which hold neither NUL nor lone surrogates: replaced one for one. */
 export function plainText(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed();
+  return text.replaceAll(/\0|\p{Surrogate}/gu, '\uFFFD');
 }
 
 /** Shown instead of a JavaScript date everywhere, so that values pass through JSON unchanged. */

@@ -9,10 +9,10 @@ export async function transaction<Result>(
   sql: Database,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const results: [Result] | [] = [];
+  const results: Result[] = [];
   try {
     await sql.begin(async (open) => {
-      results[0] = await work(open);
+      results.push(await work(open));
     });
   } catch (error) {
     throw toStoreError(error);

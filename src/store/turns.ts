@@ -1,84 +1,35 @@
 import type { Measurements } from '../context/measurements.ts';
+import type { WindowBreakdown } from '../context/plan.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
-import type { Database } from './database.ts';
-import type { NewContent } from './entries.ts';
-import type { CloseToolCall } from './tool-calls.ts';
+import type { Database, Queries } from './database.ts';
+import { StoreError } from './errors.ts';
+import { isId } from './ids.ts';
+import { parseMeasurements } from './measurement-columns.ts';
+import { isoTime, isoTimeOrNull } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
+import { toTurnUsage } from './usage.ts';
+import type { TurnUsage, UsageColumns } from './usage.ts';
 
-export interface BeginTurnRequest {
-  readonly conversationId: string;
-  /** Id for the turn if one begins; a repeated call for the same run gets the first one's. */
-  readonly turnId: string;
-  readonly workflowId: string;
-  /** Temporal's run id: beginning twice for one run is beginning once. */
-  readonly runId: string;
-  readonly workerIdentity: string;
-}
-
-/** What the store asks for while it begins a turn; called before the transaction opens. */
-export interface BeginTurnSources {
-  readonly snapshotFor: (agent: string) => Promise<{
-    readonly snapshot: AgentSnapshot;
-    /** Measurements of instructions, rules and tool schemas: the part of a request that no entry holds. */
-    readonly fixed: Measurements;
-    /** The rules as a note; appended when they differ from the newest one. `null`: the agent has none. */
-    readonly rules: NewContent | null;
-  }>;
-  /** What the model is told of calls that a dead turn left open. */
-  readonly closeToolCall: CloseToolCall;
-}
-
-export type BegunTurn =
-  | {
-      readonly kind: 'begun';
-      readonly turn: TurnReference;
-      /** A command for an idle conversation: a turn with no step. */
-      readonly commandOnly: boolean;
-      readonly compactRequested: boolean;
-      /** A stop that was sent after every message the turn took. */
-      readonly stopRequested: boolean;
-      /** User entries that the turn took when it began. */
-      readonly messages: number;
-      readonly headEntryId: string | null;
-      readonly snapshot: AgentSnapshot;
-    }
-  | { readonly kind: 'nothing_waiting' };
-
-/**
- * Takes the conversation for a new turn, in one transaction: raises the epoch, so that no older
- * turn can write; ends a turn that was left open as `interrupted` and gives its open tool calls a
- * result; abandons its planned compaction; appends the rules note if it changed, then the oldest
- * queued message and all waiting steering messages.
- * @throws StoreError `conversation_not_found`, `stale_epoch` (the run's turn was taken over)
- */
-export async function beginTurn(
-  _sql: Database,
-  _request: BeginTurnRequest,
-  _sources: BeginTurnSources,
-): Promise<BegunTurn> {
-  throw new Error('unwritten');
-}
+export { beginTurn } from './begin-turn.ts';
+export type { BeginTurnRequest, BeginTurnSources, BegunTurn, TurnSnapshot } from './begin-turn.ts';
+export type { TurnUsage } from './usage.ts';
 
 /**
  * A turn that continues as a new run keeps id and epoch: registers the run that works on it now.
  * @throws StoreError `stale_epoch`
  */
 export async function continueTurn(
-  _sql: Database,
-  _request: { readonly turn: TurnReference; readonly runId: string; readonly workerIdentity: string },
+  sql: Database,
+  request: { readonly turn: TurnReference; readonly runId: string; readonly workerIdentity: string },
 ): Promise<void> {
-  throw new Error('unwritten');
-}
-
-/** Sums over the turn's model calls and summaries, calls that were paid twice included. Tokens; dollars. */
-export interface TurnUsage {
-  readonly modelCalls: number;
-  readonly inputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly outputTokens: number;
-  /** `null` when the price of any call is unknown. */
-  readonly cost: number | null;
+  const { turn, runId, workerIdentity } = request;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const { count } = await writer.sql`
+      update turns set run_id = ${runId}, worker_identity = ${workerIdentity}
+      where id = ${turn.turnId} and run_id <> ${runId}`;
+    if (count > 0) await writer.event('turn_continued', { runId });
+  });
 }
 
 export interface TurnRow {
@@ -93,28 +44,123 @@ export interface TurnRow {
   readonly outcome: TurnOutcome | null;
   /** Code of what led to the outcome. */
   readonly reason: string | null;
+  /** What filled the window, for `context_exhausted`. */
+  readonly breakdown: WindowBreakdown | null;
   readonly begunAt: string;
   readonly endedAt: string | null;
+  /** Model calls that were answered. */
+  readonly steps: number;
+  /** Compactions committed. */
+  readonly compactions: number;
+  /** Requests that the provider found too large. */
+  readonly overflows: number;
   readonly usage: TurnUsage;
 }
 
+interface TurnColumns extends UsageColumns {
+  readonly id: string;
+  readonly conversation_id: string;
+  readonly epoch: number;
+  readonly agent: string;
+  readonly model: string;
+  readonly preset: string;
+  readonly workflow_id: string;
+  readonly run_id: string;
+  readonly command_only: boolean;
+  readonly outcome: TurnOutcome | null;
+  readonly reason: string | null;
+  readonly breakdown: WindowBreakdown | null;
+  readonly begun_at: Date;
+  readonly ended_at: Date | null;
+  readonly steps: number;
+  readonly compactions: number;
+  readonly overflows: number;
+}
+
+function turnColumns(sql: Queries) {
+  return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.preset, t.workflow_id, t.run_id, t.command_only,
+    t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, t.model_calls, t.input_tokens, t.cache_read_tokens,
+    t.cache_write_tokens, t.output_tokens, t.cost, t.calls_of_unknown_cost,
+    (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
+    (select count(*) from model_calls m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
+    (select count(*) from compactions c where c.turn_id = t.id and c.status = 'committed')::int as compactions`;
+}
+
+function toTurnRow(row: TurnColumns): TurnRow {
+  return {
+    turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
+    agent: row.agent,
+    model: row.model,
+    preset: row.preset,
+    workflowId: row.workflow_id,
+    runId: row.run_id,
+    commandOnly: row.command_only,
+    outcome: row.outcome,
+    reason: row.reason,
+    breakdown: row.breakdown,
+    begunAt: isoTime(row.begun_at),
+    endedAt: isoTimeOrNull(row.ended_at),
+    steps: row.steps,
+    compactions: row.compactions,
+    overflows: row.overflows,
+    usage: toTurnUsage(row),
+  };
+}
+
 /** @throws StoreError `turn_not_found` */
-export async function getTurn(_sql: Database, _turnId: string): Promise<TurnRow> {
-  throw new Error('unwritten');
+export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
+  const [row] = isId(turnId)
+    ? await sql<TurnColumns[]>`select ${turnColumns(sql)} from turns t where t.id = ${turnId}`
+    : [];
+  if (row === undefined) throw turnNotFound(turnId);
+  return toTurnRow(row);
 }
 
-/** The snapshot that the turn began with, for activities of the turn. Never changes: safe to cache by turn id. */
+/** The newest turn of a conversation, open or ended; `null` before the first. */
+export async function readLastTurn(sql: Database, conversationId: string): Promise<TurnRow | null> {
+  if (!isId(conversationId)) return null;
+  const [row] = await sql<TurnColumns[]>`
+    select ${turnColumns(sql)} from turns t where t.conversation_id = ${conversationId} order by t.epoch desc limit 1`;
+  return row === undefined ? null : toTurnRow(row);
+}
+
+/** Turns of a conversation, oldest first. */
+export async function listTurns(sql: Database, conversationId: string): Promise<TurnRow[]> {
+  if (!isId(conversationId)) return [];
+  const rows = await sql<TurnColumns[]>`
+    select ${turnColumns(sql)} from turns t where t.conversation_id = ${conversationId} order by t.epoch`;
+  return rows.map(toTurnRow);
+}
+
+/**
+ * What the turn began with. Never changes: safe to cache by turn id.
+ * @throws StoreError `turn_not_found`
+ */
 export async function readSnapshot(
-  _sql: Database,
-  _turnId: string,
+  sql: Database,
+  turnId: string,
 ): Promise<{ readonly snapshot: AgentSnapshot; readonly fixed: Measurements }> {
-  throw new Error('unwritten');
+  const [row] = await sql<{ snapshot: AgentSnapshot; fixed: string }[]>`
+    select snapshot, fixed from turns where id = ${turnId}`;
+  if (row === undefined) throw turnNotFound(turnId);
+  return { snapshot: row.snapshot, fixed: parseMeasurements(row.fixed) };
 }
 
-/** How far the message with this id has come: `waiting` (no turn took it), or the turn that did. `null`: no such message. */
+/**
+ * How far the message with this id has come. `waiting`: no turn took it. `served`: a command that
+ * found nothing to do. `null`: no such message.
+ */
 export async function readTurnForMessage(
-  _sql: Database,
-  _messageId: string,
-): Promise<{ readonly state: 'waiting' } | { readonly state: 'taken'; readonly turn: TurnRow } | null> {
-  throw new Error('unwritten');
+  sql: Database,
+  messageId: string,
+): Promise<{ readonly state: 'waiting' | 'served' } | { readonly state: 'taken'; readonly turn: TurnRow } | null> {
+  const [message] = await sql<{ turn_id: string | null; consumed: boolean }[]>`
+    select turn_id, consumed_at is not null as consumed from messages where id = ${messageId}`;
+  if (message === undefined) return null;
+  if (message.turn_id !== null) return { state: 'taken', turn: await getTurn(sql, message.turn_id) };
+  return { state: message.consumed ? 'served' : 'waiting' };
+}
+
+function turnNotFound(turnId: string): StoreError {
+  return new StoreError('turn_not_found', `there is no turn ${turnId}`);
 }

@@ -1,24 +1,43 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database } from './database.ts';
+import { insertEvent, notifyWatchers } from './event-writer.ts';
+import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-calls.ts';
+import { transaction } from './transaction.ts';
+
+/** Rows of one look of upkeep, unless it asks for another number. */
+const DEFAULT_LIMIT = 100;
 
 /**
  * Conversations with rows that wait for longer than `olderThanSeconds` although ringing would help: no turn is
- * open, or a command or steering message waits beside an open one. Oldest row first.
+ * open, or a command or steering message waits beside an open one. Longest wait first.
  */
 export async function findWaitingConversations(
-  _sql: Database,
-  _request: { readonly olderThanSeconds: number; readonly limit?: number },
+  sql: Database,
+  request: { readonly olderThanSeconds: number; readonly limit?: number },
 ): Promise<{ readonly conversationId: string }[]> {
-  throw new Error('unwritten');
+  const rows = await sql<{ conversation_id: string }[]>`
+    select m.conversation_id from messages m join conversations c on c.id = m.conversation_id
+    where m.consumed_at is null and m.created_at <= holdfast_now() - make_interval(secs => ${request.olderThanSeconds})
+      and (c.active_turn_id is null or m.kind <> 'message' or m.mode = 'steer')
+    group by m.conversation_id order by min(m.created_at) limit ${request.limit ?? DEFAULT_LIMIT}`;
+  return rows.map((row) => ({ conversationId: row.conversation_id }));
 }
 
-/** Open turns with the workflow that should be working on them, oldest first. */
+/** Open turns that began longer than `olderThanSeconds` ago, with the workflow that should be working on them, oldest first. */
 export async function findOpenTurns(
-  _sql: Database,
-  _request: { readonly olderThanSeconds: number; readonly limit?: number },
+  sql: Database,
+  request: { readonly olderThanSeconds: number; readonly limit?: number },
 ): Promise<{ readonly turn: TurnReference; readonly workflowId: string; readonly runId: string }[]> {
-  throw new Error('unwritten');
+  const rows = await sql<{ id: string; conversation_id: string; epoch: number; workflow_id: string; run_id: string }[]>`
+    select id, conversation_id, epoch, workflow_id, run_id from turns
+    where outcome is null and begun_at <= holdfast_now() - make_interval(secs => ${request.olderThanSeconds})
+    order by begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
+  return rows.map((row) => ({
+    turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
+    workflowId: row.workflow_id,
+    runId: row.run_id,
+  }));
 }
 
 /**
@@ -27,17 +46,40 @@ export async function findOpenTurns(
  * turn was ended or taken over meanwhile.
  */
 export async function markInterrupted(
-  _sql: Database,
-  _turn: TurnReference,
-  _closeToolCall: CloseToolCall,
+  sql: Database,
+  turn: TurnReference,
+  closeToolCall: CloseToolCall,
 ): Promise<boolean> {
-  throw new Error('unwritten');
+  const { conversationId, turnId } = turn;
+  let newestEvent = 0;
+  const interrupted = await transaction(sql, async (open) => {
+    const [conversation] = await open<{ epoch: number; active_turn_id: string | null }[]>`
+      select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
+    if (conversation?.epoch !== turn.epoch || conversation.active_turn_id !== turnId) return false;
+    const owner: TurnReference = { ...turn, epoch: await raiseEpoch(open, conversationId) };
+    const writer = {
+      sql: open,
+      turn: owner,
+      event: async (...[kind, data, ofTurn = turnId]: Parameters<import('./transaction.ts').TurnWriter['event']>) => {
+        newestEvent = await insertEvent(open, { turn: { ...owner, turnId: ofTurn }, kind, data });
+      },
+    };
+    await interruptTurn(writer, { turnId, reason: 'workflow_lost', closeToolCall });
+    await setActiveTurn(open, turn, null);
+    return true;
+  });
+  if (newestEvent > 0) await notifyWatchers(sql, conversationId, newestEvent);
+  return interrupted;
 }
 
 /** Conversations whose search index is behind, most behind first. */
 export async function findUnindexedConversations(
-  _sql: Database,
-  _request: { readonly limit?: number },
+  sql: Database,
+  request: { readonly limit?: number },
 ): Promise<{ readonly conversationId: string }[]> {
-  throw new Error('unwritten');
+  const rows = await sql<{ id: string }[]>`
+    select c.id from conversations c left join search_progress p on p.conversation_id = c.id
+    where c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0)
+    order by c.last_sequence - coalesce(p.through_sequence, 0) desc limit ${request.limit ?? DEFAULT_LIMIT}`;
+  return rows.map((row) => ({ conversationId: row.id }));
 }

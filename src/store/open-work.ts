@@ -1,0 +1,110 @@
+import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
+import type { Transaction } from './database.ts';
+import { insertEntry } from './entry-writer.ts';
+import { isoTimeOrNull } from './stored-text.ts';
+import type { CloseToolCall, OpenToolCall } from './tool-calls.ts';
+import type { TurnWriter } from './transaction.ts';
+
+interface OpenCallRow {
+  readonly turn_id: string;
+  readonly call_number: number;
+  readonly call_index: number;
+  readonly name: string;
+  readonly state: 'requested' | 'claimed';
+  readonly claimed_at: Date | null;
+}
+
+/**
+ * Gives every open tool call of the conversation a result, because no request may hold a call
+ * without one. The attempt is raised: should the worker that claimed the call still report, its
+ * result is a late one.
+ */
+export async function closeToolCalls(
+  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  cause: OpenToolCall['cause'],
+  closeToolCall: CloseToolCall,
+): Promise<void> {
+  const calls = await sql<OpenCallRow[]>`
+    select turn_id, call_number, call_index, name, state, claimed_at from tool_calls
+    where conversation_id = ${turn.conversationId} and state <> 'finished'
+    order by turn_id, call_number, call_index`;
+  for (const call of calls) {
+    const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state } = call;
+    const outcome = state === 'claimed' ? 'outcome_unknown' : 'not_run';
+    const claimedAt = isoTimeOrNull(call.claimed_at);
+    const entry = await insertEntry(sql, {
+      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, cause }),
+      kind: 'tool_result',
+      turn: { ...turn, turnId },
+      callNumber,
+      callIndex,
+      toolName: name,
+      isError: true,
+    });
+    await sql`
+      update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entry.id},
+        finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch}
+      where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+    await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId: entry.id }, turnId);
+  }
+}
+
+/** A plan that nobody will finish no longer keeps others out. */
+export async function abandonCompaction(
+  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  failure: string,
+): Promise<void> {
+  const rows = await sql<{ id: string; turn_id: string }[]>`
+    update compactions set status = 'abandoned', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+    where conversation_id = ${turn.conversationId} and status = 'planned'
+    returning id, turn_id`;
+  for (const row of rows) await event('compaction_abandoned', { compactionId: row.id, failure }, row.turn_id);
+}
+
+/** Writes the outcome. The row is final from here on: the database refuses another. */
+export async function finishTurn(
+  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  end: {
+    readonly turnId: string;
+    readonly outcome: TurnOutcome;
+    readonly reason: string | null;
+    readonly breakdown?: string | null;
+  },
+): Promise<void> {
+  await sql`
+    update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
+      ended_at = holdfast_now()
+    where id = ${end.turnId}`;
+  await event('turn_ended', { outcome: end.outcome, reason: end.reason }, end.turnId);
+}
+
+/**
+ * Ends a turn whose worker or workflow is gone, for the writer of a newer epoch: its open tool calls
+ * get a result, its plan is abandoned.
+ */
+export async function interruptTurn(
+  writer: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  interrupted: { readonly turnId: string; readonly reason: string; readonly closeToolCall: CloseToolCall },
+): Promise<void> {
+  const { turnId, reason, closeToolCall } = interrupted;
+  await closeToolCalls(writer, 'interrupted', closeToolCall);
+  await abandonCompaction(writer, 'interrupted');
+  await finishTurn(writer, { turnId, outcome: 'interrupted', reason });
+}
+
+/** Takes the conversation: no writer of an older epoch gets in from here on. */
+export async function raiseEpoch(sql: Transaction, conversationId: string): Promise<number> {
+  const [row] = await sql<{ epoch: number }[]>`
+    update conversations set epoch = epoch + 1, active_at = holdfast_now() where id = ${conversationId} returning epoch`;
+  return row?.epoch ?? 0;
+}
+
+/** Points the conversation at its open turn, or at none. */
+export async function setActiveTurn(
+  sql: Transaction,
+  turn: Pick<TurnReference, 'conversationId'>,
+  turnId: string | null,
+): Promise<void> {
+  await sql`
+    update conversations set active_turn_id = ${turnId}, active_at = holdfast_now() where id = ${turn.conversationId}`;
+}

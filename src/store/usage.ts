@@ -1,0 +1,59 @@
+import type { ReportedUsage } from '../models/model-client.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Queries } from './database.ts';
+
+/** Sums over model calls that were paid, summaries and repeated calls included. Tokens; dollars. */
+export interface TurnUsage {
+  readonly modelCalls: number;
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  /** `null` when the price of any call is unknown. */
+  readonly cost: number | null;
+}
+
+/** The columns of these sums, on conversations, turns and compaction parts alike. */
+export interface UsageColumns {
+  readonly model_calls: number;
+  readonly input_tokens: string;
+  readonly cache_read_tokens: string;
+  readonly cache_write_tokens: string;
+  readonly output_tokens: string;
+  readonly cost: string;
+  readonly calls_of_unknown_cost: number;
+}
+
+export function toTurnUsage(row: UsageColumns): TurnUsage {
+  return {
+    modelCalls: row.model_calls,
+    inputTokens: Number(row.input_tokens),
+    cacheReadTokens: Number(row.cache_read_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
+    outputTokens: Number(row.output_tokens),
+    cost: row.calls_of_unknown_cost > 0 ? null : Number(row.cost),
+  };
+}
+
+/** Adds a call to a table's sums: `update … set ${usageSums(…)}`. */
+export function usageSums(sql: Queries, usage: ReportedUsage | null, cost: number | null) {
+  return sql`
+    model_calls = model_calls + 1,
+    input_tokens = input_tokens + ${usage?.input ?? 0},
+    cache_read_tokens = cache_read_tokens + ${usage?.cacheRead ?? 0},
+    cache_write_tokens = cache_write_tokens + ${usage?.cacheWrite ?? 0},
+    output_tokens = output_tokens + ${usage?.output ?? 0},
+    cost = cost + ${cost ?? 0},
+    calls_of_unknown_cost = calls_of_unknown_cost + ${cost === null ? 1 : 0}`;
+}
+
+/** Adds a call to its turn and conversation. */
+export async function addUsage(
+  sql: Queries,
+  turn: TurnReference,
+  usage: ReportedUsage | null,
+  cost: number | null,
+): Promise<void> {
+  await sql`update turns set ${usageSums(sql, usage, cost)} where id = ${turn.turnId}`;
+  await sql`update conversations set ${usageSums(sql, usage, cost)} where id = ${turn.conversationId}`;
+}
