@@ -2,7 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { ThinkingPart } from '../context/content.ts';
 import type { ModelRequest } from './model-client.ts';
 import { repairText, sendableArguments } from './repair-text.ts';
-import { sendableMessages, type SendableMessage, type SendablePart, type VendorRules } from './sendable-view.ts';
+import {
+  sendableMessages,
+  type SendableMessage,
+  type SendablePart,
+  type SendableResult,
+  type VendorRules,
+} from './sendable-view.ts';
 import { ANTHROPIC_CALL_IDS, vendorToolName } from './tool-names.ts';
 import { sendableSchema } from './tool-schema.ts';
 
@@ -73,19 +79,20 @@ function toMessages(messages: readonly SendableMessage[]): Message[] {
         appendToUser(sent, message.content.map(toBlock));
         break;
       case 'tool_results':
-        appendToUser(
-          sent,
-          message.results.map((result) => ({
-            type: 'tool_result',
-            tool_use_id: result.id,
-            ...(result.content.length === 0 ? {} : { content: result.content.map(toBlock) }),
-            ...(result.isError ? { is_error: true } : {}),
-          })),
-        );
+        appendToUser(sent, message.results.map(resultBlock));
         break;
     }
   }
   return sent;
+}
+
+function resultBlock(result: SendableResult): Anthropic.ToolResultBlockParam {
+  return {
+    type: 'tool_result',
+    tool_use_id: result.id,
+    ...(result.content.length === 0 ? {} : { content: result.content.map(toBlock) }),
+    ...(result.isError ? { is_error: true } : {}),
+  };
 }
 
 function appendToUser(sent: Message[], blocks: UserBlock[]): void {

@@ -62,14 +62,33 @@ export interface ModelClient {
 
 /** What a failed call means, decided by one classifier (`classify-error.ts`). */
 export type ErrorVerdict =
-  | { readonly kind: 'overflow'; readonly actual?: number; readonly limit?: number; readonly evidence: string }
+  | {
+      /** The view has to shrink. */
+      readonly kind: 'overflow';
+      /** Tokens that the provider counted. */
+      readonly actual?: number;
+      /** Tokens that the provider accepts. */
+      readonly limit?: number;
+      /** `lower_max_tokens`: the input alone fits; the client has already tried it with less output when that was enough to be useful. */
+      readonly repair: 'compact' | 'lower_max_tokens';
+      /** Tokens of output that fit beside the input. */
+      readonly maximumOutput?: number;
+      readonly evidence: string;
+    }
   | {
       readonly kind: 'retryable';
       readonly delayMilliseconds?: number;
       readonly evidence: string;
       readonly cause: 'rate_limit' | 'outage' | 'connection';
     }
-  | { readonly kind: 'permanent'; readonly evidence: string };
+  | {
+      readonly kind: 'permanent';
+      /** What could make the same conversation go through; `stop`: nothing that Holdfast can do. */
+      readonly repair: 'stop' | 'lower_max_tokens' | 'drop_media' | 'drop_thinking';
+      /** Tokens of output that the provider accepts. */
+      readonly maximumOutput?: number;
+      readonly evidence: string;
+    };
 
 /** The only error that a `ModelClient` throws, apart from an abort of its signal. Its message holds no message text of the conversation. */
 export class ModelCallError extends Error {

@@ -1,3 +1,5 @@
+import { isRecord, parseJson } from './json.ts';
+
 /** Replaces what vendors refuse or cut a request at; one character for one, so that offsets stay. */
 const REPLACEMENT = '\uFFFD';
 
@@ -32,17 +34,8 @@ export function sendableArguments(text: string): { readonly text: string; readon
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(repairText(text));
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a parsed JSON value is an object, not an array and not null. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const value = parseJson(repairText(text));
+  return isRecord(value) ? value : undefined;
 }
 
 function repairValue(value: unknown): unknown {

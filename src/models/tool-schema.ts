@@ -1,4 +1,4 @@
-import { isRecord } from './repair-text.ts';
+import { isRecord } from './json.ts';
 
 /**
  * A JSON Schema as all servers accept it for a tool's arguments: an object with `properties`,

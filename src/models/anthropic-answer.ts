@@ -1,0 +1,166 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ContentPart } from '../context/content.ts';
+import type { AnswerCollector } from './answer-collector.ts';
+import { numberOf, property } from './json.ts';
+import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from './model-client.ts';
+
+type Block =
+  | { readonly kind: 'text'; text: string }
+  | { readonly kind: 'thinking'; text: string; signature: string }
+  | { readonly kind: 'redacted'; readonly data: string }
+  | {
+      readonly kind: 'tool_call';
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+      input: string;
+      readonly given: unknown;
+    };
+
+/** Collects the events of one Messages stream. Blocks of kinds that Holdfast never asks for are passed over. */
+export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageStreamEvent> {
+  readonly #provider: string;
+  readonly #declaredName: (vendorName: string) => string;
+  readonly #blocks = new Map<number, Block>();
+  #toolCalls = 0;
+  #responseId: string | undefined;
+  #stopReason: string | null = null;
+  #usage: unknown;
+
+  /** `declaredName` translates tool names back to those declared. */
+  constructor(options: { readonly provider: string; readonly declaredName: (vendorName: string) => string }) {
+    this.#provider = options.provider;
+    this.#declaredName = options.declaredName;
+  }
+
+  take(event: Anthropic.RawMessageStreamEvent): readonly StreamDelta[] {
+    switch (event.type) {
+      case 'message_start':
+        this.#responseId = event.message.id;
+        this.#usage = event.message.usage;
+        return [];
+      case 'message_delta':
+        this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
+        this.#usage = laterUsage(this.#usage, event.usage);
+        return [];
+      case 'content_block_start':
+        return this.#start(event);
+      case 'content_block_delta':
+        return this.#extend(event);
+      case 'content_block_stop':
+      case 'message_stop':
+      default:
+        // Event types are added over time; one that is not known cannot change the answer.
+        return [];
+    }
+  }
+
+  finish(): ModelAnswer | undefined {
+    if (this.#stopReason === null) return undefined;
+    const usage = reportedUsage(this.#usage);
+    return {
+      content: [...this.#blocks.values()].flatMap((block) => toPart(block, this.#provider)),
+      stopReason: toStopReason(this.#stopReason),
+      ...(usage === undefined ? {} : { usage }),
+      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
+    };
+  }
+
+  #start(event: Anthropic.RawContentBlockStartEvent): StreamDelta[] {
+    const block = event.content_block;
+    if (block.type === 'text') {
+      this.#blocks.set(event.index, { kind: 'text', text: block.text });
+      return block.text === '' ? [] : [{ kind: 'text', text: block.text }];
+    }
+    if (block.type === 'thinking') {
+      this.#blocks.set(event.index, { kind: 'thinking', text: block.thinking, signature: block.signature });
+      return block.thinking === '' ? [] : [{ kind: 'thinking', text: block.thinking }];
+    }
+    if (block.type === 'redacted_thinking') {
+      this.#blocks.set(event.index, { kind: 'redacted', data: block.data });
+    }
+    if (block.type !== 'tool_use') return [];
+    const index = this.#toolCalls;
+    this.#toolCalls += 1;
+    const name = this.#declaredName(block.name);
+    this.#blocks.set(event.index, { kind: 'tool_call', index, id: block.id, name, input: '', given: block.input });
+    return [{ kind: 'tool_call', index, name, argumentsText: '' }];
+  }
+
+  #extend(event: Anthropic.RawContentBlockDeltaEvent): StreamDelta[] {
+    const block = this.#blocks.get(event.index);
+    const { delta } = event;
+    if (delta.type === 'text_delta' && block?.kind === 'text') {
+      block.text += delta.text;
+      return [{ kind: 'text', text: delta.text }];
+    }
+    if (delta.type === 'thinking_delta' && block?.kind === 'thinking') {
+      block.text += delta.thinking;
+      return [{ kind: 'thinking', text: delta.thinking }];
+    }
+    if (delta.type === 'signature_delta' && block?.kind === 'thinking') block.signature += delta.signature;
+    if (delta.type === 'input_json_delta' && block?.kind === 'tool_call') {
+      block.input += delta.partial_json;
+      return [{ kind: 'tool_call', index: block.index, argumentsText: delta.partial_json }];
+    }
+    return [];
+  }
+}
+
+function toPart(block: Block, provider: string): ContentPart[] {
+  switch (block.kind) {
+    case 'text':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+    case 'thinking':
+      // Text may be empty (`display: omitted`): with a signature the block is complete.
+      return [
+        {
+          type: 'thinking',
+          text: block.text,
+          provider,
+          ...(block.signature === '' ? {} : { signature: block.signature }),
+        },
+      ];
+    case 'redacted':
+      return [{ type: 'thinking', text: '', provider, encrypted: block.data }];
+    case 'tool_call': {
+      // Compatible servers give the whole input at the start; Anthropic gives `{}` there.
+      const written = block.input === '' ? JSON.stringify(block.given ?? {}) : block.input;
+      return [{ type: 'tool_call', index: block.index, id: block.id, name: block.name, arguments: written }];
+    }
+  }
+}
+
+function toStopReason(reason: string): StopReason {
+  switch (reason) {
+    case 'end_turn':
+    case 'stop_sequence':
+      return 'end';
+    case 'tool_use':
+      return 'tool_calls';
+    case 'max_tokens':
+      return 'maximum_output';
+    case 'refusal':
+      return 'refusal';
+    case 'model_context_window_exceeded':
+      return 'window_full';
+    default:
+      return 'other';
+  }
+}
+
+const COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens'] as const;
+
+/** The counts of `message_delta` are cumulative, but servers leave out those of the input or send `null`. */
+function laterUsage(earlier: unknown, later: unknown): unknown {
+  return Object.fromEntries(
+    COUNTS.map((key) => [key, numberOf(property(later, key)) ?? numberOf(property(earlier, key))]),
+  );
+}
+
+/** Anthropic counts cached input apart from `input_tokens`; here `input` is everything read. */
+function reportedUsage(usage: unknown): ReportedUsage | undefined {
+  const [uncached, cacheRead = 0, cacheWrite = 0, output] = COUNTS.map((key) => numberOf(property(usage, key)));
+  if (uncached === undefined || output === undefined) return undefined;
+  return { input: uncached + cacheRead + cacheWrite, cacheRead, cacheWrite, output };
+}

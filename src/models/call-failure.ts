@@ -1,0 +1,121 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { StreamFailure } from './answer-collector.ts';
+import { classifyError } from './classify-error.ts';
+import { vendorMessageOf } from './error-signals.ts';
+import { property } from './json.ts';
+import { ModelCallError, type ErrorVerdict } from './model-client.ts';
+import { SlowServerError } from './transport.ts';
+
+/** Internal: the connection worked, but what came over it is not a whole answer. */
+export class BrokenAnswerError extends Error {
+  override readonly name = 'BrokenAnswerError';
+}
+
+/** Internal: a body came with HTTP 200 where a stream was asked for. */
+export class NotAStreamError extends Error {
+  override readonly name = 'NotAStreamError';
+  readonly response: { readonly status: number; readonly headers: Headers; readonly body: string };
+
+  constructor(response: { readonly status: number; readonly headers: Headers; readonly body: string }) {
+    super('The server answered without a stream.');
+    this.response = response;
+  }
+}
+
+/** Rejection of a call whose signal was aborted. */
+export class AbortError extends Error {
+  override readonly name = 'AbortError';
+}
+
+/**
+ * What a failed call means. Nothing that the vendor or the runtime wrote goes into the message or
+ * the cause, since both end up in Temporal's history: a vendor may quote the conversation, and a
+ * parser quotes what it could not parse.
+ */
+export function toModelCallError(error: unknown, provider: string): ModelCallError {
+  if (error instanceof ModelCallError) return error;
+  if (error instanceof NotAStreamError) {
+    const { status, headers, body } = error.response;
+    return classified(provider, { status, headers, body, text: undefined, streamed: false });
+  }
+  if (error instanceof StreamFailure) {
+    return classified(provider, {
+      status: undefined,
+      headers: undefined,
+      body: error.body,
+      text: undefined,
+      streamed: true,
+    });
+  }
+  if (error instanceof Anthropic.APIConnectionError || error instanceof OpenAI.APIConnectionError) {
+    return failedConnection(error.cause ?? error, provider);
+  }
+  if (error instanceof Anthropic.APIError || error instanceof OpenAI.APIError) {
+    return classified(provider, {
+      status: error.status,
+      headers: error.headers,
+      body: property(error, 'rawBody') ?? error.error,
+      text: error.message,
+      streamed: error.status === undefined,
+    });
+  }
+  return failedConnection(error, provider);
+}
+
+function classified(
+  provider: string,
+  failure: {
+    readonly status: number | undefined;
+    readonly headers: Headers | undefined;
+    readonly body: unknown;
+    readonly text: string | undefined;
+    readonly streamed: boolean;
+  },
+): ModelCallError {
+  const headers = Object.fromEntries(failure.headers?.entries() ?? []);
+  const verdict = classifyError({ ...failure, provider, headers });
+  const where = failure.status === undefined ? 'in the stream' : `with HTTP ${failure.status}`;
+  return new ModelCallError(`${provider} refused the call ${where}: ${verdict.evidence}`, {
+    verdict,
+    status: failure.status,
+    vendorMessage: vendorMessageOf(failure.body, failure.text),
+  });
+}
+
+function failedConnection(error: unknown, provider: string): ModelCallError {
+  const evidence = connectionEvidence(error);
+  if (evidence === undefined) return ownFault(error, provider);
+  const verdict: ErrorVerdict = { kind: 'retryable', cause: 'connection', evidence };
+  return new ModelCallError(`The call of ${provider} broke off: ${evidence}`, {
+    verdict,
+    status: undefined,
+    vendorMessage: '',
+  });
+}
+
+/** What broke, by class and system code only; `undefined` when it was not the connection. */
+function connectionEvidence(error: unknown): string | undefined {
+  if (error instanceof SlowServerError || error instanceof BrokenAnswerError) return error.message;
+  const code = property(error, 'code') ?? property(error, 'cause', 'code');
+  if (typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code)) return `connection error ${code}`;
+  // The vendors' event streams hold JSON; what is not was damaged on the way.
+  if (error instanceof SyntaxError) return 'an event of the stream was damaged';
+  const runtime = error instanceof TypeError && /^(?:terminated|fetch failed|network error)/i.test(error.message);
+  if (runtime || error instanceof Anthropic.APIConnectionError || error instanceof OpenAI.APIConnectionError) {
+    return 'the connection failed';
+  }
+  return undefined;
+}
+
+/** A fault on this side: a retry would meet it again. Names the place in the code, not the message. */
+function ownFault(error: unknown, provider: string): ModelCallError {
+  const name = error instanceof Error ? error.name : typeof error;
+  const place = error instanceof Error ? /^\s+at .*$/m.exec(error.stack ?? '')?.[0]?.trim() : undefined;
+  const evidence = `${name} while calling ${provider}${place === undefined ? '' : ` (${place})`}`;
+  return new ModelCallError(`Holdfast failed to make or read the call: ${evidence}`, {
+    verdict: { kind: 'permanent', repair: 'stop', evidence },
+    status: undefined,
+    vendorMessage: '',
+  });
+}

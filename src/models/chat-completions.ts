@@ -1,0 +1,32 @@
+import { answerWithRepairs } from './call-repairs.ts';
+import { ChatCollector } from './chat-answer.ts';
+import { chatDialect } from './chat-dialect.ts';
+import { chatRequest } from './chat-request.ts';
+import type { ModelClient } from './model-client.ts';
+import { createOpenAISdk } from './openai-sdk.ts';
+import type { ProviderSettings } from './sdk-options.ts';
+import { streamAnswer } from './stream-answer.ts';
+import { declaredToolName } from './tool-names.ts';
+
+/** A client of Chat Completions: OpenAI's, and that of every compatible server. */
+export function createChatClient(provider: ProviderSettings): ModelClient {
+  const sdk = createOpenAISdk(provider);
+  const dialect = chatDialect(provider.baseUrl);
+  return {
+    answer: (request, options) =>
+      answerWithRepairs(request, async ({ request: sent, thinking }) =>
+        streamAnswer({
+          provider: provider.name,
+          open: async () =>
+            sdk.chat.completions
+              .create(chatRequest(sent, { provider: provider.name, dialect, thinking }), { signal: options.signal })
+              .withResponse(),
+          collector: new ChatCollector({
+            provider: provider.name,
+            declaredName: declaredToolName(request.view.tools),
+          }),
+          options,
+        }),
+      ),
+  };
+}

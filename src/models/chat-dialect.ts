@@ -1,0 +1,44 @@
+import { CHAT_CALL_IDS, COMPATIBLE_CALL_IDS, MISTRAL_CALL_IDS, type ToolCallIdRule } from './tool-names.ts';
+
+/** Where servers of the Chat Completions protocol differ in what they accept. */
+export interface ChatDialect {
+  /** OpenAI's reasoning models refuse `max_tokens`; many compatible servers know nothing else. */
+  readonly maximumOutputField: 'max_completion_tokens' | 'max_tokens';
+  /** Whether `prompt_cache_key` is sent: strict servers (Mistral, Groq) refuse fields that they do not know. */
+  readonly cacheKey: boolean;
+  readonly callIds: ToolCallIdRule;
+  /** Whether PDF files are accepted. */
+  readonly pdf: boolean;
+  /** Mistral refuses a user message right after a tool message. */
+  readonly assistantBetweenToolAndUser: boolean;
+}
+
+const OPENAI: ChatDialect = {
+  maximumOutputField: 'max_completion_tokens',
+  cacheKey: true,
+  callIds: CHAT_CALL_IDS,
+  pdf: true,
+  assistantBetweenToolAndUser: false,
+};
+
+const COMPATIBLE: ChatDialect = {
+  maximumOutputField: 'max_tokens',
+  cacheKey: false,
+  callIds: COMPATIBLE_CALL_IDS,
+  pdf: false,
+  assistantBetweenToolAndUser: false,
+};
+
+const MISTRAL: ChatDialect = { ...COMPATIBLE, callIds: MISTRAL_CALL_IDS, assistantBetweenToolAndUser: true };
+
+/** The dialect of the server at a base URL, told from its host. */
+export function chatDialect(baseUrl: string): ChatDialect {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
+  if (isHostOf(host, 'openai.com') || isHostOf(host, 'openai.azure.com')) return OPENAI;
+  if (isHostOf(host, 'mistral.ai')) return MISTRAL;
+  return COMPATIBLE;
+}
+
+function isHostOf(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(`.${domain}`);
+}

@@ -1,0 +1,35 @@
+import { assessError, type ErrorAssessment } from './assess-error.ts';
+import type { RawError } from './error-signals.ts';
+import type { ErrorVerdict } from './model-client.ts';
+
+/**
+ * What a failed call means for the turn. Pure: `now` (milliseconds since 1970) is only read when
+ * the server names a date to wait for.
+ */
+export function classifyError(error: RawError, now: number = Date.now()): ErrorVerdict {
+  return toVerdict(assessError(error, now));
+}
+
+function toVerdict(assessment: ErrorAssessment): ErrorVerdict {
+  const { kind, repair, actual, limit, maximumOutput, delayMilliseconds, evidence } = assessment;
+  const output = maximumOutput === undefined ? {} : { maximumOutput };
+  if (kind === 'overflow' || repair === 'compact') {
+    return {
+      kind: 'overflow',
+      repair: repair === 'lower_max_tokens' ? repair : 'compact',
+      ...(actual === undefined ? {} : { actual }),
+      ...(limit === undefined ? {} : { limit }),
+      ...output,
+      evidence,
+    };
+  }
+  if (repair === 'wait') {
+    return {
+      kind: 'retryable',
+      cause: kind === 'rate_limit' ? 'rate_limit' : 'outage',
+      ...(delayMilliseconds === undefined ? {} : { delayMilliseconds }),
+      evidence,
+    };
+  }
+  return { kind: 'permanent', repair, ...output, evidence };
+}

@@ -1,0 +1,92 @@
+import { isRecord, parseJson } from './json.ts';
+
+/** Text of a body beyond this length explains nothing. Characters. */
+const LONGEST_READ = 100_000;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+};
+
+/**
+ * Text as the word families read it: lower case, one kind of space, quote and digit, no markup, no
+ * addresses (they hold words such as `rate-limits`).
+ */
+export function normalizeText(text: string): string {
+  return text
+    .slice(0, LONGEST_READ)
+    .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
+    .replaceAll(/<\/?[a-z!][^<>]{0,500}>/gi, ' ')
+    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}));/gi, (whole, decimal, hexadecimal, name) => {
+      if (decimal) return String.fromCodePoint(Number(decimal));
+      if (hexadecimal) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
+      return ENTITIES[String(name).toLowerCase()] ?? whole;
+    })
+    .replaceAll(/https?:\/\/[^\s"'<>)\]]+/gi, ' ')
+    .normalize('NFKC')
+    .replaceAll(/[\u2018\u2019\u201B\u02BC]/g, "'")
+    .replaceAll(/[\u201C\u201D\u201E«»「」『』]/g, '"')
+    .replaceAll(/[`*]/g, '')
+    .replaceAll(/\\[nrt]/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .toLowerCase()
+    .trim();
+}
+
+/** JSON values that a text holds, wholly or inside other words, and the words around them. */
+export interface UnwrappedText {
+  readonly words: string;
+  readonly values: readonly unknown[];
+}
+
+/**
+ * Takes JSON out of a text: the text itself, an object among words (`Error code: 400 - {…}`), a
+ * server-sent event, Python's `b'…'` (LiteLLM) and the printed form of its dictionaries.
+ */
+export function unwrapText(text: string): UnwrappedText {
+  const trimmed = text.slice(0, LONGEST_READ).trim();
+  const whole = structured(trimmed);
+  if (whole !== undefined) return { words: '', values: [whole] };
+  const bytes = /\bb'((?:[^'\\]|\\.)*)'|\bb"((?:[^"\\]|\\.)*)"/.exec(trimmed);
+  if (bytes !== null) {
+    const inner = unescapePython(bytes[1] ?? bytes[2] ?? '');
+    return { words: trimmed.replace(bytes[0], ' '), values: [inner] };
+  }
+  const start = trimmed.search(/[{[]/);
+  const end = Math.max(trimmed.lastIndexOf('}'), trimmed.lastIndexOf(']'));
+  if (start === -1 || end <= start) return { words: trimmed, values: [] };
+  const inside = structured(trimmed.slice(start, end + 1));
+  if (inside === undefined) return { words: trimmed, values: [] };
+  return { words: `${trimmed.slice(0, start)} ${trimmed.slice(end + 1)}`, values: [inside] };
+}
+
+/** An object, a list that holds one, or a text in JSON quotes. */
+function structured(text: string): unknown {
+  const value = parseJson(text) ?? parseJson(fromPython(text));
+  if (isRecord(value) || typeof value === 'string') return value;
+  return Array.isArray(value) && value.some((item) => typeof item !== 'number') ? value : undefined;
+}
+
+/** `{'error': {'message': "it's"}, 'param': None}` as JSON; other text comes back as nonsense that does not parse. */
+function fromPython(text: string): string {
+  if (!/^[{[]/.test(text) || !text.includes("'")) return '';
+  return text.replaceAll(
+    /'((?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\b(?:None|True|False)\b/g,
+    (whole, single: string | undefined) => {
+      if (single !== undefined) return JSON.stringify(unescapePython(single));
+      if (whole === 'None') return 'null';
+      return whole === 'True' || whole === 'False' ? whole.toLowerCase() : whole;
+    },
+  );
+}
+
+function unescapePython(text: string): string {
+  return text.replaceAll(
+    /\\(['"\\nrt])/g,
+    (_, character: string) => ({ n: '\n', r: '\r', t: '\t' })[character] ?? character,
+  );
+}

@@ -1,0 +1,30 @@
+import { answerWithRepairs } from './call-repairs.ts';
+import type { ModelClient } from './model-client.ts';
+import { createOpenAISdk } from './openai-sdk.ts';
+import { ResponsesCollector } from './responses-answer.ts';
+import { responsesRequest } from './responses-request.ts';
+import type { ProviderSettings } from './sdk-options.ts';
+import { streamAnswer } from './stream-answer.ts';
+import { declaredToolName } from './tool-names.ts';
+
+/** A client of OpenAI's Responses API, or of a server that speaks it. */
+export function createResponsesClient(provider: ProviderSettings): ModelClient {
+  const sdk = createOpenAISdk(provider);
+  return {
+    answer: (request, options) =>
+      answerWithRepairs(request, async ({ request: sent, thinking }) =>
+        streamAnswer({
+          provider: provider.name,
+          open: async () =>
+            sdk.responses
+              .create(responsesRequest(sent, { provider: provider.name, thinking }), { signal: options.signal })
+              .withResponse(),
+          collector: new ResponsesCollector({
+            provider: provider.name,
+            declaredName: declaredToolName(request.view.tools),
+          }),
+          options,
+        }),
+      ),
+  };
+}

@@ -1,0 +1,48 @@
+import type { ProviderDefinition } from '../config/definitions.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+/** A provider with the limits of its calls, which slow local servers may need longer. */
+export interface ProviderSettings extends ProviderDefinition {
+  /** Longest silence of the server within one call, in milliseconds. Default: 60,000; 300,000 for `responses`. */
+  readonly idleTimeoutMilliseconds?: number;
+  /** Longest duration of one call, in milliseconds. Default: 1,800,000. */
+  readonly totalTimeoutMilliseconds?: number;
+}
+
+/** A server that is silent for this long is taken for dead. */
+const IDLE_MILLISECONDS = 60_000;
+/** OpenAI sends nothing while a model reasons, for minutes; its own agent waits as long. */
+const IDLE_MILLISECONDS_RESPONSES = 300_000;
+/** 128,000 tokens at 70 a second take half an hour. */
+const TOTAL_MILLISECONDS = 1_800_000;
+
+/**
+ * What both SDKs are given: no retries (they belong to Temporal), no log (it would print the
+ * conversation), our own time limits, and nothing from environment variables but the given key.
+ */
+export function sdkOptions(
+  provider: ProviderSettings,
+  keyHeader: 'authorization' | 'x-api-key',
+): {
+  apiKey: string;
+  maxRetries: 0;
+  logLevel: 'off';
+  timeout: number;
+  fetch: Transport;
+  defaultHeaders: Record<string, null>;
+} {
+  const idleDefault = provider.protocol === 'responses' ? IDLE_MILLISECONDS_RESPONSES : IDLE_MILLISECONDS;
+  const totalMilliseconds = provider.totalTimeoutMilliseconds ?? TOTAL_MILLISECONDS;
+  return {
+    apiKey: provider.apiKey ?? 'none',
+    maxRetries: 0,
+    logLevel: 'off',
+    timeout: totalMilliseconds,
+    fetch: createTransport({
+      idleMilliseconds: provider.idleTimeoutMilliseconds ?? idleDefault,
+      totalMilliseconds,
+    }),
+    // `null` removes a header: a server without keys gets none.
+    defaultHeaders: provider.apiKey === null ? { [keyHeader]: null, authorization: null } : {},
+  };
+}

@@ -1,0 +1,45 @@
+import type { AnswerCollector } from './answer-collector.ts';
+import { AbortError, BrokenAnswerError, NotAStreamError, toModelCallError } from './call-failure.ts';
+import type { ModelAnswer, StreamOptions } from './model-client.ts';
+
+/** What the SDKs hand out for a streaming call. */
+interface OpenStream<StreamEvent> {
+  readonly data: AsyncIterable<StreamEvent>;
+  readonly response: Response;
+}
+
+/**
+ * Reads one streamed answer to its end.
+ * @throws ModelCallError, classified.
+ * @throws AbortError when the signal was aborted, whatever else went wrong meanwhile.
+ */
+export async function streamAnswer<StreamEvent>(call: {
+  readonly provider: string;
+  readonly open: () => Promise<OpenStream<StreamEvent>>;
+  readonly collector: AnswerCollector<StreamEvent>;
+  readonly options: StreamOptions;
+}): Promise<ModelAnswer> {
+  const { provider, open, collector, options } = call;
+  try {
+    const { data, response } = await open();
+    await refuseOtherThanStream(response);
+    for await (const event of data) {
+      for (const delta of collector.take(event)) options.onDelta(delta);
+    }
+    // Both SDKs end an aborted stream silently, as if it were complete.
+    if (options.signal.aborted) throw new AbortError('The model call was aborted.');
+    const answer = collector.finish();
+    if (answer === undefined) throw new BrokenAnswerError('the stream ended in the middle of the answer');
+    return answer;
+  } catch (error) {
+    if (options.signal.aborted) throw new AbortError('The model call was aborted.');
+    throw toModelCallError(error, provider);
+  }
+}
+
+/** Proxies and some servers report an error as JSON or HTML with HTTP 200 (oobabooga/textgen#7257). */
+async function refuseOtherThanStream(response: Response): Promise<void> {
+  const type = response.headers.get('content-type') ?? '';
+  if (!/json|html|xml/i.test(type) || /event-stream|ndjson/i.test(type)) return;
+  throw new NotAStreamError({ status: response.status, headers: response.headers, body: await response.text() });
+}

@@ -1,0 +1,151 @@
+/** What the numbers of an error say, all in tokens. */
+export interface TokenFigures {
+  /** What was sent or asked for, as the provider counted it: with the output's part when that is counted too. */
+  readonly actual?: number;
+  readonly limit?: number;
+  /** The input's part alone. */
+  readonly input?: number;
+  /** The maximum output that was asked for. */
+  readonly output?: number;
+  /** By how much the limit is exceeded, when only that is told (Cohere, Ollama). */
+  readonly excess?: number;
+  /** The provider stopped counting early (newer vLLM): the true size is unknown. */
+  readonly lowerBound: boolean;
+}
+
+type Role = 'limit' | 'input' | 'output' | 'excess' | 'other';
+
+interface Figure {
+  readonly value: number;
+  readonly role: Role;
+  readonly lowerBound: boolean;
+}
+
+/** 128000, 128,000, 128.000, 128 000, 128_000, 128'000, 128k, 12.8万; not the 32k of `gpt-4-32k` nor the 7 of `7b`. */
+const NUMBER =
+  /(?<![a-z0-9_/.-])(-?)(\d{1,3}(?:[ ,.'_]\d{3})+(?![\d])|\d+(?:\.\d+)?)( ?(?:k|m|million|thousand|万|萬)(?![a-z0-9]))?(?![a-z]*\d|\.\d|[a-z]?\/)/g;
+
+const SCALE: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, 万: 1e4, 萬: 1e4 };
+
+const OTHER_UNIT =
+  /^ ?(?:bytes?|[kmg]i?b\b|characters?|chars?\b|letters|pixels?|px\b|images?|pages?|items?|messages?\b|tools?\b|seconds?|secs?\b|s\b|ms\b|minutes?|mins?\b|hours?|days?|times|requests?|percent|%|dollars|usd|credits?|x \d|files?)/;
+const NOT_A_COUNT = /(?:code|status|http|error|\$|line|column|version|id)[ :=#(]*$/;
+const PERIOD = /\/ ?(?:min|sec|hour|day)|per (?:minute|second|hour|day)/;
+
+const OUTPUT_AFTER =
+  /^ ?(?:tokens? )?(?:(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b)/;
+const OUTPUT_BEFORE =
+  /(?:max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|output)\b[^.;,0-9]{0,14}$/;
+const INPUT_AFTER =
+  /^ ?(?:tokens? )?(?:(?:in|from|of|for) (?:the |your )?(?:\w+ )?(?:messages?|prompt|input|conversation|functions|tools)|(?:of )?(?:text |image |tool )?(?:input|prompt)s?\b)/;
+const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)\b[^.;0-9]{0,36}$/;
+const EXCESS_BEFORE = /\b(?:by|over by|excess(?: of)?)[ :~]*(?:about |approximately |around |roughly )?$/;
+const EXCESS_AFTER =
+  /^ ?(?:more )?tokens? (?:over|too (?:many|long|large)|above|beyond|more than (?:the|allowed)|in excess)/;
+const LIMIT_BEFORE =
+  /(?:maximum|\bmax|limit|upper bound|up to|no more than|at most|less than|fewer than|below|under|within|exceed(?:s|ed|ing)?|longer than|larger than|greater than|more than|higher than|bigger than|than|over|above|beyond|n_?ctx|num_ctx|window|context|capacity|allow(?:s|ed)?|support(?:s|ed)?|accepts?|only|[<≤]=?|>=?|上限|最大|限制|超过|超出|长度|超過|制限|초과|최대|лимит|максимальн[а-я]+|máxim[ao]|límite|limite|maxim(?:ale?|um)|massim[ao])[^0-9.;]{0,48}$/;
+const LIMIT_AFTER =
+  /^ ?(?:-? ?tokens? )?(?:\(?(?:the )?(?:maximum|max\b|limit|cap\b|context (?:length|window|size)|window|allowed|is the (?:max|limit)|token (?:limit|maximum|window|context))|上限|を超え|를 초과|을 초과)/;
+const ACTUAL_BEFORE =
+  /(?:requested|provided|given|received|got|sent|found|counted|used|has|have|had|contains?|containing|resulted in|totall?(?:s|ing)?|with|was|were|were sent|size|your (?:request|prompt|input)|current(?:ly)?|actual(?:ly)?|共|实际|请求了|现在)[^0-9.;]{0,22}$/;
+const AT_LEAST = /(?:at least|not less than|minimum of|or more|≥|至少)[ :]*$/;
+
+/** Reads the figures of one normalized text. Only what is counted in tokens, or not named otherwise, counts. */
+export function tokenFigures(text: string): TokenFigures {
+  const sum = sumForm(text);
+  if (sum !== undefined) return sum;
+  const range = /\[ ?\d{1,2} ?, ?([\d,. ]*\d) ?\]/.exec(text);
+  if (range !== null && /length|range|token|长度/.test(text))
+    return { limit: plain(range[1] ?? ''), lowerBound: false };
+  return assemble(figuresOf(text));
+}
+
+/** `200043 + 32000 > 204658`: input, output and limit in their order. */
+function sumForm(text: string): TokenFigures | undefined {
+  const n = String.raw`(\d[\d,._']*)`;
+  const match = new RegExp(
+    `${n}[a-z _()]{0,30}\\+[a-z _()]{0,30}${n}[^0-9+]{0,30}?(?:>=?|exceeds?|is (?:greater|larger|more) than|超过)[^0-9]{0,40}${n}`,
+  ).exec(text);
+  if (match === null) return undefined;
+  const [input, output, limit] = [plain(match[1] ?? ''), plain(match[2] ?? ''), plain(match[3] ?? '')];
+  if (input + output <= limit) return undefined;
+  return { actual: input + output, input, output, limit, lowerBound: false };
+}
+
+function figuresOf(text: string): Figure[] {
+  const matches = [...text.matchAll(NUMBER)];
+  return matches.flatMap((match, position): Figure[] => {
+    const previous = matches[position - 1];
+    const next = matches[position + 1];
+    const end = match.index + match[0].length;
+    const before = text.slice(
+      Math.max(previous === undefined ? 0 : previous.index + previous[0].length, match.index - 80),
+      match.index,
+    );
+    const after = text.slice(end, Math.min(next?.index ?? text.length, end + 60));
+    const value = scaled(match);
+    const signed = match[1] === '-' ? -value : value;
+    // Error numbers, sizes in other units, rates, and what is too small to be a limit on tokens of a model.
+    if (OTHER_UNIT.test(after) || NOT_A_COUNT.test(before) || PERIOD.test(after)) return [];
+    if (match[3] === undefined && /^\)?\.?$/.test(after) && /\($/.test(before) && !/token/.test(before)) return [];
+    return [{ value: signed, role: roleOf(before, after), lowerBound: AT_LEAST.test(before) }];
+  });
+}
+
+function roleOf(before: string, after: string): Role {
+  if (EXCESS_AFTER.test(after) || EXCESS_BEFORE.test(before)) return 'excess';
+  if (OUTPUT_AFTER.test(after)) return 'output';
+  if (LIMIT_AFTER.test(after)) return 'limit';
+  if (INPUT_AFTER.test(after) && !/(?:maximum|max|limit)[^.;]{0,24}$/.test(before)) return 'input';
+  const actual = ACTUAL_BEFORE.exec(before);
+  const limit = LIMIT_BEFORE.exec(before);
+  // Of two clues the nearer one counts: "exceeds the limit … your request has 5000".
+  if (actual !== null && (limit === null || actual.index > limit.index)) return 'other';
+  if (OUTPUT_BEFORE.test(before) && !/(?:maximum|limit)[^.;]{0,40}$/.test(before)) return 'output';
+  if (limit !== null) return 'limit';
+  return INPUT_BEFORE.test(before) ? 'input' : 'other';
+}
+
+function assemble(figures: readonly Figure[]): TokenFigures {
+  const lowerBound = figures.some((figure) => figure.lowerBound && figure.role !== 'limit' && figure.value > 1);
+  const valuesOf = (role: Role) =>
+    figures.filter((figure) => figure.role === role && figure.value > 0).map((f) => f.value);
+  const output = valuesOf('output')[0];
+  const excess = valuesOf('excess')[0];
+  const inputs = valuesOf('input');
+  const input = inputs.length === 0 ? undefined : inputs.reduce((sum, value) => sum + value, 0);
+  const counts = [...valuesOf('limit'), ...valuesOf('other'), ...inputs];
+  let limit = valuesOf('limit')[0];
+  let actual = Math.max(0, ...valuesOf('other'), input ?? 0);
+  // Two counts and no clear roles: whoever is over a limit has sent more than it.
+  if (counts.length >= 2 && (limit === undefined || valuesOf('limit').length >= 2)) {
+    limit = Math.min(...counts);
+    actual = Math.max(...counts);
+  }
+  if (limit !== undefined && actual > 0 && actual < limit && output === undefined && counts.length === 2) {
+    [actual, limit] = [limit, actual];
+  }
+  // Parts without a total: the limit is on their sum.
+  if (input !== undefined && output !== undefined && limit !== undefined && actual <= limit) actual = input + output;
+  if (actual === 0 && excess !== undefined && limit !== undefined) actual = limit + excess;
+  return {
+    ...(actual > 0 && actual !== limit ? { actual } : {}),
+    ...(limit === undefined ? {} : { limit }),
+    ...(input === undefined ? {} : { input }),
+    ...(output === undefined ? {} : { output }),
+    ...(excess === undefined ? {} : { excess }),
+    lowerBound,
+  };
+}
+
+function scaled(match: RegExpExecArray): number {
+  const digits = match[2] ?? '';
+  const scale = SCALE[(match[3] ?? '').trim()];
+  return scale === undefined ? plain(digits) : Math.round(Number(digits.replaceAll(/[ ,'_]/g, '')) * scale);
+}
+
+/** A number without its separators; a point counts as one only before exactly three digits. */
+function plain(digits: string): number {
+  const grouped = /^\d{1,3}(?:[ ,.'_]\d{3})+$/.test(digits.trim());
+  return Number(grouped ? digits.replaceAll(/[^0-9]/g, '') : digits.replaceAll(/[ ,'_]|\.$/g, ''));
+}

@@ -1,0 +1,118 @@
+/** Limits of one call, in milliseconds. */
+export interface CallTimeouts {
+  /** Longest silence: until the first byte, and between two. Above 300,000 the HTTP client's own limit comes first. */
+  readonly idleMilliseconds: number;
+  /** Longest duration from sending the request to the last byte. */
+  readonly totalMilliseconds: number;
+}
+
+/** Enough for every error body; what a broken proxy sends beyond it is not read. Bytes. */
+const LONGEST_ERROR_BODY = 262_144;
+
+/**
+ * Internal: the server kept silent or took too long. Says neither "timeout" nor "timed out",
+ * because both SDKs replace errors with these words by one without a cause.
+ */
+export class SlowServerError extends Error {
+  override readonly name = 'SlowServerError';
+}
+
+/** The part of `fetch` that both SDKs use. */
+export type Transport = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/**
+ * `fetch` with the two limits, which the SDKs lack (their `timeout` ends with the headers), and
+ * with error bodies of bounded size. Closes the socket when a limit is reached.
+ */
+export function createTransport(timeouts: CallTimeouts): Transport {
+  return async (input, init = {}) => {
+    const watch = new CallWatch(timeouts);
+    const signal = init.signal ? AbortSignal.any([init.signal, watch.signal]) : watch.signal;
+    const response = await watch.during(fetch(input, { ...init, signal }));
+    if (response.body === null) {
+      watch.end();
+      return response;
+    }
+    const body = watchedBody(response.body, watch);
+    const { status, statusText, headers } = response;
+    if (response.ok) return new Response(body, { status, statusText, headers });
+    return new Response(await readStart(body), { status, statusText, headers });
+  };
+}
+
+/** The clocks of one call. */
+class CallWatch {
+  readonly #limit = new AbortController();
+  readonly #timeouts: CallTimeouts;
+  readonly #total: NodeJS.Timeout;
+
+  constructor(timeouts: CallTimeouts) {
+    this.#timeouts = timeouts;
+    this.#total = setTimeout(
+      () => this.#stop(`the answer took longer than ${timeouts.totalMilliseconds} ms`),
+      timeouts.totalMilliseconds,
+    );
+  }
+
+  get signal(): AbortSignal {
+    return this.#limit.signal;
+  }
+
+  /** Waits for the server with the idle clock running; a reader that is slow itself is not held against the server. */
+  async during<Result>(waiting: Promise<Result>): Promise<Result> {
+    const { idleMilliseconds } = this.#timeouts;
+    const idle = setTimeout(() => this.#stop(`the server sent no byte for ${idleMilliseconds} ms`), idleMilliseconds);
+    try {
+      return await waiting;
+    } catch (error) {
+      this.end();
+      throw this.#limit.signal.aborted ? this.#limit.signal.reason : error;
+    } finally {
+      clearTimeout(idle);
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.#total);
+  }
+
+  #stop(what: string): void {
+    this.#limit.abort(new SlowServerError(what));
+  }
+}
+
+function watchedBody(source: ReadableStream<Uint8Array>, watch: CallWatch): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await watch.during(reader.read());
+        if (!done) {
+          controller.enqueue(value);
+          return;
+        }
+        watch.end();
+        controller.close();
+      },
+      async cancel(reason) {
+        watch.end();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let text = '';
+  for (let bytes = 0; bytes < LONGEST_ERROR_BODY;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader.cancel();
+  return text;
+}
