@@ -56,9 +56,8 @@ export async function commitCompaction(
   );
   const tokensAfter = estimateTokens(after, check.calibration);
   const verdict = judgeCompaction({
-    policy: check.policy,
+    plan: compaction.plan,
     budget: budgetFor(check.policy, check.modelLimits),
-    reason: compaction.reason,
     tokensBefore: compaction.tokensBefore,
     tokensAfter,
     lastForm: weakerForm(compaction.form) === null,

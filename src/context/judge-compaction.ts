@@ -1,19 +1,14 @@
 import { measureView } from './measure-view.ts';
 import type { MeasuredView } from './measure-view.ts';
 import type { Measurements } from './measurements.ts';
-import type { Budget, CompactionPlan, Operation, PlanInput, SummaryInForce } from './plan.ts';
-import type { CompactionPolicy } from './policy.ts';
-
-/** Share of the target by which a pass may miss it (R7). */
-const TARGET_TOLERANCE = 1.05;
+import type { Budget, CompactionPlan, Operation, SummaryInForce } from './plan.ts';
 
 /** `accepted`, or the code of why the next weaker form must be planned. */
 export type CompactionVerdict = 'accepted' | 'not_smaller' | 'too_little_won' | 'over_target' | 'over_window';
 
 export interface JudgedCompaction {
-  readonly policy: CompactionPolicy;
-  readonly budget: Budget;
-  readonly reason: PlanInput['reason'];
+  readonly plan: Pick<CompactionPlan, 'acceptedTokens' | 'requiredGain'>;
+  readonly budget: Pick<Budget, 'inputBudget'>;
   /** Tokens by the calibrated estimate, measured the same way before and after. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -21,15 +16,13 @@ export interface JudgedCompaction {
   readonly lastForm: boolean;
 }
 
-/** Whether a finished compaction counts: only if it shrank, enough, and to where the policy wants the view. */
+/** Whether a finished compaction counts: only if it shrank, enough, and to where the plan wants the view. */
 export function judgeCompaction(judged: JudgedCompaction): CompactionVerdict {
-  const { policy, budget, reason, tokensBefore, tokensAfter, lastForm } = judged;
+  const { plan, budget, tokensBefore, tokensAfter, lastForm } = judged;
   if (tokensAfter >= tokensBefore) return 'not_smaller';
   if (lastForm) return tokensAfter <= budget.inputBudget ? 'accepted' : 'over_window';
-  // A user who asks for a compaction gets what there is to win (ruling on R5).
-  if (reason === 'manual') return 'accepted';
-  if (tokensBefore - tokensAfter < policy.minimumGain * budget.window) return 'too_little_won';
-  return tokensAfter <= budget.target * TARGET_TOLERANCE ? 'accepted' : 'over_target';
+  if (tokensBefore - tokensAfter < plan.requiredGain) return 'too_little_won';
+  return tokensAfter <= plan.acceptedTokens ? 'accepted' : 'over_target';
 }
 
 /** Measurements of the view that a plan leads to, `fixed` included, before its marker and continuation note are appended. */

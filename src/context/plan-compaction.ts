@@ -1,7 +1,7 @@
 import { breakdownWindow } from './measure-view.ts';
 import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { planningState } from './planning-state.ts';
-import type { Draft, PlanningState } from './planning-state.ts';
+import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { reduce } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from './summary-form.ts';
@@ -37,10 +37,12 @@ export function planCompaction(input: PlanInput): PlanResult {
   if (input.reason === 'overflow' && !input.policy.enabled) return exhausted(state);
   const goal = goalTokens(state);
   const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, state.tokens);
+  const requiredGain = gainTokens(state);
   let best: CompactionPlan | null = null;
   for (const form of formsFrom(input)) {
-    const plan = planForm(state, form, goal);
-    if (plan === null || !winsEnough(state, plan)) continue;
+    const drafted = planForm(state, form, goal);
+    if (drafted === null || drafted.tokensBefore - drafted.tokensAfter < requiredGain) continue;
+    const plan = { ...drafted, requiredGain, acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter) };
     if (plan.tokensAfter <= limit) return { kind: 'planned', plan };
     if (best === null || plan.tokensAfter < best.tokensAfter) best = plan;
   }
@@ -63,7 +65,7 @@ function formsFrom(input: PlanInput): readonly CompactionForm[] {
   return when === 'never' ? asked.filter((form) => form === 'reduction' || form === 'clip_only') : asked;
 }
 
-function planForm(state: PlanningState, form: CompactionForm, goal: number): CompactionPlan | null {
+function planForm(state: PlanningState, form: CompactionForm, goal: number): DraftedPlan | null {
   switch (form) {
     case 'reduction':
       return planOperations(state, form, (draft) => reduce(state, draft, goal));
@@ -85,7 +87,7 @@ function planOperations(
   state: PlanningState,
   form: CompactionForm,
   change: (draft: Draft) => void,
-): CompactionPlan | null {
+): DraftedPlan | null {
   const draft: Draft = { operations: new Map(), tokens: state.tokens + state.continuationTokens };
   change(draft);
   if (draft.operations.size === 0) return null;
@@ -127,10 +129,9 @@ function goalTokens(state: PlanningState): number {
 }
 
 /** A pass must free a share of the window (R5); one that the user asked for only has to be smaller. */
-function winsEnough(state: PlanningState, plan: CompactionPlan): boolean {
+function gainTokens(state: PlanningState): number {
   const { budget, policy, reason } = state.input;
-  const won = plan.tokensBefore - plan.tokensAfter;
-  if (reason === 'manual') return won > 0;
+  if (reason === 'manual') return 1;
   const base = reason === 'overflow' ? Math.min(budget.window, state.tokens) : budget.window;
-  return won > 0 && won >= policy.minimumGain * base;
+  return Math.max(1, Math.ceil(policy.minimumGain * base));
 }

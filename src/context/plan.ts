@@ -120,6 +120,10 @@ export interface CompactionPlan {
   readonly tokensBefore: number;
   /** Tokens expected after it; for summaries an upper bound. */
   readonly tokensAfter: number;
+  /** The finished pass counts only if the view is at most this large: target and tolerance (R7), or what could be planned at all. Tokens. */
+  readonly acceptedTokens: number;
+  /** The finished pass counts only if it frees at least this (R5). Tokens. */
+  readonly requiredGain: number;
 }
 
 /** What fills the window, in tokens by the calibrated estimate. */

@@ -5,7 +5,7 @@ import { groupEntries } from './groups.ts';
 import type { Group } from './groups.ts';
 import { measureContent } from './measure.ts';
 import type { Measurements } from './measurements.ts';
-import type { Operation, PlanInput } from './plan.ts';
+import type { CompactionPlan, Operation, PlanInput } from './plan.ts';
 import { arrangeView, operationsByEntry } from './view-arrangement.ts';
 import type { ViewArrangement } from './view-arrangement.ts';
 
@@ -65,19 +65,18 @@ const CONTINUATIONS_IN_A_ROW = 3;
  * waited for its user must go on waiting (R15): inside a turn, only after a step of the running one.
  */
 function wantsContinuation(input: PlanInput): boolean {
-  if (input.policy.continuation === 'never') return false;
-  let inARow = 0;
-  let hasStep = false;
-  for (let index = input.entries.length - 1; index >= 0; index -= 1) {
-    const entry = input.entries[index];
-    if (entry === undefined || entry.kind === 'user') continue;
-    if (entry.kind === 'note' && entry.slot === 'continuation' && !hasStep) inARow += 1;
-    if (entry.kind === 'tool_result') break;
-    if (entry.kind === 'assistant' && entry.turnId === input.turnId) hasStep = true;
-  }
-  const stepOfTurn = input.entries.some((entry) => entry.kind === 'assistant' && entry.turnId === input.turnId);
-  return inARow < CONTINUATIONS_IN_A_ROW && (input.policy.continuation === 'always' || stepOfTurn);
+  if (input.policy.continuation === 'never' || continuationsInARow(input) >= CONTINUATIONS_IN_A_ROW) return false;
+  if (input.policy.continuation === 'always') return true;
+  return input.entries.some((entry) => entry.kind === 'assistant' && entry.turnId === input.turnId);
 }
+
+function continuationsInARow({ entries }: PlanInput): number {
+  const progress = entries.findLastIndex((entry) => entry.kind === 'tool_result' || entry.kind === 'user');
+  return entries.slice(progress + 1).filter((entry) => entry.slot === 'continuation').length;
+}
+
+/** A plan before it was held against target and minimum gain. */
+export type DraftedPlan = Omit<CompactionPlan, 'acceptedTokens' | 'requiredGain'>;
 
 /** Changes that a form makes to the kept entries, with the tokens of the view as they go. */
 export interface Draft {

@@ -3,13 +3,13 @@ import type { EntryOutline } from './entry.ts';
 import type { Group } from './groups.ts';
 import { keptUserMessages } from './kept-user-messages.ts';
 import { measureContent } from './measure.ts';
-import type { CompactionForm, CompactionPlan } from './plan.ts';
+import type { CompactionForm } from './plan.ts';
 import { shownMeasurements, tokensOf } from './planning-state.ts';
-import type { Draft, PlanningState } from './planning-state.ts';
+import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { clearSupersededNotes } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { summaryContent } from './summary-message.ts';
-import { summaryParts } from './summary-parts.ts';
+import { extractivePart, summaryParts } from './summary-parts.ts';
 
 export type SummaryForm = Extract<CompactionForm, 'summary' | 'shorter_summary' | 'extractive_summary'>;
 
@@ -29,7 +29,7 @@ interface Rooms {
  * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to
  * drop, or no room for a summary.
  */
-export function planSummary(state: PlanningState, form: SummaryForm, goal: number): CompactionPlan | null {
+export function planSummary(state: PlanningState, form: SummaryForm, goal: number): DraftedPlan | null {
   const rooms = wantedRooms(state, form);
   const wide = layOut(state, rooms);
   if (wide === null) return null;
@@ -112,7 +112,7 @@ function carriedNoteTokens(state: PlanningState, before: number): number {
 function completePlan(
   state: PlanningState,
   of: { form: SummaryForm; goal: number; layout: Layout; summaryLimit: number },
-): CompactionPlan | null {
+): DraftedPlan | null {
   const { layout } = of;
   const { input } = state;
   const cut = layout.cut.firstSequence;
@@ -135,7 +135,7 @@ function completePlan(
     operations: [...draft.operations.values()],
     parts:
       of.form === 'extractive_summary'
-        ? []
+        ? extractivePart(spoken, of.summaryLimit)
         : summaryParts(input, { dropped: spoken, splitTurnId: splitTurn ? layout.cut.turnId : null, maximumOutput }),
     summaryLimit: of.summaryLimit,
     continuation: state.continuation,

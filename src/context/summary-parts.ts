@@ -13,6 +13,11 @@ const PARTS_MAXIMUM = 48;
 /** A part's summary is at least this long, tokens. */
 const PART_OUTPUT_MINIMUM = 128;
 
+/** The one part of an extractive summary: written by the program, so no window limits what it reads. */
+export function extractivePart(dropped: readonly EntryOutline[], maximumOutput: number): PlanPart[] {
+  return [part({ number: 1, wave: 1, stretch: { kind: 'history', entries: dropped }, inputTokens: 0, maximumOutput })];
+}
+
 interface Stretch {
   readonly kind: 'history' | 'turn_prefix';
   readonly entries: readonly EntryOutline[];

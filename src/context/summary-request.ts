@@ -2,7 +2,7 @@ import { headOf, tailOf } from './clip.ts';
 import type { Entry } from './entry.ts';
 import { estimateTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
-import type { Calibration, CompactionForm, ModelLimits, PlanPart } from './plan.ts';
+import type { Calibration, ModelLimits, PlanPart } from './plan.ts';
 import type { CompactionPolicy, Prompt } from './policy.ts';
 import { quoteText, transcriptText } from './transcript.ts';
 import type { AgentView, View } from './view.ts';
@@ -26,7 +26,7 @@ export interface SummaryRequestInput {
   /** Text of the summary in force; `null` for the first one. */
   readonly previousSummary: string | null;
   /** Merge only: the texts of all parts before it, in order of their numbers. */
-  readonly partTexts: readonly string[];
+  readonly partTexts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
   /** What the user asked a manual compaction to pay attention to. */
   readonly focus: string | null;
   readonly agent: AgentView;
@@ -34,7 +34,8 @@ export interface SummaryRequestInput {
   readonly turnIsOpen: boolean;
   readonly summarizer: ModelLimits;
   readonly calibration: Calibration;
-  readonly form: CompactionForm;
+  /** An earlier answer was too long or did not help; asks for a shorter one. Default: false. */
+  readonly shorter?: boolean;
 }
 
 /** Tokens that a summary request may hold in all. */
@@ -48,8 +49,14 @@ export function readsPreviousSummary(parts: readonly PlanPart[], part: PlanPart)
   return parts.every((other) => other.number <= part.number);
 }
 
+export interface SummaryRequest {
+  readonly view: View;
+  /** Name and version of the prompt; stored with the text that comes back. */
+  readonly promptVersion: string;
+}
+
 /** The request of one part to the summarizing model. Offers no tools and never exceeds `summaryRequestLimit`. */
-export function summaryView(input: SummaryRequestInput): View {
+export function summaryView(input: SummaryRequestInput): SummaryRequest {
   const { policy, part, calibration } = input;
   const system = policy.summary.prompts.system.text;
   const instruction = instructionText(input);
@@ -66,7 +73,11 @@ export function summaryView(input: SummaryRequestInput): View {
     instruction,
   ];
   const text = sections.filter((section) => section !== '').join('\n\n');
-  return { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] };
+  const prompt = promptFor(policy, part);
+  return {
+    view: { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
+    promptVersion: `${prompt.name}@${prompt.version}`,
+  };
 }
 
 /** Message frame and the tags around previous summary and transcript. */
@@ -82,7 +93,7 @@ type CountTokens = (text: string) => number;
 function partsText(input: SummaryRequestInput, bound: { rest: number; tokens: CountTokens }): string {
   const each = bound.rest / Math.max(1, input.partTexts.length) - 10;
   return input.partTexts
-    .map((text, index) => {
+    .map(({ text }, index) => {
       const bounded = boundedText(text, { maximumTokens: each, tokens: bound.tokens });
       return `<part number="${index + 1}">\n${quoteText(bounded)}\n</part>`;
     })
@@ -100,7 +111,7 @@ function boundedText(text: string, bound: { maximumTokens: number; tokens: Count
 
 /** What is asked of the model, without transcript and previous summary: the part of the request that planning must count with. */
 export function instructionText(
-  input: Pick<SummaryRequestInput, 'policy' | 'part' | 'focus' | 'agent' | 'turnIsOpen' | 'form'>,
+  input: Pick<SummaryRequestInput, 'policy' | 'part' | 'focus' | 'agent' | 'turnIsOpen' | 'shorter'>,
 ): string {
   const prompt = promptFor(input.policy, input.part);
   const sections = input.policy.summary.sections.map((section) => `## ${section.title}\n${section.instruction}`);
@@ -114,7 +125,7 @@ export function instructionText(
     input.focus === null
       ? ''
       : `The user asks the summary to pay special attention to: ${headOf(input.focus, QUOTED_CHARACTERS)}`,
-    input.form === 'shorter_summary'
+    input.shorter === true
       ? `An earlier summary was too long. Write at most ${words} words; shorten wording, keep names and values.`
       : `Write at most ${words} words.`,
     'Write the summary now, beginning with the first heading.',

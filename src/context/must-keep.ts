@@ -1,0 +1,132 @@
+import { headOf } from './clip.ts';
+import { textOf } from './content.ts';
+import type { Entry } from './entry.ts';
+import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
+import { groupEntries } from './groups.ts';
+import { identifiersIn, pathsInArguments } from './identifiers.ts';
+import { measureText } from './measure.ts';
+
+const HEADING = '## Kept From the Originals';
+
+/** A request counts as covered when the summary holds this share of its longer words. */
+const COVERED_WORDS = 0.4;
+const EXCERPT_CHARACTERS = 300;
+const IDENTIFIERS_MAXIMUM = 60;
+
+/**
+ * What a summary of `entries` must hold and does not, each as one line to append: tool calls
+ * whose outcome nobody knows, requests, identifiers that the user or the last answer named, files.
+ * Most important first. Rules are not among it: they stand in the system text and never pass through a summary.
+ */
+export function missingFromSummary(input: {
+  readonly text: string;
+  readonly entries: readonly Entry[];
+  /** Previous summary and texts of parts: what was appended to them earlier must not be lost now. */
+  readonly earlierTexts?: readonly string[];
+}): string[] {
+  const text = input.text.toLowerCase();
+  const missing = [
+    ...openCalls(input.entries),
+    ...requests(input.entries, text),
+    ...identifiers(input.entries, text),
+    ...(input.earlierTexts ?? []).flatMap(appendedLines),
+    ...files(input.entries, text),
+  ];
+  return [...new Set(missing)].filter((line) => !text.includes(line.toLowerCase()));
+}
+
+/** Calls without a result in groups that are surely over; the last group may go on in a later part. */
+function openCalls(entries: readonly Entry[]): string[] {
+  const groups = groupEntries(entries).filter((group) => group.kind === 'user' || group.kind === 'exchange');
+  return groups.slice(0, -1).flatMap((group) => {
+    if (group.kind !== 'exchange') return [];
+    const [assistant, ...results] = group.entries;
+    const closed = new Set(results.map((result) => result.callIndex));
+    return (assistant?.content ?? []).flatMap((part) =>
+      part.type === 'tool_call' && !closed.has(part.index)
+        ? [`Outcome unknown: ${part.name} ${oneLine(part.arguments)}`]
+        : [],
+    );
+  });
+}
+
+function requests(entries: readonly Entry[], text: string): string[] {
+  return entries.flatMap((entry) => {
+    const request = entry.kind === 'user' ? textOf(entry.content) : '';
+    if (request.trim() === '' || isCovered(request, text)) return [];
+    return [`User: "${oneLine(request)}"`];
+  });
+}
+
+function isCovered(request: string, text: string): boolean {
+  const words = [
+    ...new Set(
+      headOf(request, 1_000)
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]{4,}/gu) ?? [],
+    ),
+  ];
+  const found = words.filter((word) => text.includes(word)).length;
+  return words.length > 0 && found >= words.length * COVERED_WORDS;
+}
+
+/** Named by the user, by the plan, or by the newest answer: what is still being worked with. */
+function identifiers(entries: readonly Entry[], text: string): string[] {
+  const newestAnswer = entries.findLast((entry) => entry.kind === 'assistant' && textOf(entry.content).trim() !== '');
+  const newestPlan = entries.findLast((entry) => entry.kind === 'note' && entry.slot === 'plan');
+  const sources = [...entries.filter((entry) => entry.kind === 'user'), newestPlan, newestAnswer];
+  const named = sources.flatMap((entry) =>
+    entry === undefined ? [] : identifiersIn(headOf(textOf(entry.content), 20_000)),
+  );
+  return [...new Set(named)]
+    .filter((identifier) => !text.includes(identifier.toLowerCase()))
+    .slice(-IDENTIFIERS_MAXIMUM)
+    .map((identifier) => `Identifier: ${identifier}`);
+}
+
+function files(entries: readonly Entry[], text: string): string[] {
+  const paths = entries.flatMap((entry) =>
+    entry.kind === 'assistant'
+      ? entry.content.flatMap((part) => (part.type === 'tool_call' ? pathsInArguments(part.arguments) : []))
+      : [],
+  );
+  const newestFirst = [...new Set(paths.toReversed())];
+  return newestFirst.filter((path) => !isNamed(path, text)).map((path) => `File: ${path}`);
+}
+
+/** By its path or the last two names of it; `README.md` alone could be any. */
+function isNamed(path: string, text: string): boolean {
+  const names = path
+    .toLowerCase()
+    .split(/[/\\]/)
+    .filter((name) => name !== '' && name !== '.');
+  return text.includes(names.slice(-2).join('/'));
+}
+
+function appendedLines(text: string): string[] {
+  const start = text.indexOf(HEADING);
+  if (start === -1) return [];
+  const lines = text.slice(start + HEADING.length).split('\n');
+  return lines.flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
+}
+
+/**
+ * The summary with what it lacks as a last section, as far as `maximumTokens` allow for the whole.
+ * Appended from the originals, because asking the model again would cost a call and may fail again.
+ */
+export function appendMissing(text: string, missing: readonly string[], maximumTokens: number): string {
+  const tokens = (appended: string): number => estimateTokens(measureText(appended), NO_CALIBRATION);
+  let left = maximumTokens - tokens(text) - tokens(`\n\n${HEADING}`);
+  const lines: string[] = [];
+  for (const line of missing) {
+    left -= tokens(`\n- ${line}`);
+    if (left < 0) break;
+    lines.push(`- ${line}`);
+  }
+  return lines.length === 0 ? text : `${text}\n\n${HEADING}\n${lines.join('\n')}`;
+}
+
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= EXCERPT_CHARACTERS ? line : `${headOf(line, EXCERPT_CHARACTERS)} …`;
+}
