@@ -1,0 +1,29 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { expect, test } from 'vitest';
+import { describeError, failureForHistory } from '../../src/activities/activity-error.ts';
+import { StoreError } from '../../src/store/errors.ts';
+
+test('an error that is not ours keeps name and code; its message, which may quote a row, stays out of the history', () => {
+  const error = Object.assign(new TypeError('Failing row contains (planted)'), { code: '23505' });
+  const failure = failureForHistory(error) as ApplicationFailure;
+  expect(failure).toMatchObject({ type: 'TypeError', message: 'unexpected TypeError (23505)', nonRetryable: false });
+});
+
+test('a refusal of the store that no retry can mend is not retried', () => {
+  const failure = failureForHistory(new StoreError('stale_epoch', 'epoch 3 is over'));
+  expect(failure).toMatchObject({ type: 'Store.stale_epoch', nonRetryable: true });
+});
+
+test('cancellation passes unchanged, or a stop would become a retry', () => {
+  const cancelled = new CancelledFailure('CANCELLED');
+  const aborted = Object.assign(new Error('aborted'), { name: 'AbortError' });
+  expect(failureForHistory(cancelled)).toBe(cancelled);
+  expect(failureForHistory(aborted)).toBe(aborted);
+});
+
+test('what is logged of an error has its frames and not its message', () => {
+  const described = describeError(new RangeError('planted'));
+  expect(described.name).toBe('RangeError');
+  expect(described.frames).toMatch(/^\s+at /);
+  expect(JSON.stringify(described)).not.toContain('planted');
+});

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { Runtime } from '@temporalio/worker';
+import { pino } from 'pino';
+import { inject } from 'vitest';
+import { createClient } from '../../src/client/create-client.ts';
+import type { HoldfastClient, TurnSummary } from '../../src/client/types.ts';
+import { withAgents } from '../../src/config/configuration.ts';
+import type { Configuration } from '../../src/config/configuration.ts';
+import { defineAgent } from '../../src/config/define-agent.ts';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { startSimulator } from '../../src/simulator/index.ts';
+import { connectDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import type { ToolDefinition } from '../../src/tools/tool.ts';
+import { startWorker } from '../../src/worker/start-worker.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import { createTestDatabase } from './database.ts';
+
+type AgentInput = Partial<Parameters<typeof defineAgent>[0]>;
+
+export interface HarnessOptions {
+  /** Overrides of the agent `default`; its model is `simulator/sim-32k`. */
+  readonly agent?: AgentInput;
+  readonly tools?: readonly ToolDefinition[];
+  /** `host:port` of another Temporal server than the shared one. */
+  readonly temporalAddress?: string;
+}
+
+/** Everything that one test file needs to run turns: a database, a task queue, a simulator and a workspace of its own. */
+export interface TurnHarness {
+  readonly client: HoldfastClient;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly temporal: Client;
+  readonly temporalAddress: string;
+  readonly taskQueue: string;
+  readonly simulatorUrl: string;
+  readonly workspace: string;
+  /** Environment that gives a worker process the same servers. */
+  readonly environment: Record<string, string>;
+  startWorker(options?: { readonly crashPoints?: string }): Promise<RunningWorker>;
+  /** Starts a task and waits for its outcome. */
+  runTask(
+    task: string,
+    options?: { readonly model?: string; readonly conversationId?: string },
+  ): Promise<TurnSummary & { conversationId: string }>;
+  /** Raw history of the newest run of a conversation's turn, as JSON. */
+  history(conversationId: string): Promise<string>;
+  /** Stops workers, simulator and connections; fails when something was left open. */
+  stop(): Promise<void>;
+}
+
+export async function startTurnHarness(options: HarnessOptions = {}): Promise<TurnHarness> {
+  const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
+  const [testDatabase, simulator, temporal, workspace] = await Promise.all([
+    createTestDatabase(),
+    startSimulator({ port: 0 }),
+    connectClient({ address: temporalAddress, namespace: 'default' }),
+    mkdtemp(join(tmpdir(), 'holdfast-workspace-')),
+  ]);
+  await mkdir(workspace, { recursive: true });
+  const taskQueue = `agent-turn-${randomUUID()}`;
+  const databaseUrl = testDatabase.url;
+  const client = await createClient({
+    databaseUrl,
+    taskQueue,
+    temporal: { address: temporalAddress, namespace: 'default' },
+  });
+  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-test' });
+  const workers: RunningWorker[] = [];
+  const configuration = harnessConfiguration(options, simulator.url, workspace);
+  return {
+    client,
+    database,
+    databaseUrl,
+    temporal,
+    temporalAddress,
+    taskQueue,
+    simulatorUrl: simulator.url,
+    workspace,
+    environment: {
+      DATABASE_URL: databaseUrl,
+      TEMPORAL_ADDRESS: temporalAddress,
+      HOLDFAST_SIMULATOR_URL: simulator.url,
+      HOLDFAST_TASK_QUEUE: taskQueue,
+    },
+    async startWorker({ crashPoints } = {}) {
+      const worker = await startWorker({
+        configuration,
+        databaseUrl,
+        temporal: { address: temporalAddress, namespace: 'default' },
+        taskQueue,
+        tools: options.tools ?? [],
+        concurrentWork: 20,
+        shutdownGraceMilliseconds: 1_000,
+        crashPoints,
+        logger: pino({ level: 'silent' }),
+      });
+      workers.push(worker);
+      return worker;
+    },
+    async runTask(task, { model, conversationId } = {}) {
+      const sent =
+        conversationId === undefined
+          ? await client.startTask({ task, ...(model !== undefined && { model }) })
+          : await client.sendMessage({ conversationId, content: task, mode: 'queue' });
+      const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+      return { ...turn, conversationId: sent.conversationId };
+    },
+    async history(conversationId) {
+      const history = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
+      return JSON.stringify(history);
+    },
+    async stop() {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(workers.map((worker) => worker.ended));
+      await client.close();
+      await temporal.connection.close();
+      await simulator.close();
+      await database.end({ timeout: 5 });
+      await testDatabase.drop();
+      await rm(workspace, { recursive: true, force: true });
+      await Runtime.instance().shutdown();
+    },
+  };
+}
+
+function harnessConfiguration(options: HarnessOptions, simulatorUrl: string, workspace: string): Configuration {
+  const loaded = loadConfiguration({ directory: workspace, environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl } });
+  const agent = defineAgent({ name: 'default', model: 'simulator/sim-32k', workspace, ...options.agent });
+  return withAgents(loaded, [agent]);
+}
