@@ -1,0 +1,2 @@
+export type { SimulatorOptions } from './options.ts';
+export { startSimulator, type Simulator } from './server.ts';

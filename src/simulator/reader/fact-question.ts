@@ -1,0 +1,67 @@
+/** How a fact is found in a file: what the words behind a fact's name ask for. */
+export type FactQuestion =
+  /** `the value of "key"`: what stands behind the key, in JSON, YAML or a header line. */
+  | { readonly kind: 'value'; readonly key: string }
+  /** `the text after "…"`: the rest of the line. */
+  | { readonly kind: 'text_after'; readonly anchor: string }
+  /** `the number after "…"` and `the number before "…"`. */
+  | { readonly kind: 'number_after' | 'number_before'; readonly anchor: string }
+  | { readonly kind: 'first_sentence' | 'first_heading' | 'first_line' | 'last_line' }
+  /** `line 120`. */
+  | { readonly kind: 'line'; readonly number: number };
+
+export interface Fact {
+  /** Name of the column. */
+  readonly name: string;
+  /** The task's words for it. */
+  readonly words: string;
+  readonly question: FactQuestion;
+  /** Which of an item's files it stands in, when the words end with `in <file>` or `of <file>`. */
+  readonly file?: string;
+}
+
+const QUOTED = /"(?:[^"\\]|\\.)*"|“[^”]*”/;
+const FILE = /\b(?:in|of|from) (?:its |the |each )?`?([\w.@/-]+)`?\s*\.?$/i;
+
+/** `name: words`, or `name (words)`; `undefined` when the words ask for nothing that the reader can look for. */
+export function parseFact(text: string): Fact | undefined {
+  const match = /^`?([\w][\w /-]{0,40}?)`?\s*(?::\s*|\s+\()(.+?)\)?\s*[.,;]?$/.exec(text.trim());
+  const name = match?.[1];
+  const words = match?.[2];
+  if (name === undefined || words === undefined) return undefined;
+  const quoted = QUOTED.exec(words);
+  const question = parseQuestion(words, quoted === null ? undefined : unquote(quoted[0]));
+  if (question === undefined) return undefined;
+  const after = quoted === null ? words : words.slice(quoted.index + quoted[0].length);
+  const file = FILE.exec(after)?.[1];
+  return file === undefined || /^(?:file|line|text|document)$/i.test(file)
+    ? { name, words, question }
+    : { name, words, question, file };
+}
+
+function unquote(text: string): string {
+  if (!text.startsWith('"')) return text.slice(1, -1);
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    // Not a JSON string: a backslash that stands for itself.
+    return text.slice(1, -1);
+  }
+}
+
+function parseQuestion(words: string, anchor: string | undefined): FactQuestion | undefined {
+  if (anchor !== undefined && anchor !== '') {
+    if (/\bnumber\b[^"“]*\bbefore\b/i.test(words)) return { kind: 'number_before', anchor };
+    if (/\b(?:number|figure)\b[^"“]*\b(?:after|behind)\b/i.test(words)) return { kind: 'number_after', anchor };
+    if (/\bvalue\b[^"“]*\bof\b/i.test(words)) return { kind: 'value', key: anchor };
+    if (/\b(?:text|value|rest of the line|words?|what stands)\b[^"“]*\b(?:after|behind)\b/i.test(words))
+      return { kind: 'text_after', anchor };
+    return undefined;
+  }
+  if (/\bfirst sentence\b/i.test(words)) return { kind: 'first_sentence' };
+  if (/\bfirst heading\b/i.test(words)) return { kind: 'first_heading' };
+  if (/\bfirst line\b/i.test(words)) return { kind: 'first_line' };
+  if (/\blast line\b/i.test(words)) return { kind: 'last_line' };
+  const line = /\bline (\d+)\b/i.exec(words)?.[1];
+  return line === undefined ? undefined : { kind: 'line', number: Number(line) };
+}

@@ -1,0 +1,80 @@
+import type { Draft } from '../core/answer.ts';
+import type { Fact } from './fact-question.ts';
+import { knownFact } from './known-facts.ts';
+import type { Knowledge } from './knowledge.ts';
+import { entriesOf, queriesFor } from './recall-evidence.ts';
+import { factsOf, filesOfFact, type Item, type ReadingTask } from './reading-task.ts';
+import type { ToolKit } from './tool-kit.ts';
+
+/** Lookups in one answer. */
+const MOST_LOOKUPS = 4;
+
+/** All lookups of one answer together bring back at most about a sixth of the window, three characters a token. */
+const CHARACTERS_PER_WINDOW_TOKEN = 1 / 8;
+
+/** Passages that a search is asked for. */
+const PASSAGES = 3;
+
+/** Pages of one entry that are opened before the reader gives up on it. */
+const MOST_PAGES = 12;
+
+type Call = Draft['calls'][number];
+
+/** Recall calls that would bring back the missing facts of some items; none when nothing more can be tried. */
+export function lookupsFor(
+  task: ReadingTask,
+  items: readonly Item[],
+  knowledge: Knowledge,
+  tools: ToolKit,
+  window: number,
+): readonly Call[] {
+  const calls = new Map<string, Call>();
+  for (const item of items) {
+    for (const fact of factsOf(task, item)) {
+      if (knownFact(knowledge, item, fact).state !== 'unknown') continue;
+      for (const path of filesOfFact(item, fact)) {
+        const call = nextLookup(knowledge, item, fact, path, tools, Math.floor(window * CHARACTERS_PER_WINDOW_TOKEN));
+        if (call !== undefined) calls.set(JSON.stringify(call), call);
+        if (calls.size >= MOST_LOOKUPS) return [...calls.values()];
+      }
+    }
+  }
+  return [...calls.values()];
+}
+
+/** A fact with words of its own is searched by them; otherwise the file's entries are opened, and searched for if unknown. */
+function nextLookup(
+  knowledge: Knowledge,
+  item: Item,
+  fact: Fact,
+  path: string,
+  tools: ToolKit,
+  characters: number,
+): Call | undefined {
+  const entries = entriesOf(knowledge, item, fact, path);
+  const [first, second] = queriesFor(item, fact, path);
+  const canSearch = (query: string): boolean => tools.search !== undefined && !knowledge.searches.has(query);
+  const isAnchored = 'anchor' in fact.question;
+  if (canSearch(first) && (isAnchored || entries.length === 0)) return searchCall(tools, first);
+  const open = entries.flatMap((entryId) => nextPage(knowledge, entryId, tools, characters) ?? [])[0];
+  if (open !== undefined) return open;
+  if (canSearch(first)) return searchCall(tools, first);
+  return canSearch(second) ? searchCall(tools, second) : undefined;
+}
+
+function searchCall(tools: ToolKit, query: string): Call | undefined {
+  if (tools.search === undefined) return undefined;
+  return { name: tools.search.name, arguments: { query, ...(tools.search.limits ? { limit: PASSAGES } : {}) } };
+}
+
+function nextPage(knowledge: Knowledge, entryId: string, tools: ToolKit, characters: number): Call | undefined {
+  if (tools.open === undefined) return undefined;
+  const opened = knowledge.opened.get(entryId);
+  if (opened !== undefined && (opened.nextOffset === undefined || opened.text.length > characters * MOST_PAGES))
+    return undefined;
+  const offset = opened?.nextOffset ?? 0;
+  return {
+    name: tools.open.name,
+    arguments: { entry_id: entryId, offset, ...(tools.open.limits ? { limit: characters } : {}) },
+  };
+}

@@ -1,0 +1,217 @@
+import { newestUserText, type ConversationEvent } from '../agents/conversation.ts';
+import type { Draft } from '../core/answer.ts';
+import type { Random } from '../core/random.ts';
+import type { SimulatorRequest } from '../core/request.ts';
+import { gatherKnowledge, pathOf, type Knowledge } from './knowledge.ts';
+import { isRead } from './known-facts.ts';
+import { readListing, type Listing } from './listing.ts';
+import { lookupsFor } from './lookups.ts';
+import { parseReadingTask, type Item, type ReadingTask } from './reading-task.ts';
+import { CONTINUED, largestPart, nextRows, reportHead, reportState, rowOf } from './report.ts';
+import { findTools, type ToolKit } from './tool-kit.ts';
+
+/** Everything that one answer of the reader depends on. */
+interface Reading {
+  readonly request: SimulatorRequest;
+  readonly task: ReadingTask;
+  readonly events: readonly ConversationEvent[];
+  readonly knowledge: Knowledge;
+  readonly tools: ToolKit;
+  readonly random: Random;
+}
+
+/**
+ * The reader's next step; `undefined` when the conversation holds no reading task, or one that was answered.
+ * It reads the files in the task's order, one call an answer, and then writes the report part by part. When its
+ * context was shortened and nothing tells it to go on, it takes what it has for the whole and reports early.
+ */
+export function readDraft(
+  request: SimulatorRequest,
+  events: readonly ConversationEvent[],
+  random: Random,
+): Draft | undefined {
+  const tools = findTools(request.tools);
+  const assignment = newestUserText(events, (text) => parseReadingTask(text, request.system) !== undefined);
+  const parsed = assignment === undefined ? undefined : parseReadingTask(assignment.text, request.system);
+  if (assignment === undefined || parsed === undefined || tools.read === undefined || isAnswered(assignment.since))
+    return undefined;
+  const listing = parsed.directory === undefined ? undefined : readListing(parsed.directory, events);
+  const task = listing === undefined ? parsed : { ...parsed, items: listing.items };
+  const knowledge = gatherKnowledge(events, task.reportPath);
+  const reading: Reading = { request, task, events, knowledge, tools, random };
+  if (listing !== undefined && (!listing.wasMade || listing.nextOffset !== undefined))
+    return listFirst(reading, listing);
+  const stopsEarly = knowledge.shortened && !knowledge.toldToGoOn;
+  return (stopsEarly ? undefined : readNext(reading)) ?? writeNext(reading);
+}
+
+/** Text without a call, and something of the user's behind it: that was the answer. */
+function isAnswered(since: readonly ConversationEvent[]): boolean {
+  return since.some((event, index) => {
+    const next = since[index + 1];
+    return event.kind === 'assistant' && next?.kind === 'user' && next.textKind === 'message';
+  });
+}
+
+function listFirst({ task, tools, random }: Reading, listing: Listing): Draft {
+  const directory = task.directory ?? '.';
+  if (tools.list === undefined) return { text: `I have no tool to list the files in ${directory}.`, calls: [] };
+  const text = random.pick(['First I look which files there are.', 'Let me list the files.']);
+  const more = listing.nextOffset === undefined ? {} : { offset: listing.nextOffset };
+  return {
+    text,
+    calls: [
+      {
+        name: tools.list.name,
+        arguments: { [tools.list.path]: directory, ...(tools.list.recursive ? { recursive: true } : {}), ...more },
+      },
+    ],
+  };
+}
+
+/** The file that comes next, or the next page of the one begun. */
+function readNext({ task, knowledge, tools, events, random }: Reading): Draft | undefined {
+  if (tools.read === undefined || reportBegun(task, events, knowledge)) return undefined;
+  const files = task.items.flatMap((item) => item.files.map((path) => ({ item, path })));
+  const done = readUpTo(files, knowledge);
+  const position = files.findIndex(({ item, path }, index) => index >= done && !isRead(knowledge, item, path));
+  const next = files[position];
+  if (next === undefined) return undefined;
+  const place = `${position + 1} of ${files.length}`;
+  const more = knowledge.files.get(next.path)?.next;
+  const text =
+    more === undefined
+      ? random.pick([
+          `Reading file ${place}: ${next.path}.`,
+          `File ${place} is ${next.path}.`,
+          `Next, ${next.path} (${place}).`,
+        ])
+      : random.pick([`${next.path} goes on; reading the rest (${place}).`, `More of ${next.path} (${place}).`]);
+  return { text, calls: [{ name: tools.read.name, arguments: { [tools.read.path]: next.path, ...more } }] };
+}
+
+/**
+ * How many files lie behind: they are read in order, so a file that was read tells that those before it were,
+ * also when a shortened context shows nothing of them.
+ */
+function readUpTo(files: readonly { item: Item; path: string }[], knowledge: Knowledge): number {
+  if (!knowledge.shortened) return 0;
+  return Math.max(
+    0,
+    files.findLastIndex(({ item, path }) => knowledge.files.has(path) || isRead(knowledge, item, path)),
+  );
+}
+
+function reportBegun(task: ReadingTask, events: readonly ConversationEvent[], knowledge: Knowledge): boolean {
+  return (
+    (knowledge.memory.rows?.length ?? 0) > 0 ||
+    events.some((event) => event.kind === 'call' && event.name !== 'read_file' && pathOf(event) === task.reportPath)
+  );
+}
+
+/** Looks up what is missing for the next rows, writes them, and says so when all are written. */
+function writeNext(reading: Reading): Draft {
+  const { request, task, knowledge, tools, events, random } = reading;
+  const items = itemsToReport(reading);
+  const report = reportState(task, events, knowledge);
+  if (needsLook(report, reading)) return lookAtReport(reading);
+  const labels = report.labels ?? [];
+  const left = items.filter((item) => !labels.includes(item.label)).slice(0, largestPart(request.model.window));
+  if (left.length === 0 && (labels.length > 0 || items.length === 0)) return finish(reading, items, labels);
+  const lookups = lookupsFor(task, left, knowledge, tools, request.model.window);
+  if (lookups.length > 0) {
+    const text = random.pick([
+      'Some facts are no longer in view; I look them up.',
+      'I look up what my context no longer holds.',
+    ]);
+    return { text, calls: lookups };
+  }
+  const rows = nextRows(
+    left.map((item) => rowOf(task, item, knowledge)),
+    request.maximumOutput,
+  );
+  const isLast = items.filter((item) => !labels.includes(item.label)).length === rows.length;
+  return writePart(reading, rows, labels.length === 0, isLast);
+}
+
+/** All items, or those whose files were read when the reader stops early. */
+function itemsToReport({ task, knowledge }: Reading): readonly Item[] {
+  if (!knowledge.shortened || knowledge.toldToGoOn) return task.items;
+  const files = task.items.flatMap((item) => item.files.map((path) => ({ item, path })));
+  const done = readUpTo(files, knowledge);
+  const behind = new Set(
+    files
+      .slice(0, done + 1)
+      .filter(({ item, path }, index) => index < done || isRead(knowledge, item, path))
+      .map(({ path }) => path),
+  );
+  return task.items.filter((item) => item.files.every((path) => behind.has(path) || isRead(knowledge, item, path)));
+}
+
+/** Whether only the file can tell which rows are written. */
+function needsLook(
+  { labels, doubtful }: { labels: readonly string[] | undefined; doubtful: boolean },
+  { knowledge, tools }: Reading,
+): boolean {
+  if (tools.read === undefined) return false;
+  return doubtful || (labels === undefined && knowledge.shortened);
+}
+
+function lookAtReport({ task, tools, random }: Reading): Draft {
+  const text = random.pick([
+    `I check what ${task.reportPath} holds.`,
+    `Let me see which rows ${task.reportPath} has already.`,
+  ]);
+  return {
+    text,
+    calls:
+      tools.read === undefined ? [] : [{ name: tools.read.name, arguments: { [tools.read.path]: task.reportPath } }],
+  };
+}
+
+function writePart(
+  { task, tools, random }: Reading,
+  rows: readonly string[],
+  isFirst: boolean,
+  isLast: boolean,
+): Draft {
+  const { write, edit } = tools;
+  const body = `${rows.join('\n')}\n`;
+  const text = random.pick([
+    `Writing ${rows.length} rows to ${task.reportPath}.`,
+    `${rows.length} rows go into ${task.reportPath}.`,
+  ]);
+  if (write === undefined) return { text: `${isFirst ? reportHead(task) : ''}${body}`, calls: [] };
+  const file = { [write.path]: task.reportPath };
+  const marker = write.appends || isLast ? '' : `${CONTINUED}\n`;
+  if (isFirst)
+    return {
+      text,
+      calls: [{ name: write.name, arguments: { ...file, [write.content]: `${reportHead(task)}${body}${marker}` } }],
+    };
+  if (write.appends || edit === undefined)
+    return { text, calls: [{ name: write.name, arguments: { ...file, [write.content]: body, append: true } }] };
+  return {
+    text,
+    calls: [
+      {
+        name: edit.name,
+        arguments: {
+          [edit.path]: task.reportPath,
+          [edit.oldText]: `${CONTINUED}\n`,
+          [edit.newText]: `${body}${marker}`,
+        },
+      },
+    ],
+  };
+}
+
+function finish({ task, tools, random }: Reading, items: readonly Item[], labels: readonly string[]): Draft {
+  if (tools.write === undefined && labels.length === 0) return { text: 'There is nothing to report.', calls: [] };
+  const written = labels.filter((label) => task.items.some((item) => item.label === label)).length;
+  const opening = random.pick(['The report is done', 'All rows are written', 'Finished']);
+  return {
+    text: `${opening}: ${task.reportPath} holds ${written} of ${task.items.length} items${items.length < task.items.length ? ', those that I read' : ''}.`,
+    calls: [],
+  };
+}

@@ -1,0 +1,119 @@
+import type { CallEvent, ConversationEvent } from '../agents/conversation.ts';
+import type { Random } from '../core/random.ts';
+import { isFailure, pathOf } from '../reader/knowledge.ts';
+import type { Ledger } from './ledger.ts';
+
+/** Characters of a request, an outcome and any other line. */
+const REQUEST_CHARACTERS = 600;
+const LINE_CHARACTERS = 200;
+
+/** Lines of a kind that a summary holds at most. */
+const MOST_LINES = 60;
+
+export function oneLine(text: string, limit: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
+}
+
+/** Each request of the user with its outcome: the last thing said before the next request. */
+export function requestLines(events: readonly ConversationEvent[]): readonly string[] {
+  return events.flatMap((event, index) => {
+    if (event.kind !== 'user' || event.textKind !== 'message') return [];
+    const after = events.slice(index + 1);
+    const next = after.findIndex((each) => each.kind === 'user' && each.textKind === 'message');
+    const own = next === -1 ? after : after.slice(0, next);
+    const last = own.at(-1);
+    const outcome =
+      last?.kind === 'assistant'
+        ? `done: ${oneLine(last.text, LINE_CHARACTERS)}`
+        : own.length > 0
+          ? 'in progress'
+          : 'open';
+    return [`- ${requestWords(event.text)} → ${outcome}`];
+  });
+}
+
+/** A request on one line; of a long list in it only the words around it. */
+function requestWords(text: string): string {
+  const lines = text.split('\n');
+  const listed = lines.filter((line) => /^\s*(?:[-*•]|\d{1,4}[.)])\s/.test(line));
+  if (listed.length < 8) return oneLine(text, REQUEST_CHARACTERS);
+  const words = lines.filter((line) => !listed.includes(line)).join('\n');
+  return `${oneLine(words, REQUEST_CHARACTERS)} (${listed.length} lines listed)`;
+}
+
+/** Where the work stands: the last thing said, how far a script is, and what comes next. */
+export function stateLines(events: readonly ConversationEvent[], ledger: Ledger, random: Random): readonly string[] {
+  const said = events.findLast((event) => event.kind === 'assistant');
+  const progress = events
+    .flatMap((event) =>
+      event.kind === 'assistant' || (event.kind === 'user' && event.textKind === 'summary')
+        ? [...event.text.matchAll(/\bStep \d+ of \d+\b/g)]
+        : [],
+    )
+    .at(-1)?.[0];
+  const next = ledger.openItems[0];
+  const last =
+    said?.kind === 'assistant'
+      ? [`- ${random.pick(['Last said', 'The last words'])}: ${oneLine(said.text, LINE_CHARACTERS)}`]
+      : [];
+  return [
+    ...last,
+    ...(progress === undefined || last[0]?.includes(progress) === true ? [] : [`- ${progress} was reached.`]),
+    ...(next === undefined ? [] : [`- ${random.pick(['Next comes', 'The next item is'])} ${next.label}.`]),
+  ];
+}
+
+/** Lines that hold values: what tools returned apart from the files of the ledger, newest last. */
+export function valueLines(events: readonly ConversationEvent[], ledger: Ledger): readonly string[] {
+  const inLedger = new Set([
+    ...(ledger.task?.items ?? []).flatMap((item) => item.files),
+    ...ledger.memories.map((memory) => memory.label),
+  ]);
+  const calls = events.flatMap((event) => (event.kind === 'call' ? [event] : []));
+  const lines = calls.flatMap((call) => {
+    const path = pathOf(call);
+    if (path !== undefined && (inLedger.has(path) || path === ledger.task?.reportPath)) return [];
+    return [
+      `- ${call.name}${argumentsOf(call)}: ${oneLine(salientText(call.result?.text ?? 'no result yet'), LINE_CHARACTERS)}`,
+    ];
+  });
+  return [...new Set(lines)].slice(-MOST_LINES);
+}
+
+function argumentsOf(call: CallEvent): string {
+  const text = JSON.stringify(call.arguments);
+  return text === '{}' ? '' : ` ${oneLine(text, 100)}`;
+}
+
+/** The line of a text that tells most: one with an identifier, a number behind a name, or an address; else the first. */
+function salientText(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return (
+    lines.find((line) => /https?:\/\/|\b[0-9a-f]{8}-[0-9a-f]{4}|[\w)"]\s*[:=]\s*\S*\d/.test(line)) ?? lines[0] ?? ''
+  );
+}
+
+export function decisionLines(events: readonly ConversationEvent[]): readonly string[] {
+  const sentences = events.flatMap((event) =>
+    event.kind === 'assistant' || (event.kind === 'user' && event.textKind === 'message')
+      ? event.text
+          .split(/(?<=[.!?])\s+|\n/)
+          .filter((sentence) =>
+            /\b(?:decided|chose|prefer|must|always|never|instead of|confirmed|rejected|use .+ not)\b/i.test(sentence),
+          )
+      : [],
+  );
+  return [...new Set(sentences.map((sentence) => `- ${oneLine(sentence, LINE_CHARACTERS)}`))].slice(-MOST_LINES);
+}
+
+export function problemLines(events: readonly ConversationEvent[]): readonly string[] {
+  const lines = events.flatMap((event) => {
+    if (event.kind !== 'call' || event.result === undefined) return [];
+    if (isFailure(event))
+      return [`- ${event.name}${argumentsOf(event)}: ${oneLine(event.result.text, LINE_CHARACTERS)}`];
+    const failing = event.result.text.split('\n').find((line) => /\b(?:error|failed|exception|fatal)\b/i.test(line));
+    return failing === undefined ? [] : [`- ${event.name}: ${oneLine(failing, LINE_CHARACTERS)}`];
+  });
+  return [...new Set(lines)].slice(-MOST_LINES);
+}
