@@ -3,6 +3,7 @@ import type { Entry } from '../context/entry.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { appendMissing, missingFromSummary } from '../context/must-keep.ts';
 import { summaryView } from '../context/summary-request.ts';
+import { readCalibration } from '../store/calibrations.ts';
 import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
@@ -89,12 +90,16 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   const { provider, model } = parseModelName(snapshot.summarizer.model);
   const request = summaryView({
     policy: snapshot.policy,
+    parts: source.compaction.plan.parts,
     part,
     entries,
     previousSummary: source.previousSummary?.text ?? null,
     partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
     focus: source.compaction.focus,
     agent: snapshot,
+    turnIsOpen: source.compaction.plan.continuation,
+    summarizer: snapshot.summarizer.limits,
+    calibration: await readCalibration(dependencies.database, snapshot.summarizer.model),
     shorter: source.compaction.form === 'shorter_summary',
   });
   const started = Date.now();
@@ -119,10 +124,22 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     maximumOutputTokens: part.maximumOutput,
   });
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
-  const text = appendMissing(checked.text, missingFromSummary({ text: checked.text, entries }), part.maximumOutput);
-  await storePartText(dependencies.database, { ...input, attempt, text, promptVersion: request.promptVersion, call });
+  const text = withMustKeep(task, checked.text);
+  await storePartText(dependencies.database, {
+    ...input,
+    attempt,
+    text,
+    promptVersion: request.promptVersion,
+    call,
+  });
   dependencies.reachCrashPoint('summarize:stored');
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
+}
+
+/** The text with what it must not lose and does not name, appended from the originals instead of being asked for again. */
+function withMustKeep({ source, entries }: SummaryTask, text: string): string {
+  const earlierTexts = [source.previousSummary?.text ?? '', ...source.parts.map((part) => part.text ?? '')];
+  return appendMissing(text, missingFromSummary({ text, entries, earlierTexts }), source.compaction.plan.summaryLimit);
 }
 
 function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMilliseconds: number): PartCall {
