@@ -12,7 +12,7 @@ import { measurementsText } from './measurement-columns.ts';
 import type { ConversationSettings, MessageKind } from './messages.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { jsonText } from './stored-text.ts';
-import type { CloseToolCall } from './tool-calls.ts';
+import type { CloseToolCall } from './tool-call-rows.ts';
 import { transaction } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
 

@@ -9,6 +9,9 @@ export type Transaction = postgres.TransactionSql;
 /** What runs a query: the pool or an open transaction. */
 export type Queries = Database | Transaction;
 
+/** A piece of SQL with its parameters, to be put into a query. */
+export type Fragment = postgres.Fragment;
+
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database`. */
   readonly url: string;

@@ -3,9 +3,9 @@ import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Database } from './database.ts';
 import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
-import { abandonCompaction, closeToolCalls, finishTurn, setActiveTurn } from './open-work.ts';
+import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { jsonText } from './stored-text.ts';
-import type { CloseToolCall } from './tool-calls.ts';
+import type { CloseToolCall } from './tool-call-rows.ts';
 import { writeAsTurn } from './transaction.ts';
 
 export interface EndTurnRequest {
@@ -58,6 +58,8 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     if (row.command_only) await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
     await finishTurn(writer, { turnId, outcome, reason, breakdown: breakdown === null ? null : jsonText(breakdown) });
     await setActiveTurn(writer.sql, turn, null);
+    // What still runs for this turn, on a worker that was cut off, finds itself too old to write.
+    await raiseEpoch(writer.sql, conversationId);
     return outcome;
   });
 }

@@ -1,7 +1,19 @@
 import type { ContentPart } from '../context/content.ts';
-import type { Entry, EntryKind } from '../context/entry.ts';
+import type { Entry, EntryKind, NoteSlot } from '../context/entry.ts';
 import type { Measurements } from '../context/measurements.ts';
-import type { Database } from './database.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import { onPath } from './branch-path.ts';
+import type { Database, Queries } from './database.ts';
+import { entryColumns, toEntry } from './entry-rows.ts';
+import type { EntryColumns } from './entry-rows.ts';
+import { insertEntry } from './entry-writer.ts';
+import { isId } from './ids.ts';
+import { readCurrentPoint } from './plan-source.ts';
+import { isoTime } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
+
+export { openEntry } from './open-entry.ts';
+export type { OpenedText } from './open-entry.ts';
 
 /** Content about to be stored, with what was counted of it. */
 export interface NewContent {
@@ -30,6 +42,29 @@ export interface StoredEntry extends Entry {
   readonly compactionId: string | null;
 }
 
+interface StoredEntryColumns extends EntryColumns {
+  readonly conversation_id: string;
+  readonly parent_id: string | null;
+  readonly created_at: Date;
+  readonly message_id: string | null;
+  readonly compaction_id: string | null;
+}
+
+function storedColumns(sql: Queries) {
+  return sql`${entryColumns(sql)}, e.conversation_id, e.parent_id, e.created_at, e.message_id, e.compaction_id`;
+}
+
+function toStoredEntry(row: StoredEntryColumns): StoredEntry {
+  return {
+    ...toEntry(row),
+    conversationId: row.conversation_id,
+    parentId: row.parent_id,
+    createdAt: isoTime(row.created_at),
+    messageId: row.message_id,
+    compactionId: row.compaction_id,
+  };
+}
+
 export interface EntryPageRequest {
   readonly conversationId: string;
   /** Entries after this sequence. Default: 0. */
@@ -41,46 +76,40 @@ export interface EntryPageRequest {
   readonly kinds?: readonly EntryKind[];
 }
 
+const DEFAULT_PAGE = 100;
+const LARGEST_PAGE = 1_000;
+
 /** A page of the conversation's active branch, oldest first. */
-export async function listEntries(_sql: Database, _request: EntryPageRequest): Promise<StoredEntry[]> {
-  throw new Error('unwritten');
+export async function listEntries(sql: Database, request: EntryPageRequest): Promise<StoredEntry[]> {
+  const { conversationId, after, before, kinds } = request;
+  const point = isId(conversationId) ? await readCurrentPoint(sql, conversationId) : null;
+  if (point === null) return [];
+  const newestFirst = before !== undefined && after === undefined;
+  const rows = await sql<StoredEntryColumns[]>`
+    select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id
+    where ${onPath(sql, point)} and e.sequence > ${after ?? 0}
+      ${before === undefined ? sql`` : sql`and e.sequence < ${before}`}
+      ${kinds === undefined ? sql`` : sql`and e.kind = any(${[...kinds]})`}
+    order by e.sequence ${newestFirst ? sql`desc` : sql``}
+    limit ${Math.min(request.limit ?? DEFAULT_PAGE, LARGEST_PAGE)}`;
+  const entries = rows.map(toStoredEntry);
+  return newestFirst ? entries.reverse() : entries;
 }
 
 /** One entry by its id alone; `null` when there is none. */
-export async function getEntry(_sql: Database, _entryId: string): Promise<StoredEntry | null> {
-  throw new Error('unwritten');
-}
-
-export interface OpenedText {
-  readonly text: string;
-  readonly totalCharacters: number;
-  /** Entry kind, or `summary`. */
-  readonly kind: string;
-}
-
-/**
- * Characters of an entry's original (the pieces when it was clipped), or of a summary when the id is
- * a compaction's. Bytes that are not UTF-8 show as U+FFFD. Offsets and limits in UTF-16 code units.
- * `null` when the conversation has no such entry or summary.
- */
-export async function openEntry(
-  _sql: Database,
-  _request: {
-    readonly conversationId: string;
-    readonly id: string;
-    readonly offset: number;
-    readonly limit: number;
-  },
-): Promise<OpenedText | null> {
-  throw new Error('unwritten');
+export async function getEntry(sql: Database, entryId: string): Promise<StoredEntry | null> {
+  if (!isId(entryId)) return null;
+  const [row] = await sql<StoredEntryColumns[]>`
+    select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id where e.id = ${entryId}`;
+  return row === undefined ? null : toStoredEntry(row);
 }
 
 export interface NoteRequest extends NewContent {
-  readonly turn: import('../turn/turn-reference.ts').TurnReference;
-  readonly slot: import('../context/entry.ts').NoteSlot;
+  readonly turn: TurnReference;
+  readonly slot: NoteSlot;
   /** Refused as `head_moved` when another entry is the newest; leave out to append at whatever is. */
   readonly headEntryId?: string;
-  /** The same key appends once: the entry that stands is returned. */
+  /** The same key within a turn appends once: the entry that stands is returned. */
   readonly key: string;
 }
 
@@ -88,6 +117,22 @@ export interface NoteRequest extends NewContent {
  * Appends a note of a slot, for example the continuation after a cut answer.
  * @throws StoreError `stale_epoch`, `head_moved`
  */
-export async function appendNote(_sql: Database, _note: NoteRequest): Promise<{ readonly entryId: string }> {
-  throw new Error('unwritten');
+export async function appendNote(sql: Database, note: NoteRequest): Promise<{ readonly entryId: string }> {
+  const { turn, slot, key, headEntryId } = note;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const [existing] = await writer.sql<{ id: string }[]>`
+      select id from entries where turn_id = ${turn.turnId} and note_key = ${key}`;
+    if (existing !== undefined) return { entryId: existing.id };
+    const { id: entryId } = await insertEntry(writer.sql, {
+      kind: 'note',
+      turn,
+      slot,
+      key,
+      content: note.content,
+      measurements: note.measurements,
+      ...(headEntryId !== undefined && { parentId: headEntryId }),
+    });
+    await writer.event('note_added', { slot, entryId });
+    return { entryId };
+  });
 }

@@ -1,10 +1,17 @@
-import type { EntryOutline } from '../context/entry.ts';
 import type { Measurements } from '../context/measurements.ts';
-import type { Calibration, ModelLimits, Operation, SummaryInForce } from '../context/plan.ts';
+import type { Calibration, ModelLimits } from '../context/plan.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { toReportedUsage } from './answers.ts';
+import type { ReportedUsageColumns } from './answers.ts';
 import type { Database } from './database.ts';
+import { StoreError } from './errors.ts';
+import { staleEpoch } from './inbox.ts';
+import { parseMeasurements } from './measurement-columns.ts';
+
+export { readPlanSource } from './plan-source.ts';
+export type { PlanSource } from './plan-source.ts';
 
 /** All that decides whether the next request fits. */
 export interface FitCheck {
@@ -12,7 +19,7 @@ export interface FitCheck {
   readonly headSequence: number;
   /** Measurements of the view at the head, without `fixed`. */
   readonly view: Measurements;
-  /** Instructions, rules and tool schemas, as measured when the turn began. */
+  /** Instructions and tool schemas, as measured when the turn began. */
   readonly fixed: Measurements;
   readonly model: string;
   readonly modelLimits: ModelLimits;
@@ -28,35 +35,68 @@ export interface FitCheck {
   readonly compactionId: string | null;
   /** A compaction that is planned and not finished: join it instead of planning another (R4). */
   readonly plannedCompactionId: string | null;
-  /** A compact command was taken and not served. */
+  /** A compact command waits to be served. */
   readonly compactRequested: boolean;
+}
+
+interface FitColumns extends ReportedUsageColumns {
+  readonly epoch: number;
+  readonly head_entry_id: string | null;
+  readonly head_sequence: number;
+  readonly view: string;
+  readonly since: string | null;
+  readonly fixed: string;
+  readonly model: string;
+  readonly model_limits: ModelLimits;
+  readonly policy: CompactionPolicy;
+  readonly factor: number;
+  readonly samples: number;
+  readonly compaction_id: string | null;
+  readonly planned_id: string | null;
+  readonly compact_requested: boolean;
 }
 
 /**
  * One query whose cost does not depend on the conversation's length: sums at the head, plus the
  * offset that the newest compaction left, are the view.
- * @throws StoreError `stale_epoch`, `turn_not_found`
+ * @throws StoreError `stale_epoch`, `turn_not_found`, `entry_not_found` (nothing was said yet)
  */
-export async function readFitCheck(_sql: Database, _turn: TurnReference): Promise<FitCheck> {
-  throw new Error('unwritten');
-}
-
-export interface PlanSource {
-  readonly headEntryId: string;
-  readonly headSequence: number;
-  /** Outlines of the branch from the first entry that the view needs: kept ones, kept older user messages, newest notes. Oldest first. */
-  readonly entries: readonly EntryOutline[];
-  readonly summary: SummaryInForce | null;
-  /** In force on these entries, the newest per entry. */
-  readonly operations: readonly Operation[];
-  /** Limits of the conversation's focus: what the user asked a manual compaction to dwell on. */
-  readonly focus: string | null;
-}
-
-/**
- * What planning reads: sizes, never text.
- * @throws StoreError `stale_epoch`
- */
-export async function readPlanSource(_sql: Database, _turn: TurnReference): Promise<PlanSource> {
-  throw new Error('unwritten');
+export async function readFitCheck(sql: Database, turn: TurnReference): Promise<FitCheck> {
+  const [row] = await sql<FitColumns[]>`
+    select c.epoch, c.head_entry_id, h.sequence as head_sequence, h.sums + c.view_offset as view, t.fixed, t.model,
+      t.model_limits, t.policy, coalesce(k.factor, 1) as factor, coalesce(k.samples, 0) as samples, c.compaction_id,
+      p.id as planned_id, h.sums - u.sums as since, m.input_tokens,
+      m.cache_read_tokens, m.cache_write_tokens, m.output_tokens,
+      exists (
+        select from messages q
+        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requested
+    from conversations c
+    join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
+    left join entries h on h.id = c.head_entry_id
+    left join model_calibrations k on k.model = t.model
+    left join compactions p on p.conversation_id = c.id and p.status = 'planned'
+    left join entries u on u.id = c.usage_entry_id
+    left join model_calls m
+      on m.turn_id = u.turn_id and m.call_number = u.call_number and m.attempt = u.model_attempt
+    where c.id = ${turn.conversationId}`;
+  if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turn.turnId}`);
+  if (row.epoch !== turn.epoch) throw staleEpoch(turn, row.epoch);
+  if (row.head_entry_id === null) {
+    throw new StoreError('entry_not_found', `conversation ${turn.conversationId} has no entries`);
+  }
+  const usage = toReportedUsage(row);
+  return {
+    headEntryId: row.head_entry_id,
+    headSequence: row.head_sequence,
+    view: parseMeasurements(row.view),
+    fixed: parseMeasurements(row.fixed),
+    model: row.model,
+    modelLimits: row.model_limits,
+    policy: row.policy,
+    calibration: { factor: row.factor, samples: row.samples },
+    reported: usage === null || row.since === null ? null : { usage, since: parseMeasurements(row.since) },
+    compactionId: row.compaction_id,
+    plannedCompactionId: row.planned_id,
+    compactRequested: row.compact_requested,
+  };
 }

@@ -1,84 +1,83 @@
-import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
-import type { ReportedUsage, StopReason } from '../models/model-client.ts';
+import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database } from './database.ts';
+import { endColumns, readAnswer } from './answers.ts';
+import type { ModelCallReference, StoredAnswer } from './answers.ts';
+import type { Database, Queries } from './database.ts';
+import { StoreError } from './errors.ts';
+import { measurementsText } from './measurement-columns.ts';
+import { plainText } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
+import { addUsage } from './usage.ts';
 
 export interface ModelCallRegistration {
   readonly turn: TurnReference;
   readonly callNumber: number;
   /** `provider/model`. */
   readonly model: string;
+  /** Newest entry that the request shows. */
   readonly headEntryId: string;
+  /** Newest compaction that the request takes into account. */
   readonly compactionId: string | null;
   /** Hash of the request's view, to prove later that a rebuilt view is the one the model saw. */
   readonly viewFingerprint: string;
-  readonly rendererVersion: string;
+  readonly rendererVersion: number;
   /** Tokens of the whole request by the calibrated estimate. */
   readonly estimatedTokens: number;
-  /** Measurements of the whole request, `fixed` included: what calibration compares with reported usage. */
+  /** Measurements of the whole request, `fixed` included. */
   readonly measurements: Measurements;
 }
 
-/** An answer that is stored. */
-export interface StoredAnswer {
-  readonly entryId: string;
-  readonly attempt: number;
-  readonly content: readonly ContentPart[];
-  readonly stopReason: StopReason;
-  readonly usage: ReportedUsage | null;
-  readonly headEntryId: string;
-  /** Dollars of the turn up to and with this call; `null` when a price is unknown. */
-  readonly turnCost: number | null;
-}
-
-/** The stored answer of a call number, if any: nothing needs to be bought. @throws StoreError `stale_epoch` */
-export async function readAnswer(
-  _sql: Database,
-  _call: { readonly turn: TurnReference; readonly callNumber: number },
-): Promise<StoredAnswer | null> {
-  throw new Error('unwritten');
-}
+export type RegisteredModelCall =
+  | { readonly kind: 'registered'; readonly attempt: number; readonly failures: number }
+  | { readonly kind: 'answered'; readonly answer: StoredAnswer };
 
 /**
  * Registers a try of a model call before the model is asked. The number returned is the try's, counted
  * by the database over all activity attempts, runs and resets of the turn; only the newest may store
  * an answer. A call that is answered returns the answer instead.
- * @throws StoreError `stale_epoch`, `head_moved`
+ * @throws StoreError `stale_epoch`, `head_moved` (the request shows another head, or misses a compaction)
  */
 export async function registerModelCall(
-  _sql: Database,
-  _registration: ModelCallRegistration,
-): Promise<
-  | { readonly kind: 'registered'; readonly attempt: number; readonly failures: number }
-  | { readonly kind: 'answered'; readonly answer: StoredAnswer }
-> {
-  throw new Error('unwritten');
+  sql: Database,
+  registration: ModelCallRegistration,
+): Promise<RegisteredModelCall> {
+  const { turn, callNumber, headEntryId } = registration;
+  return writeAsTurn(sql, turn, async (writer): Promise<RegisteredModelCall> => {
+    const answer = await readAnswer(writer.sql, registration);
+    if (answer !== null) return { kind: 'answered', answer };
+    const { conversation } = writer;
+    if (conversation.head_entry_id !== headEntryId || conversation.compaction_id !== registration.compactionId) {
+      throw new StoreError(
+        'head_moved',
+        `call ${callNumber} of turn ${turn.turnId} shows entry ${headEntryId}; the head is ${conversation.head_entry_id ?? 'none'}`,
+      );
+    }
+    const [row] = await writer.sql<{ attempt: number }[]>`
+      insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id,
+        compactions, view_fingerprint, renderer_version, estimated_tokens, measurements)
+      select ${turn.turnId}, ${callNumber}, coalesce(max(m.attempt), 0) + 1, ${turn.conversationId}, ${turn.epoch},
+        ${registration.model}, ${headEntryId}, ${conversation.compactions}, ${registration.viewFingerprint},
+        ${registration.rendererVersion}, ${Math.round(registration.estimatedTokens)},
+        ${measurementsText(registration.measurements)}::measurements
+      from model_calls m where m.turn_id = ${turn.turnId} and m.call_number = ${callNumber}
+      returning attempt`;
+    const attempt = row?.attempt ?? 1;
+    await writer.event('model_call_started', {
+      callNumber,
+      attempt,
+      model: registration.model,
+      estimatedTokens: Math.round(registration.estimatedTokens),
+    });
+    return { kind: 'registered', attempt, failures: await countFailures(writer.sql, registration) };
+  });
 }
 
-export interface AnswerToStore {
-  readonly turn: TurnReference;
-  readonly callNumber: number;
-  readonly attempt: number;
-  /** The entry that the request ended with; the answer becomes its child. */
-  readonly headEntryId: string;
-  readonly content: readonly ContentPart[];
-  readonly measurements: Measurements;
-  readonly usage: ReportedUsage | null;
-  /** Dollars; `null` when the price is unknown. */
-  readonly cost: number | null;
-  readonly durationMilliseconds: number;
-  readonly stopReason: StopReason;
-  readonly responseId: string | null;
-}
-
-/**
- * Stores an answer in one transaction: the assistant entry with exactly that parent, a row per tool
- * call, usage and cost on call, turn and conversation. The same attempt again returns what is stored.
- * @throws StoreError `stale_epoch`, `superseded_attempt`, `head_moved`
- */
-export async function storeAnswer(_sql: Database, _answer: AnswerToStore): Promise<StoredAnswer> {
-  throw new Error('unwritten');
+async function countFailures(sql: Queries, { turn, callNumber }: ModelCallReference): Promise<number> {
+  const [row] = await sql<{ failures: number }[]>`
+    select count(*)::int as failures from model_calls
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and failure_kind in ('retryable', 'permanent')`;
+  return row?.failures ?? 0;
 }
 
 export interface ModelFailure {
@@ -96,44 +95,31 @@ export interface ModelFailure {
 }
 
 /**
- * Notes how a try failed; returns the failures (`retryable` and `permanent`) of this call number.
- * Never refuses an older attempt: what was paid is counted.
+ * Notes how a try failed and what it cost; returns the failures (`retryable` and `permanent`) of this
+ * call number. An older attempt of the same turn is noted too, since it was paid; a repeated note changes nothing.
+ * @throws StoreError `stale_epoch`
  */
-export async function recordModelFailure(
-  _sql: Database,
-  _failure: ModelFailure,
-): Promise<{ readonly failures: number }> {
-  throw new Error('unwritten');
+export async function recordModelFailure(sql: Database, failure: ModelFailure): Promise<{ readonly failures: number }> {
+  const { turn, callNumber, attempt, kind, usage, cost } = failure;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const { count } = await writer.sql`
+      update model_calls set state = 'failed', failure_kind = ${kind},
+        failure_evidence = ${plainText(failure.evidence)}, failure_status = ${failure.status},
+        ${endColumns(writer.sql, failure)}
+      where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt}
+        and state = 'registered'`;
+    if (count > 0) {
+      // Nothing reported and nothing charged: the call was refused before it cost anything.
+      if (usage !== null || cost !== 0) await addUsage(writer.sql, turn, usage, cost);
+      await writer.event('model_call_failed', { callNumber, attempt, kind, status: failure.status });
+    }
+    return { failures: await countFailures(writer.sql, failure) };
+  });
 }
 
-export interface ModelCallRow {
-  readonly turnId: string;
-  readonly callNumber: number;
-  readonly attempt: number;
-  readonly state: 'registered' | 'answered' | 'failed';
-  readonly model: string;
-  readonly headEntryId: string;
-  readonly compactionId: string | null;
-  readonly viewFingerprint: string;
-  readonly rendererVersion: string;
-  readonly estimatedTokens: number;
-  readonly usage: ReportedUsage | null;
-  readonly cost: number | null;
-  readonly stopReason: StopReason | null;
-  readonly failure: {
-    readonly kind: ModelFailure['kind'];
-    readonly evidence: string;
-    readonly status: number | null;
-  } | null;
-  readonly durationMilliseconds: number | null;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-}
-
-/** Model calls of a conversation or of one turn, oldest first, calls paid twice included. */
-export async function listModelCalls(
-  _sql: Database,
-  _request: { readonly conversationId: string; readonly turnId?: string; readonly limit?: number },
-): Promise<ModelCallRow[]> {
-  throw new Error('unwritten');
-}
+export { readAnswer } from './answers.ts';
+export type { ModelCallReference, StoredAnswer } from './answers.ts';
+export { storeAnswer } from './store-answer.ts';
+export type { AnswerToStore } from './store-answer.ts';
+export { listModelCalls } from './model-call-rows.ts';
+export type { ModelCallRow } from './model-call-rows.ts';

@@ -2,7 +2,7 @@ import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Transaction } from './database.ts';
 import { insertEntry } from './entry-writer.ts';
 import { isoTimeOrNull } from './stored-text.ts';
-import type { CloseToolCall, OpenToolCall } from './tool-calls.ts';
+import type { CloseToolCall, OpenToolCall } from './tool-call-rows.ts';
 import type { TurnWriter } from './transaction.ts';
 
 interface OpenCallRow {
@@ -63,7 +63,7 @@ export async function abandonCompaction(
 
 /** Writes the outcome. The row is final from here on: the database refuses another. */
 export async function finishTurn(
-  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  { sql, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
   end: {
     readonly turnId: string;
     readonly outcome: TurnOutcome;

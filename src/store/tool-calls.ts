@@ -1,36 +1,16 @@
-import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database } from './database.ts';
+import type { Database, Queries } from './database.ts';
 import type { NewContent } from './entries.ts';
+import { StoreError } from './errors.ts';
+import { isoTime } from './stored-text.ts';
+import { readToolCall } from './tool-call-rows.ts';
+import type { ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
+import { writeAsTurn } from './transaction.ts';
 
-export interface ToolCallReference {
-  readonly turn: TurnReference;
-  readonly callNumber: number;
-  /** Position among the calls of the answer, from 0. */
-  readonly callIndex: number;
-}
+export { readToolCall } from './tool-call-rows.ts';
+export type { CloseToolCall, OpenToolCall, ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
 
-export type ToolCallOutcome =
-  | 'succeeded'
-  | 'failed'
-  /** It acted, perhaps; nobody knows. */
-  | 'outcome_unknown'
-  /** The turn ended before it was claimed. */
-  | 'not_run';
-
-/** A call that nobody will finish, and why. */
-export interface OpenToolCall {
-  readonly callNumber: number;
-  readonly callIndex: number;
-  readonly name: string;
-  /** `requested`: never claimed, so it had no effect. `claimed`: it may have acted. */
-  readonly state: 'requested' | 'claimed';
-  /** When it was claimed last. */
-  readonly claimedAt: string | null;
-  readonly cause: 'stopped' | 'interrupted' | 'turn_ended';
-}
-
-/** Words the result that an open call gets. Pure. */
-export type CloseToolCall = (call: OpenToolCall) => NewContent;
+export { storeToolResult } from './tool-results.ts';
+export type { StoredToolResult, ToolResultToStore } from './tool-results.ts';
 
 export interface RequestedToolCall {
   readonly name: string;
@@ -61,63 +41,93 @@ export type ToolClaim =
  * @throws StoreError `stale_epoch`, `tool_call_not_found`
  */
 export async function claimToolCall(
-  _sql: Database,
-  _claim: ToolCallReference & { readonly workerIdentity: string },
+  sql: Database,
+  claim: ToolCallReference & { readonly workerIdentity: string },
 ): Promise<ToolClaim> {
-  throw new Error('unwritten');
+  const { turn, callNumber, callIndex, workerIdentity } = claim;
+  return writeAsTurn(sql, turn, async (writer): Promise<ToolClaim> => {
+    const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+    const { name, providerCallId, arguments: text, attempt } = row;
+    const call = { name, providerCallId, arguments: text };
+    if (row.outcome !== null && row.resultEntryId !== null) {
+      return { state: 'finished', outcome: row.outcome, resultEntryId: row.resultEntryId };
+    }
+    if (row.claimedAt !== null) {
+      const { claimedAt } = row;
+      return { state: 'claimed_before', ...call, attempt, claimedAt, workerIdentity: row.workerIdentity ?? '' };
+    }
+    await writeClaim(writer.sql, claim, 1);
+    await writer.event('tool_call_claimed', { callNumber, callIndex, name, attempt: 1, workerIdentity });
+    return { state: 'claimed', ...call, attempt: 1 };
+  });
 }
 
 /**
  * Takes a claimed call over from the attempt seen in `claimed_before`, to run it again.
- * @throws StoreError `stale_epoch`, `superseded_attempt` (another one took it over first)
+ * @throws StoreError `stale_epoch`, `superseded_attempt` (another one took it over or finished it first)
  */
 export async function reclaimToolCall(
-  _sql: Database,
-  _claim: ToolCallReference & { readonly workerIdentity: string; readonly previousAttempt: number },
+  sql: Database,
+  claim: ToolCallReference & { readonly workerIdentity: string; readonly previousAttempt: number },
 ): Promise<{ readonly attempt: number }> {
-  throw new Error('unwritten');
+  const { turn, callNumber, callIndex, workerIdentity, previousAttempt } = claim;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+    if (row.state !== 'claimed' || row.attempt !== previousAttempt) {
+      throw new StoreError(
+        'superseded_attempt',
+        `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${row.state} at attempt ${row.attempt}, no longer ${previousAttempt}`,
+      );
+    }
+    const attempt = previousAttempt + 1;
+    await writeClaim(writer.sql, claim, attempt);
+    await writer.event('tool_call_claimed', { callNumber, callIndex, name: row.name, attempt, workerIdentity });
+    return { attempt };
+  });
 }
 
-export interface ToolResultToStore extends ToolCallReference, NewContent {
-  /** Of the claim that ran; for a result without a claim of one's own, the one seen in `claimed_before`. */
-  readonly attempt: number;
-  readonly outcome: ToolCallOutcome;
-  readonly workerIdentity: string;
-  /** Replaces the plan note, in the same transaction. */
-  readonly plan?: NewContent;
+async function writeClaim(
+  sql: Queries,
+  claim: ToolCallReference & { readonly workerIdentity: string },
+  attempt: number,
+): Promise<void> {
+  const { turn, callNumber, callIndex, workerIdentity } = claim;
+  await sql`
+    update tool_calls set state = 'claimed', attempt = ${attempt}, worker_identity = ${workerIdentity},
+      claimed_at = holdfast_now(), epoch = ${turn.epoch}
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
 }
 
-export type StoredToolResult =
-  | { readonly state: 'stored'; readonly entryId: string; readonly outcome: ToolCallOutcome }
-  /** Another attempt finished or took over the call, or the turn is over: kept beside the log, never in it. */
-  | { readonly state: 'late' };
-
-/**
- * Stores a result with its entry in one transaction. The same attempt again returns what is stored.
- * Does not throw for an older attempt or epoch: the result is kept as a late one.
- * @throws StoreError `tool_call_not_found`
- */
-export async function storeToolResult(_sql: Database, _result: ToolResultToStore): Promise<StoredToolResult> {
-  throw new Error('unwritten');
-}
-
-export interface ToolCallRow extends Omit<RequestedToolCall, 'attempt'> {
+/** A result that came too late, for people. */
+export interface LateToolResult {
   readonly callNumber: number;
   readonly callIndex: number;
   readonly attempt: number;
-  readonly state: 'requested' | 'claimed' | 'finished';
-  readonly outcome: ToolCallOutcome | null;
-  readonly workerIdentity: string | null;
-  readonly claimedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly resultEntryId: string | null;
-  readonly lateResults: number;
+  readonly workerIdentity: string;
+  readonly outcome: ToolCallOutcome;
+  readonly content: NewContent['content'];
+  readonly receivedAt: string;
 }
 
-/** @throws StoreError `tool_call_not_found` */
-export async function readToolCall(
-  _sql: Database,
-  _call: Omit<ToolCallReference, 'turn'> & { readonly turnId: string },
-): Promise<ToolCallRow> {
-  throw new Error('unwritten');
+/** Results of a turn that are kept beside the log, in order of arrival. */
+export async function listLateToolResults(sql: Database, turnId: string): Promise<LateToolResult[]> {
+  const rows = await sql<
+    (Omit<LateToolResult, 'callNumber' | 'callIndex' | 'workerIdentity' | 'receivedAt'> & {
+      call_number: number;
+      call_index: number;
+      worker_identity: string;
+      received_at: Date;
+    })[]
+  >`
+    select call_number, call_index, attempt, worker_identity, outcome, content, received_at
+    from late_tool_results where turn_id = ${turnId} order by received_at, id`;
+  return rows.map((row) => ({
+    callNumber: row.call_number,
+    callIndex: row.call_index,
+    attempt: row.attempt,
+    workerIdentity: row.worker_identity,
+    outcome: row.outcome,
+    content: row.content,
+    receivedAt: isoTime(row.received_at),
+  }));
 }

@@ -38,6 +38,7 @@ export interface LockedConversation {
   readonly active_turn_id: string | null;
   readonly head_entry_id: string | null;
   readonly compactions: number;
+  readonly compaction_id: string | null;
 }
 
 /** What the steps of a turn's transaction share. */
@@ -63,7 +64,7 @@ export async function writeAsTurn<Result>(
   let newestEvent = 0;
   const result = await transaction(sql, async (open) => {
     const [conversation] = await open<LockedConversation[]>`
-      select id, agent, epoch, branch, active_turn_id, head_entry_id, compactions
+      select id, agent, epoch, branch, active_turn_id, head_entry_id, compactions, compaction_id
       from require_epoch(${turn.conversationId}, ${turn.epoch})`;
     if (conversation === undefined) throw new TypeError('require_epoch returns a row or raises');
     return work({

@@ -2,7 +2,7 @@ import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database } from './database.ts';
 import { insertEvent, notifyWatchers } from './event-writer.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
-import type { CloseToolCall } from './tool-calls.ts';
+import type { CloseToolCall } from './tool-call-rows.ts';
 import { transaction } from './transaction.ts';
 
 /** Rows of one look of upkeep, unless it asks for another number. */

@@ -1,7 +1,16 @@
-import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ProjectionInput } from '../context/view.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { entriesInScope, readOperationsInForce, readViewScope } from './branch-path.ts';
+import type { ViewPoint } from './branch-path.ts';
 import type { Database } from './database.ts';
+import { entryColumns, toEntry } from './entry-rows.ts';
+import type { EntryColumns } from './entry-rows.ts';
+import { StoreError } from './errors.ts';
+import { isId } from './ids.ts';
+import { staleEpoch } from './inbox.ts';
+import { readCurrentPoint } from './plan-source.ts';
+import { readLastTurn, readSnapshot } from './turns.ts';
 
 export interface ProjectionSource {
   readonly input: ProjectionInput;
@@ -17,10 +26,15 @@ export interface ProjectionSource {
  * @throws StoreError `stale_epoch`, `entry_not_found`
  */
 export async function readProjectionSource(
-  _sql: Database,
-  _request: { readonly turn: TurnReference; readonly headEntryId: string },
+  sql: Database,
+  request: { readonly turn: TurnReference; readonly headEntryId: string },
 ): Promise<ProjectionSource> {
-  throw new Error('unwritten');
+  const { turn, headEntryId } = request;
+  const [row] = await sql<{ epoch: number; compactions: number }[]>`
+    select epoch, compactions from conversations where id = ${turn.conversationId}`;
+  if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
+  const point = await pointAt(sql, { ...turn, headEntryId, compactions: row.compactions });
+  return readSource(sql, point, turn.turnId);
 }
 
 /**
@@ -28,16 +42,82 @@ export async function readProjectionSource(
  * @throws StoreError `model_call_not_found`
  */
 export async function readProjectionSourceOfCall(
-  _sql: Database,
-  _call: { readonly turnId: string; readonly callNumber: number; readonly attempt: number },
+  sql: Database,
+  call: { readonly turnId: string; readonly callNumber: number; readonly attempt: number },
 ): Promise<ProjectionSource> {
-  throw new Error('unwritten');
+  const { turnId, callNumber, attempt } = call;
+  const [row] = await sql<{ conversation_id: string; head_entry_id: string; compactions: number }[]>`
+    select conversation_id, head_entry_id, compactions from model_calls
+    where turn_id = ${turnId} and call_number = ${callNumber} and attempt = ${attempt}`;
+  if (row === undefined) {
+    throw new StoreError(
+      'model_call_not_found',
+      `turn ${turnId} has no attempt ${attempt} of model call ${callNumber}`,
+    );
+  }
+  const { conversation_id: conversationId, head_entry_id: headEntryId, compactions } = row;
+  return readSource(sql, await pointAt(sql, { conversationId, headEntryId, compactions }), turnId);
 }
 
 /** The same for a conversation as it stands, with the snapshot of its newest turn; `null` before its first turn. */
 export async function readCurrentProjectionSource(
-  _sql: Database,
-  _conversationId: string,
+  sql: Database,
+  conversationId: string,
 ): Promise<ProjectionSource | null> {
-  throw new Error('unwritten');
+  if (!isId(conversationId)) return null;
+  const [point, turn] = await Promise.all([readCurrentPoint(sql, conversationId), readLastTurn(sql, conversationId)]);
+  return point === null || turn === null ? null : readSource(sql, point, turn.turn.turnId);
+}
+
+async function pointAt(
+  sql: Database,
+  head: { readonly conversationId: string; readonly headEntryId: string; readonly compactions: number },
+): Promise<ViewPoint> {
+  const { conversationId, headEntryId, compactions } = head;
+  const [row] = await sql<{ branch: number; sequence: number }[]>`
+    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
+  if (row === undefined) {
+    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
+  }
+  return { conversationId, headEntryId, branch: row.branch, headSequence: row.sequence, compactions };
+}
+
+async function readSource(sql: Database, point: ViewPoint, turnId: string): Promise<ProjectionSource> {
+  const [scope, { snapshot }, marker] = await Promise.all([
+    readViewScope(sql, point),
+    readSnapshot(sql, turnId),
+    readNewestMarker(sql, point),
+  ]);
+  const [rows, operations] = await Promise.all([
+    sql<EntryColumns[]>`
+      ${entriesInScope(sql, scope, entryColumns(sql), sql`left join contents o on o.id = e.original_id`)}`,
+    readOperationsInForce(sql, scope),
+  ]);
+  const { summary } = scope;
+  const { instructions, rules, tools } = snapshot;
+  const inForce = summary !== null || operations.length > 0;
+  return {
+    input: {
+      agent: { instructions, rules, tools },
+      entries: rows.map(toEntry),
+      summary,
+      operations,
+      ...(inForce && marker !== null && { changedThroughSequence: marker.sequence }),
+    },
+    snapshot,
+    headSequence: point.headSequence,
+    compactionId: marker?.compactionId ?? null,
+  };
+}
+
+/** Where the newest compaction that counts was committed. */
+async function readNewestMarker(
+  sql: Database,
+  point: ViewPoint,
+): Promise<{ readonly compactionId: string; readonly sequence: number } | null> {
+  if (point.compactions === 0) return null;
+  const [row] = await sql<{ id: string; sequence: number }[]>`
+    select c.id, e.sequence from compactions c join entries e on e.id = c.marker_entry_id
+    where c.conversation_id = ${point.conversationId} and c.number = ${point.compactions}`;
+  return row === undefined ? null : { compactionId: row.id, sequence: row.sequence };
 }

@@ -1,0 +1,76 @@
+import type { EntryOutline } from '../context/entry.ts';
+import type { Operation, SummaryInForce } from '../context/plan.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import { entriesInScope, readOperationsInForce, readViewScope } from './branch-path.ts';
+import type { ViewPoint } from './branch-path.ts';
+import type { Database, Queries } from './database.ts';
+import { outlineColumns, toOutline } from './entry-rows.ts';
+import type { OutlineColumns } from './entry-rows.ts';
+import { StoreError } from './errors.ts';
+import { staleEpoch } from './inbox.ts';
+
+/** The view in sizes. */
+export interface ViewOutline {
+  /** Outlines of the branch that the view needs: kept ones, kept older user messages, newest notes. Oldest first. */
+  readonly entries: readonly EntryOutline[];
+  readonly summary: SummaryInForce | null;
+  /** In force on these entries, the newest per entry. */
+  readonly operations: readonly Operation[];
+}
+
+export interface PlanSource extends ViewOutline {
+  readonly headEntryId: string;
+  readonly headSequence: number;
+}
+
+/** The head of the active branch with everything committed; `null` before the first entry. */
+export async function readCurrentPoint(
+  sql: Queries,
+  conversationId: string,
+): Promise<(ViewPoint & { readonly epoch: number }) | null> {
+  const [row] = await sql<
+    { epoch: number; branch: number; head_entry_id: string; head_sequence: number; compactions: number }[]
+  >`
+    select c.epoch, c.branch, c.head_entry_id, e.sequence as head_sequence, c.compactions
+    from conversations c join entries e on e.id = c.head_entry_id where c.id = ${conversationId}`;
+  if (row === undefined) return null;
+  return {
+    conversationId,
+    epoch: row.epoch,
+    branch: row.branch,
+    headEntryId: row.head_entry_id,
+    headSequence: row.head_sequence,
+    compactions: row.compactions,
+  };
+}
+
+/**
+ * What planning reads: sizes, never text.
+ * @throws StoreError `stale_epoch`, `entry_not_found` (nothing was said yet)
+ */
+export async function readPlanSource(sql: Database, turn: TurnReference): Promise<PlanSource> {
+  const point = await readCurrentPoint(sql, turn.conversationId);
+  if (point === null) throw noEntries(turn.conversationId);
+  if (point.epoch !== turn.epoch) throw staleEpoch(turn, point.epoch);
+  const outline = await readViewOutline(sql, point);
+  return { ...outline, headEntryId: point.headEntryId, headSequence: point.headSequence };
+}
+
+export async function readViewOutline(sql: Queries, point: ViewPoint): Promise<ViewOutline> {
+  const scope = await readViewScope(sql, point);
+  const [rows, operations] = await Promise.all([
+    sql<OutlineColumns[]>`${entriesInScope(sql, scope, outlineColumns(sql), sql``)}`,
+    readOperationsInForce(sql, scope),
+  ]);
+  const { summary } = scope;
+  return { entries: rows.map(toOutline), summary: summary === null ? null : withoutText(summary), operations };
+}
+
+function withoutText(stored: SummaryInForce): SummaryInForce {
+  const { compactionId, coveredThroughSequence, firstKeptSequence, keptUserEntryIds, measurements } = stored;
+  return { compactionId, coveredThroughSequence, firstKeptSequence, keptUserEntryIds, measurements };
+}
+
+export function noEntries(conversationId: string): StoreError {
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no entries`);
+}

@@ -1,0 +1,100 @@
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Queries } from './database.ts';
+import type { NewContent } from './entries.ts';
+import { StoreError } from './errors.ts';
+import { isoTimeOrNull } from './stored-text.ts';
+
+export interface ToolCallReference {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+  /** Position among the calls of the answer, from 0. */
+  readonly callIndex: number;
+}
+
+export type ToolCallOutcome =
+  | 'succeeded'
+  | 'failed'
+  /** It acted, perhaps; nobody knows. */
+  | 'outcome_unknown'
+  /** The turn ended before it was claimed. */
+  | 'not_run';
+
+/** A call that nobody will finish, and why. */
+export interface OpenToolCall {
+  readonly callNumber: number;
+  readonly callIndex: number;
+  readonly name: string;
+  /** `requested`: never claimed, so it had no effect. `claimed`: it may have acted. */
+  readonly state: 'requested' | 'claimed';
+  /** When it was claimed last. */
+  readonly claimedAt: string | null;
+  readonly cause: 'stopped' | 'interrupted' | 'turn_ended';
+}
+
+/** Words the result that an open call gets. Pure. */
+export type CloseToolCall = (call: OpenToolCall) => NewContent;
+
+export interface ToolCallRow {
+  readonly callNumber: number;
+  readonly callIndex: number;
+  readonly name: string;
+  readonly providerCallId: string;
+  readonly arguments: string;
+  /** Claims so far. */
+  readonly attempt: number;
+  readonly state: 'requested' | 'claimed' | 'finished';
+  readonly outcome: ToolCallOutcome | null;
+  readonly workerIdentity: string | null;
+  readonly claimedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly resultEntryId: string | null;
+  /** Results that came too late and were kept beside the log. */
+  readonly lateResults: number;
+}
+
+/** @throws StoreError `tool_call_not_found` */
+export async function readToolCall(
+  sql: Queries,
+  call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
+): Promise<ToolCallRow> {
+  const { turnId, callNumber, callIndex } = call;
+  const [row] = await sql<
+    {
+      name: string;
+      provider_call_id: string;
+      arguments: string;
+      attempt: number;
+      state: ToolCallRow['state'];
+      outcome: ToolCallOutcome | null;
+      worker_identity: string | null;
+      claimed_at: Date | null;
+      finished_at: Date | null;
+      result_entry_id: string | null;
+      late_results: number;
+    }[]
+  >`
+    select name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claimed_at, finished_at,
+      result_entry_id,
+      (select count(*) from late_tool_results l
+       where l.turn_id = t.turn_id and l.call_number = t.call_number and l.call_index = t.call_index)::int as late_results
+    from tool_calls t
+    where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+  if (row === undefined) {
+    throw new StoreError('tool_call_not_found', `turn ${turnId} made no tool call ${callNumber}.${callIndex}`);
+  }
+  return {
+    callNumber,
+    callIndex,
+    name: row.name,
+    providerCallId: row.provider_call_id,
+    arguments: row.arguments,
+    attempt: row.attempt,
+    state: row.state,
+    outcome: row.outcome,
+    workerIdentity: row.worker_identity,
+    claimedAt: isoTimeOrNull(row.claimed_at),
+    finishedAt: isoTimeOrNull(row.finished_at),
+    resultEntryId: row.result_entry_id,
+    lateResults: row.late_results,
+  };
+}

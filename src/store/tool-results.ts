@@ -1,0 +1,100 @@
+import type { Database, Transaction } from './database.ts';
+import type { NewContent } from './entries.ts';
+import { insertEntry } from './entry-writer.ts';
+import { insertEvent, notifyWatchers } from './event-writer.ts';
+import { newId } from './ids.ts';
+import { jsonText } from './stored-text.ts';
+import { readToolCall } from './tool-call-rows.ts';
+import type { ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
+import { transaction } from './transaction.ts';
+
+export interface ToolResultToStore extends ToolCallReference, NewContent {
+  /** Id of the result's entry, made before, so that the content can name it. */
+  readonly entryId: string;
+  /** Of the claim that ran; for a result without a claim of one's own, the one seen in `claimed_before`. */
+  readonly attempt: number;
+  readonly outcome: ToolCallOutcome;
+  readonly workerIdentity: string;
+  /** Replaces the plan note, in the same transaction. */
+  readonly plan?: NewContent;
+}
+
+export type StoredToolResult =
+  | { readonly state: 'stored'; readonly entryId: string; readonly outcome: ToolCallOutcome }
+  /** Another attempt finished or took over the call, or the turn is over: kept beside the log, never in it. */
+  | { readonly state: 'late' };
+
+/**
+ * Stores a result with its entry in one transaction. The same attempt again returns what is stored.
+ * Does not throw for an older attempt or epoch: the result is kept as a late one.
+ * @throws StoreError `tool_call_not_found`
+ */
+export async function storeToolResult(sql: Database, result: ToolResultToStore): Promise<StoredToolResult> {
+  const { turn } = result;
+  let newestEvent = 0;
+  const stored = await transaction(sql, async (open): Promise<StoredToolResult> => {
+    const [conversation] = await open<{ epoch: number }[]>`
+      select epoch from conversations where id = ${turn.conversationId} for no key update`;
+    const row = await readToolCall(open, { ...result, turnId: turn.turnId });
+    const finishedByThis = row.state === 'finished' && row.attempt === finishingAttempt(result);
+    if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
+      return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
+    }
+    const mayWrite = conversation?.epoch === turn.epoch && row.state === 'claimed' && row.attempt === result.attempt;
+    newestEvent = mayWrite
+      ? await appendResult(open, result, row)
+      : await keepLateResult(open, result, conversation?.epoch ?? 0);
+    return mayWrite ? { state: 'stored', entryId: result.entryId, outcome: result.outcome } : { state: 'late' };
+  });
+  if (newestEvent > 0) await notifyWatchers(sql, turn.conversationId, newestEvent);
+  return stored;
+}
+
+/** An unknown outcome is a decision about an attempt that may still report: it counts as one more, so that such a report is late. */
+function finishingAttempt({ attempt, outcome }: ToolResultToStore): number {
+  return outcome === 'outcome_unknown' ? attempt + 1 : attempt;
+}
+
+async function appendResult(sql: Transaction, result: ToolResultToStore, { name }: ToolCallRow): Promise<number> {
+  const { turn, callNumber, callIndex, outcome, plan, entryId } = result;
+  await insertEntry(sql, {
+    kind: 'tool_result',
+    id: entryId,
+    turn,
+    content: result.content,
+    measurements: result.measurements,
+    ...(result.original !== undefined && { original: result.original }),
+    callNumber,
+    callIndex,
+    toolName: name,
+    isError: outcome !== 'succeeded',
+  });
+  await sql`
+    update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
+      attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+  const number = await insertEvent(sql, {
+    turn,
+    kind: 'tool_call_finished',
+    data: { callNumber, callIndex, name, outcome, entryId, attempt: result.attempt },
+  });
+  if (plan === undefined) return number;
+  const note = await insertEntry(sql, { ...plan, kind: 'note', slot: 'plan', turn });
+  return insertEvent(sql, { turn, kind: 'note_added', data: { slot: 'plan', entryId: note.id } });
+}
+
+/** The event is written in the name of whoever owns the conversation now: the row itself is what is not fenced. */
+async function keepLateResult(sql: Transaction, result: ToolResultToStore, epoch: number): Promise<number> {
+  const { turn, callNumber, callIndex, attempt, outcome, workerIdentity } = result;
+  const { count } = await sql`
+    insert into late_tool_results (id, turn_id, call_number, call_index, attempt, worker_identity, outcome, content, original_id)
+    values (${newId()}, ${turn.turnId}, ${callNumber}, ${callIndex}, ${attempt}, ${workerIdentity}, ${outcome},
+      ${jsonText(result.content)}::text::json, ${result.original?.contentId ?? null})
+    on conflict do nothing`;
+  if (count === 0) return 0;
+  return insertEvent(sql, {
+    turn: { ...turn, epoch },
+    kind: 'tool_result_late',
+    data: { callNumber, callIndex, attempt, outcome, workerIdentity },
+  });
+}
