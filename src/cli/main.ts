@@ -1,12 +1,88 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { compactCommand } from './compact.ts';
+import { contextCommand } from './context.ts';
+import { describeError, errorLines } from './describe-error.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
+import { entryCommand } from './entry.ts';
+import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
+import { listCommand } from './list.ts';
+import { migrateCommand } from './migrate.ts';
+import { endWhenPipeCloses } from './output.ts';
+import { readVersion } from './package-version.ts';
+import { recallCommand } from './recall.ts';
+import { sendCommand } from './send.ts';
+import { showCommand } from './show.ts';
+import { simulatorCommand } from './simulator.ts';
+import { startCommand } from './start.ts';
+import { stopCommand } from './stop.ts';
+import { summariesCommand } from './summaries.ts';
+import { watchCommand } from './watch.ts';
+import { workerCommand } from './worker.ts';
 
-/** Runs one command of the CLI. */
+const dev = (): Command => devCommand().summary('run Postgres, Temporal, a worker and the simulator on this machine');
+const doctor = (): Command => doctorCommand().summary('check this machine, with a fix for what is broken');
+
+/** The commands, by what they are for, in the order of the help. */
+const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
+  ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
+  ['Context and memory:', [contextCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
+  ['Services:', [dev, workerCommand, simulatorCommand, migrateCommand, doctor]],
+];
+
+/** The whole command line, without running it. */
+export function createProgram(): Command {
+  const program = new Command('holdfast')
+    .description('Durable agent turns that survive crashes and outlive the context window.')
+    .usage('<command> [options]')
+    .version(readVersion(), '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help, or with a command its own')
+    .helpCommand(false)
+    .addHelpText(
+      'after',
+      `\nFirst steps:\n  $ npx holdfast dev\n  $ npx holdfast start "Read the README and say what this project does"     (in another terminal)\n\nExit codes:\n${describeExitCodes()}`,
+    );
+  for (const [title, commands] of GROUPS) {
+    program.commandsGroup(title);
+    for (const create of commands) program.addCommand(create());
+  }
+  // Errors come to `main`, which prints all of them alike.
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({ outputError: () => undefined });
+  }
+  return program;
+}
+
+/** Runs one command of the CLI and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  const program = new Command('holdfast').description(
-    'Durable agent turns that survive crashes and outlive the context window',
-  );
-  program.addCommand(devCommand()).addCommand(doctorCommand());
-  await program.parseAsync([...argv]);
+  endWhenPipeCloses();
+  const program = createProgram();
+  try {
+    if (argv.length <= 2) {
+      program.outputHelp();
+      return;
+    }
+    await program.parseAsync([...argv]);
+  } catch (error) {
+    report(error, wantsJson(argv));
+  }
+}
+
+function report(error: unknown, json: boolean): void {
+  // Help and version are printed, then thrown.
+  if (error instanceof CommanderError && error.exitCode === 0) return;
+  const described = describeError(error);
+  const { code, message, next, exit } = described;
+  process.exitCode = EXIT_CODES[exit].code;
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message, next } })}\n`);
+  else process.stderr.write(`${errorLines(described).join('\n')}\n`);
+  if (process.env['HOLDFAST_DEBUG'] === '1') {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  }
+}
+
+/** Also when the command line could not be understood. What stands after `--` is no option. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
 }

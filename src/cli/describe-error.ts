@@ -1,0 +1,116 @@
+import { CommanderError } from 'commander';
+import { HoldfastClientError, clientError } from '../client/errors.ts';
+import type { ClientErrorCode } from '../client/errors.ts';
+import { StackError } from '../local/stack-error.ts';
+import { ConfigurationError } from '../config/errors.ts';
+import { StoreError } from '../store/errors.ts';
+import type { StoreErrorCode } from '../store/errors.ts';
+import type { ExitReason } from './exit-codes.ts';
+import { UsageError } from './usage-error.ts';
+
+/** An error as a user reads it. */
+export interface DescribedError {
+  /** Stable. */
+  readonly code: string;
+  /** What happened, with the offending value. */
+  readonly message: string;
+  /** What to do. */
+  readonly next: string;
+  readonly exit: ExitReason;
+}
+
+const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and TEMPORAL_ADDRESS.';
+
+const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
+  conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
+  entry_not_found: { next: '`npx holdfast show <conversation>` shows the ids of entries.', exit: 'usage' },
+  message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
+  unknown_agent: { next: 'Choose an agent that holdfast.yaml defines.', exit: 'usage' },
+  unknown_model: {
+    next: 'Write the model as provider/model, with a provider that holdfast.yaml defines.',
+    exit: 'usage',
+  },
+  unknown_preset: { next: 'Leave --preset out to use the one of the agent.', exit: 'usage' },
+  invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },
+  timeout: { next: 'The turn goes on; `npx holdfast watch last` shows it.', exit: 'turnNotCompleted' },
+  database_unreachable: { next: DEV, exit: 'unreachable' },
+  database_schema: {
+    next: 'Run `npx holdfast migrate` with the version of Holdfast that the workers have.',
+    exit: 'unreachable',
+  },
+};
+
+/** Any error in words for a user, without a stack. */
+export function describeError(thrown: unknown): DescribedError {
+  if (thrown instanceof CommanderError) return describeCommanderError(thrown);
+  if (thrown instanceof UsageError)
+    return { code: thrown.code, message: thrown.message, next: thrown.next, exit: 'usage' };
+  if (thrown instanceof StackError) {
+    const message = thrown.message.replace(thrown.fix, '').trim();
+    return { code: thrown.code, message, next: thrown.fix, exit: 'unreachable' };
+  }
+  if (thrown instanceof ConfigurationError) {
+    const { code, message } = thrown;
+    return {
+      code,
+      message,
+      next: 'Correct what is named there, in holdfast.yaml, the environment or the command line.',
+      exit: 'usage',
+    };
+  }
+  const error = thrown instanceof StoreError ? thrown : clientError(thrown);
+  if (error instanceof HoldfastClientError) {
+    return { code: error.code, message: error.message, ...CLIENT_NEXT[error.code] };
+  }
+  if (error instanceof StoreError) return describeStoreError(error);
+  if (isTemporalUnreachable(error)) {
+    return { code: 'temporal_unreachable', message: 'Temporal does not answer.', next: DEV, exit: 'unreachable' };
+  }
+  return {
+    code: 'internal',
+    message: error instanceof Error ? error.message : String(error),
+    next: 'HOLDFAST_DEBUG=1 shows where it happened; please report it.',
+    exit: 'internal',
+  };
+}
+
+/** As the terminal shows it. */
+export function errorLines({ code, message, next }: DescribedError): string[] {
+  return [`error (${code}): ${message}`, `next: ${next}`];
+}
+
+/** `Did you mean …` of commander becomes the next step. */
+function describeCommanderError({ message, code }: CommanderError): DescribedError {
+  const [first = '', suggestion] = message.replace(/^error: /u, '').split('\n');
+  const meant = suggestion === undefined ? null : /^\(Did you mean (.+)\?\)$/u.exec(suggestion.trim());
+  const help =
+    code === 'commander.unknownCommand'
+      ? '`npx holdfast --help` lists the commands.'
+      : 'Add --help to see what it takes.';
+  return {
+    code: 'usage',
+    message: first.trim(),
+    next: meant === null ? help : `Did you mean ${meant[1] ?? ''}? ${help}`,
+    exit: 'usage',
+  };
+}
+
+const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
+  database_behind: 'Run `npx holdfast migrate`.',
+  database_newer: 'Use the version of Holdfast that migrated this database, or a newer one.',
+  migration_changed: 'Use the version of Holdfast that migrated this database, or another database.',
+};
+
+function describeStoreError({ code, message }: StoreError): DescribedError {
+  const next = STORE_NEXT[code];
+  return next === undefined
+    ? { code, message, next: '`npx holdfast show <conversation>` shows how things stand.', exit: 'usage' }
+    : { code, message, next, exit: 'unreachable' };
+}
+
+/** Codes of gRPC for no connection: UNAVAILABLE and DEADLINE_EXCEEDED; the native core says it in words only. */
+function isTemporalUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && (error.code === 14 || error.code === 4)) return true;
+  return error.name === 'TransportError' || (error.cause !== undefined && isTemporalUnreachable(error.cause));
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { withClient } from './connect.ts';
+import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { safeText } from './render/safe-text.ts';
+import { describeContent } from './render/turn-state.ts';
+
+/** `holdfast entry`: one entry with its whole original. */
+export function entryCommand(): Command {
+  return withConnections(
+    holdfastCommand('entry', {
+      summary: 'print an entry with its whole original',
+      description:
+        'Prints an entry: into a pipe or a file its original byte for byte, on a terminal its text without control characters. With --json its parts; bytes that are no UTF-8 come as base64.',
+      examples: [
+        'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
+        'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab > output.txt',
+      ],
+    }),
+  )
+    .argument('<id>', 'id of the entry; `holdfast show` and `holdfast recall` print it')
+    .action(entry);
+}
+
+async function entry(id: string, flags: ConnectionFlags): Promise<void> {
+  const output = openOutput();
+  await withClient(flags, async (client) => {
+    const { original, ...opened } = await client.openEntry(id);
+    const text = describeContent(opened);
+    if (flags.json === true) {
+      output.json({ entry: { ...opened, original: original === null ? null : encodeOriginal(original) } });
+    } else if (process.stdout.isTTY)
+      output.line(safeText(original === null ? text : Buffer.from(original).toString('utf8')).trimEnd());
+    else await writeAll(original ?? Buffer.from(text, 'utf8'));
+  });
+}
+
+function encodeOriginal(original: Uint8Array): { readonly encoding: 'utf8' | 'base64'; readonly data: string } {
+  try {
+    return { encoding: 'utf8', data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(original) };
+  } catch {
+    return { encoding: 'base64', data: Buffer.from(original).toString('base64') };
+  }
+}
+
+/** Waits until the pipe has taken everything: an exit would cut it off. */
+async function writeAll(bytes: Uint8Array): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error == null ? resolve() : reject(error)));
+  });
+}

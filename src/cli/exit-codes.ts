@@ -1,0 +1,18 @@
+/** What each exit code means. `--help` of every command and `docs/` print this table. */
+export const EXIT_CODES = {
+  done: { code: 0, meaning: 'done; a watched turn completed' },
+  turnNotCompleted: { code: 1, meaning: 'the turn ended with another outcome than completed' },
+  usage: { code: 2, meaning: 'wrong usage or configuration, or no such conversation or entry' },
+  unreachable: { code: 3, meaning: 'Postgres or Temporal is not known, does not answer, or needs a migration' },
+  internal: { code: 70, meaning: 'an error that Holdfast did not expect; HOLDFAST_DEBUG=1 shows its stack' },
+  interrupted: { code: 130, meaning: 'interrupted with Ctrl-C; a watched turn goes on' },
+} as const;
+
+export type ExitReason = keyof typeof EXIT_CODES;
+
+/** The table as lines of text. */
+export function describeExitCodes(): string {
+  return Object.values(EXIT_CODES)
+    .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}`)
+    .join('\n');
+}

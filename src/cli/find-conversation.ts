@@ -1,0 +1,70 @@
+import type { Conversation, HoldfastClient } from '../client/types.ts';
+import { isId } from '../store/ids.ts';
+import { safeLine } from './render/safe-text.ts';
+import { truncate } from './render/text-width.ts';
+import { UsageError } from './usage-error.ts';
+
+type Named = Pick<Conversation, 'conversationId' | 'title'>;
+
+/** Conversations of one page; the id is looked for in all pages. */
+const PAGE = 500;
+const LISTED_CANDIDATES = 5;
+
+/** The end of the id: its beginning is the time, which neighbours share. */
+export function shortId(id: string): string {
+  return id.slice(-8);
+}
+
+/**
+ * The id that an argument means: a whole id, `last`, or a beginning or end that only one has.
+ * @throws UsageError `conversation_not_found`, `conversation_ambiguous`, `no_conversation`
+ */
+export async function findConversation(client: HoldfastClient, reference: string): Promise<string> {
+  const wanted = reference.trim().replace(/^…/u, '').toLowerCase();
+  if (isId(wanted)) return wanted;
+  if (wanted === 'last') {
+    const [newest] = await client.listConversations({ limit: 1 });
+    if (newest !== undefined) return newest.conversationId;
+    throw new UsageError('no_conversation', 'There is no conversation yet.', 'Start one: npx holdfast start "<task>"');
+  }
+  const found: Conversation[] = [];
+  if (/^[0-9a-f-]+$/u.test(wanted)) {
+    for (let page = await client.listConversations({ limit: PAGE }); page.length > 0;) {
+      found.push(...matching(page, wanted));
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      page = await client.listConversations({ limit: PAGE, before: last.conversationId });
+    }
+  }
+  return onlyOne(found, reference);
+}
+
+/** Those whose id begins or ends with the text. */
+function matching<Row extends Named>(conversations: readonly Row[], wanted: string): Row[] {
+  return conversations.filter(
+    ({ conversationId }) => conversationId.startsWith(wanted) || conversationId.endsWith(wanted),
+  );
+}
+
+/** @throws UsageError when there is none or more than one */
+export function onlyOne(found: readonly Named[], reference: string): string {
+  const [only, ...others] = found;
+  if (only === undefined) {
+    throw new UsageError(
+      'conversation_not_found',
+      `No conversation has an id that begins or ends with "${truncate(safeLine(reference), 60)}".`,
+      '`npx holdfast list` shows the conversations; `last` means the newest.',
+    );
+  }
+  if (others.length === 0) return only.conversationId;
+  const candidates = found
+    .slice(0, LISTED_CANDIDATES)
+    .map(({ conversationId, title }) => `\n  ${conversationId}  ${truncate(safeLine(title), 40)}`)
+    .join('');
+  const rest = found.length > LISTED_CANDIDATES ? `\n  and ${found.length - LISTED_CANDIDATES} more` : '';
+  throw new UsageError(
+    'conversation_ambiguous',
+    `"${reference}" fits ${found.length} conversations:${candidates}${rest}`,
+    'Give more characters of the id.',
+  );
+}

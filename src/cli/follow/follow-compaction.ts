@@ -1,0 +1,81 @@
+import type { HoldfastClient } from '../../client/types.ts';
+import { readEvent } from '../render/read-event.ts';
+import type { CompactionFacts, ReadEvent } from '../render/read-event.ts';
+import { applyEvent, startState } from '../render/turn-state.ts';
+import type { TurnScreenState } from '../render/turn-state.ts';
+import type { Display } from './display.ts';
+
+export type CompactionEnd =
+  | { readonly kind: 'committed'; readonly compaction: CompactionFacts }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'failed'; readonly reason: string | null }
+  /** The signal aborted. */
+  | { readonly kind: 'left' };
+
+/** Model calls without a compaction before them after which there was nothing to compact: the first may have begun before the request. */
+const CALLS_WITHOUT_COMPACTION = 2;
+
+/** Sends the request and shows the compaction that follows, and of the turn nothing else. */
+export async function followCompaction(options: {
+  readonly client: HoldfastClient;
+  readonly conversationId: string;
+  readonly display: Display;
+  readonly signal: AbortSignal;
+  readonly request: () => Promise<void>;
+}): Promise<CompactionEnd> {
+  const { client, conversationId, display, signal } = options;
+  const afterSequence = await newestEvent(client, conversationId);
+  await options.request();
+  let state = startState(Date.now());
+  let calls = 0;
+  display.show(state, []);
+  for await (const update of client.watch({ conversationId, afterSequence, liveText: false, signal })) {
+    if (update.type !== 'event') continue;
+    const event = readEvent(update.event);
+    if (isShown(event)) {
+      const applied = applyEvent(state, event, null);
+      state = heardNow(applied.state);
+      display.show(state, applied.items);
+    }
+    if (event.kind === 'call_started' && state.compaction === null) calls += 1;
+    const end = endOf(event, calls);
+    if (end !== null) return end;
+  }
+  return { kind: 'left' };
+}
+
+function heardNow(state: TurnScreenState): TurnScreenState {
+  return { ...state, heardAt: Date.now() };
+}
+
+function isShown({ kind }: ReadEvent): boolean {
+  return kind.startsWith('compaction_') || kind === 'part_written' || kind === 'part_failed' || kind === 'form_failed';
+}
+
+function endOf(event: ReadEvent, calls: number): CompactionEnd | null {
+  if (event.kind === 'compaction_committed') return { kind: 'committed', compaction: event.compaction };
+  if (event.kind === 'compaction_exhausted' || event.kind === 'compaction_abandoned') {
+    return { kind: 'failed', reason: event.kind };
+  }
+  if (event.kind === 'turn_ended') {
+    return event.outcome === 'completed' ? { kind: 'nothing' } : { kind: 'failed', reason: event.outcome };
+  }
+  return calls >= CALLS_WITHOUT_COMPACTION ? { kind: 'nothing' } : null;
+}
+
+/** Milliseconds without an event after which all that were stored have come. */
+const SETTLED_MILLISECONDS = 300;
+
+/** The number of the newest event: what was there before a request is not its effect. */
+async function newestEvent(client: HoldfastClient, conversationId: string): Promise<number> {
+  const reading = new AbortController();
+  let newest = 0;
+  let timer = setTimeout(() => reading.abort(), SETTLED_MILLISECONDS * 3);
+  for await (const update of client.watch({ conversationId, liveText: false, signal: reading.signal })) {
+    if (update.type === 'event') newest = update.event.sequence;
+    clearTimeout(timer);
+    timer = setTimeout(() => reading.abort(), SETTLED_MILLISECONDS);
+  }
+  clearTimeout(timer);
+  return newest;
+}

@@ -1,0 +1,129 @@
+import type { HoldfastClient, ListedEntry, TurnSummary } from '../../client/types.ts';
+import { readEvent } from '../render/read-event.ts';
+import type { ReadEvent } from '../render/read-event.ts';
+import type { TurnItem } from '../render/turn-items.ts';
+import { applyEvent, applyLiveText, startState } from '../render/turn-state.ts';
+import type { TurnScreenState } from '../render/turn-state.ts';
+import { NO_DISPLAY } from './display.ts';
+import type { Display } from './display.ts';
+import { createEntrySource } from './entry-source.ts';
+import type { EntrySource } from './entry-source.ts';
+import { chooseTurn } from './turn-choice.ts';
+import type { TurnTarget } from './turn-choice.ts';
+
+export interface FollowOptions extends TurnTarget {
+  readonly client: HoldfastClient;
+  readonly conversationId: string;
+  /** Entries up to it are not read. Default: 0. */
+  readonly afterEntry?: number;
+  /** `false`: entries are not read, for who only wants to know how the turn ends. Default: true. */
+  readonly entries?: boolean;
+  readonly display: Display;
+  readonly signal: AbortSignal;
+}
+
+export interface FollowedTurn {
+  readonly turnId: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  /** Text of the last answer; empty when there was none. */
+  readonly answer: string;
+}
+
+/** Milliseconds between looks at the turn's cost. */
+const COST_INTERVAL_MILLISECONDS = 500;
+
+/** Shows a turn until it ends. @returns `null` when the signal aborted first */
+export async function followTurn(options: FollowOptions): Promise<FollowedTurn | null> {
+  const { client, conversationId, display, signal } = options;
+  const entries = createEntrySource(client, conversationId, options.afterEntry ?? 0);
+  const figures = createFigures(client, conversationId, display !== NO_DISPLAY);
+  let state: TurnScreenState = startState(Date.now());
+  const choice = chooseTurn(options);
+  let answer = '';
+  display.show(state, []);
+  for await (const update of client.watch({ conversationId, liveText: display.liveText, signal })) {
+    if (update.type === 'live_text') {
+      if (!choice.includes(update.text.turnId)) continue;
+      state = applyLiveText({ ...state, heardAt: Date.now() }, update.text);
+      display.show(state, []);
+      continue;
+    }
+    const event = readEvent(update.event);
+    const turnId = choice.chosen();
+    if (!choice.includes(event.turnId) || event.turnId === null) {
+      // A successor began although no end was told: its beginning has closed this turn.
+      if (event.kind === 'turn_begun' && turnId !== null && state.turnId === turnId) {
+        return { turnId, outcome: 'interrupted', reason: null, answer };
+      }
+      continue;
+    }
+    const entry = options.entries === false ? null : await entryOf(entries, event);
+    const applied = applyEvent({ ...state, turnId: event.turnId, heardAt: Date.now() }, event, entry);
+    state = await figures.add(applied.state, event);
+    answer = lastAnswer(applied.items) ?? answer;
+    display.show(state, applied.items);
+    if (event.kind === 'turn_ended') {
+      return { turnId: event.turnId, outcome: event.outcome, reason: event.reason, answer };
+    }
+  }
+  return null;
+}
+
+function lastAnswer(items: readonly TurnItem[]): string | null {
+  return items.findLast((item) => item.kind === 'answer')?.text ?? null;
+}
+
+async function entryOf(entries: EntrySource, event: ReadEvent): Promise<ListedEntry | null> {
+  const fits = entryTest(event);
+  return fits === null ? null : entries.take((entry) => entry.turnId === event.turnId && fits(entry));
+}
+
+/** What tells the entry that an event speaks of; `null` for an event without one. */
+function entryTest(event: ReadEvent): ((entry: ListedEntry) => boolean) | null {
+  if (event.kind === 'message_taken') return (entry) => entry.kind === 'user' && isNamed(entry, event);
+  if (event.kind === 'call_answered') {
+    const { callNumber } = event.call;
+    return (entry) => entry.kind === 'assistant' && entry.callNumber === callNumber;
+  }
+  if (event.kind === 'tool_finished') {
+    const { callNumber, callIndex } = event.tool;
+    return (entry) => entry.kind === 'tool_result' && entry.callNumber === callNumber && entry.callIndex === callIndex;
+  }
+  return null;
+}
+
+/** An event that names no entry means the next one. */
+function isNamed(entry: ListedEntry, event: ReadEvent): boolean {
+  return event.entryId === null || event.entryId === entry.entryId;
+}
+
+/** Adds what events do not tell: the size of the window, and what the turn has cost. */
+function createFigures(client: HoldfastClient, conversationId: string, wanted: boolean) {
+  let lookedAt = 0;
+  let inputBudget: number | null = null;
+  return {
+    async add(state: TurnScreenState, event: ReadEvent): Promise<TurnScreenState> {
+      if (wanted && event.kind === 'call_started' && inputBudget === null) {
+        ({ inputBudget } = await client.getContext(conversationId));
+      }
+      let { cost } = state;
+      if (wanted && event.kind === 'call_answered' && Date.now() - lookedAt >= COST_INTERVAL_MILLISECONDS) {
+        lookedAt = Date.now();
+        const { turn } = await client.getConversation(conversationId);
+        if (turn?.turnId === event.turnId) cost = turn.cost;
+      }
+      return { ...state, inputBudget, cost };
+    },
+  };
+}
+
+/** The turn's row: what its outcome means in words, and its sums. `null` when a newer turn has begun already. */
+export async function readEndedTurn(
+  client: HoldfastClient,
+  conversationId: string,
+  turnId: string,
+): Promise<TurnSummary | null> {
+  const { turn } = await client.getConversation(conversationId);
+  return turn?.turnId === turnId ? turn : null;
+}

@@ -1,0 +1,76 @@
+import type { HoldfastClient, TurnSummary } from '../../client/types.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import { shortId } from '../find-conversation.ts';
+import { interruptible } from '../interruption.ts';
+import type { Output } from '../output.ts';
+import { nextCommand, turnFigures } from '../render/outcome-words.ts';
+import { NO_DISPLAY, openDisplay } from './display.ts';
+import { followTurn, readEndedTurn } from './follow-turn.ts';
+import type { FollowedTurn, FollowOptions } from './follow-turn.ts';
+
+export interface ShowTurnOptions extends Pick<
+  FollowOptions,
+  'conversationId' | 'turnId' | 'afterTurnId' | 'afterEntry'
+> {
+  readonly json: boolean;
+}
+
+/** Shows a turn until it ends or the user leaves; sets the exit code. */
+export async function showTurn(client: HoldfastClient, output: Output, options: ShowTurnOptions): Promise<void> {
+  const { conversationId, json } = options;
+  const conversation = shortId(conversationId);
+  const display = json
+    ? NO_DISPLAY
+    : openDisplay(output, `Ctrl-C leaves; the turn goes on. Stop it: npx holdfast stop ${conversation}`);
+  const { result: followed, interrupted } = await interruptible(async (signal) => {
+    try {
+      return await followTurn({ ...options, client, display, signal });
+    } finally {
+      display.close();
+    }
+  });
+  if (followed === null || interrupted) {
+    leave(output, conversationId, json);
+    return;
+  }
+  const turn = await readEndedTurn(client, conversationId, followed.turnId);
+  if (json)
+    output.json({
+      conversationId,
+      turnId: followed.turnId,
+      outcome: followed.outcome,
+      reason: followed.reason,
+      answer: followed.answer,
+      turn,
+    });
+  else output.lines(endLines(output, conversation, followed, turn));
+  if (followed.outcome !== 'completed') process.exitCode = EXIT_CODES.turnNotCompleted.code;
+}
+
+function leave(output: Output, conversationId: string, json: boolean): void {
+  process.exitCode = EXIT_CODES.interrupted.code;
+  const conversation = shortId(conversationId);
+  if (json) output.json({ conversationId, outcome: null, interrupted: true });
+  else
+    output.lines([
+      '',
+      `You left; the turn goes on.`,
+      `  watch it again: npx holdfast watch ${conversation}`,
+      `  stop it:        npx holdfast stop ${conversation}`,
+    ]);
+}
+
+function endLines({ style }: Output, conversation: string, followed: FollowedTurn, turn: TurnSummary | null): string[] {
+  const { outcome } = followed;
+  const words = outcome.replaceAll('_', ' ');
+  const figures = turn === null ? '' : style.dim(` · ${turnFigures(turn)}`);
+  const next = nextCommand(outcome, conversation);
+  if (outcome === 'completed' && followed.reason === null) {
+    return [`${style.green('✓')} ${style.bold(words)}${figures}`];
+  }
+  return [
+    `${outcome === 'completed' ? style.green('✓') : style.red('✗')} ${style.bold(words)}${figures}`,
+    ...(turn?.explanation == null ? [] : [`  ${turn.explanation}`]),
+    ...(next === null ? [] : [`  next: ${next}`]),
+  ];
+}

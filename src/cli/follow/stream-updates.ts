@@ -1,0 +1,27 @@
+import type { HoldfastClient } from '../../client/types.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import { interruptible } from '../interruption.ts';
+import type { Output } from '../output.ts';
+import { readEvent } from '../render/read-event.ts';
+import { chooseTurn } from './turn-choice.ts';
+import type { TurnTarget } from './turn-choice.ts';
+
+/** Prints each update as a line of JSON until the turn ends; sets the exit code. */
+export async function streamUpdates(
+  client: HoldfastClient,
+  output: Output,
+  target: TurnTarget & { readonly conversationId: string },
+): Promise<void> {
+  const { result: outcome } = await interruptible(async (signal) => {
+    const choice = chooseTurn(target);
+    for await (const update of client.watch({ conversationId: target.conversationId, signal })) {
+      if (!choice.includes(update.type === 'event' ? update.event.turnId : update.text.turnId)) continue;
+      output.json(update);
+      const event = update.type === 'event' ? readEvent(update.event) : null;
+      if (event?.kind === 'turn_ended') return event.outcome;
+    }
+    return null;
+  });
+  if (outcome === null) process.exitCode = EXIT_CODES.interrupted.code;
+  else if (outcome !== 'completed') process.exitCode = EXIT_CODES.turnNotCompleted.code;
+}

@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { describeExitCodes } from './exit-codes.ts';
+
+export interface CommandTexts {
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** What the command does, for its own help. Default: the summary. */
+  readonly description?: string;
+  /** Whole command lines. */
+  readonly examples: readonly string[];
+}
+
+/** A command as all of them are: `--json`, an example and the exit codes in its help. */
+export function holdfastCommand(name: string, texts: CommandTexts): Command {
+  const examples = texts.examples.map((example) => `  $ ${example}`).join('\n');
+  return new Command(name)
+    .summary(texts.summary)
+    .description(texts.description ?? texts.summary)
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText('after', `\nExamples:\n${examples}\n\nExit codes:\n${describeExitCodes()}`);
+}
+
+/** What every command takes that prints results. */
+export function withJson(command: Command): Command {
+  return command.option('--json', 'print JSON instead of text');
+}
+
+export interface JsonOption {
+  readonly json?: true;
+}
+
+export interface ConnectionFlags extends JsonOption {
+  readonly databaseUrl?: string;
+  readonly temporalAddress?: string;
+  readonly temporalNamespace?: string;
+}
+
+/** Flags that win over the environment and the local stack. */
+export function withConnections(command: Command): Command {
+  return withJson(command)
+    .option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)')
+    .option('--temporal-address <host:port>', 'Temporal (default: TEMPORAL_ADDRESS, else the local stack)')
+    .option('--temporal-namespace <name>', 'namespace (default: TEMPORAL_NAMESPACE, else `default`)');
+}
+
+export const CONVERSATION_ARGUMENT = [
+  '<conversation>',
+  'id, its beginning or end if only one has it, or `last` for the newest',
+] as const;

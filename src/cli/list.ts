@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { withClient } from './connect.ts';
+import { count } from './count-option.ts';
+import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { conversationListLines } from './render/conversation-list.ts';
+
+interface ListFlags extends ConnectionFlags {
+  readonly limit: number;
+}
+
+const DEFAULT_LIMIT = 20;
+const MOST = 500;
+
+/** `holdfast list`: conversations, newest first. */
+export function listCommand(): Command {
+  return withConnections(
+    holdfastCommand('list', {
+      summary: 'list conversations, newest first',
+      examples: ['npx holdfast list', 'npx holdfast list --limit 100 --json | jq -r ".conversations[].conversationId"'],
+    }),
+  )
+    .option('--limit <number>', `conversations to list, at most ${MOST}`, count(1, MOST), DEFAULT_LIMIT)
+    .action(list);
+}
+
+async function list(flags: ListFlags): Promise<void> {
+  const output = openOutput();
+  await withClient(flags, async (client) => {
+    const conversations = await client.listConversations({ limit: flags.limit });
+    if (flags.json === true) output.json({ conversations });
+    else if (conversations.length === 0) output.line('No conversation yet. Start one: npx holdfast start "<task>"');
+    else {
+      const { style } = output;
+      output.lines(conversationListLines(conversations, { columns: output.columns(), style, now: Date.now() }));
+      if (conversations.length === flags.limit)
+        output.remark(`There may be more: --limit ${Math.min(MOST, flags.limit * 5)}`);
+    }
+  });
+}

@@ -1,0 +1,55 @@
+import { COLOR_STYLE, PLAIN_STYLE } from './render/style.ts';
+import type { Style } from './render/style.ts';
+
+/** Where a command prints. */
+export interface Output {
+  readonly style: Style;
+  /** Columns of the terminal; `null` when the output goes to a pipe or a file. */
+  columns(): number | null;
+  /** Rows of the terminal. */
+  rows(): number;
+  /** Whether lines can be painted over: a terminal that understands cursor movement. */
+  readonly repaints: boolean;
+  line(text?: string): void;
+  lines(lines: readonly string[]): void;
+  /** Escape codes and text as they are. */
+  write(text: string): void;
+  /** One JSON object on a line. */
+  json(value: unknown): void;
+  /** To standard error: progress and hints, which do not belong into a pipe. */
+  remark(text: string): void;
+}
+
+export interface OutputOptions {
+  /** Lines only, even on a terminal. Default: false. */
+  readonly plain?: boolean;
+}
+
+export function openOutput({ plain = false }: OutputOptions = {}): Output {
+  const stream = process.stdout;
+  const terminal = stream.isTTY;
+  const clever = terminal && process.env['TERM'] !== 'dumb';
+  const write = (text: string): void => {
+    stream.write(text);
+  };
+  return {
+    // Also looks at NO_COLOR, FORCE_COLOR and TERM.
+    style: terminal && stream.hasColors() && !plain ? COLOR_STYLE : PLAIN_STYLE,
+    columns: () => (terminal && !plain ? Math.max(1, stream.columns) : null),
+    rows: () => (terminal ? Math.max(2, stream.rows) : 24),
+    repaints: clever && !plain,
+    write,
+    line: (text = '') => write(`${text}\n`),
+    lines: (lines) => write(lines.map((line) => `${line}\n`).join('')),
+    json: (value) => write(`${JSON.stringify(value)}\n`),
+    remark: (text) => process.stderr.write(`${text}\n`),
+  };
+}
+
+/** A reader that has seen enough (`| head`) closes the pipe: no error, and nothing more to say. */
+export function endWhenPipeCloses(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}

@@ -1,0 +1,106 @@
+import { formatCount } from './numbers.ts';
+import type { CompactionFacts, ReadEvent } from './read-event.ts';
+import type { TurnItem } from './turn-items.ts';
+
+export interface RunningCompaction {
+  readonly facts: CompactionFacts;
+  /** Parts that are written. */
+  readonly written: number;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+interface AppliedCompaction {
+  readonly compaction: RunningCompaction | null;
+  /** Tokens of the view afterwards; `null` when they did not change. */
+  readonly tokens: number | null;
+  readonly items: readonly TurnItem[];
+}
+
+type CompactionEvent = Extract<
+  ReadEvent,
+  {
+    readonly kind:
+      | 'compaction_started'
+      | 'part_written'
+      | 'part_failed'
+      | 'form_failed'
+      | 'compaction_committed'
+      | 'compaction_exhausted'
+      | 'compaction_abandoned';
+  }
+>;
+
+export function applyCompaction(running: RunningCompaction | null, event: CompactionEvent): AppliedCompaction {
+  const unchanged = { compaction: running, tokens: null };
+  switch (event.kind) {
+    case 'compaction_started': {
+      const { compaction: facts } = event;
+      // The weaker form of a pass goes on where the failed one began.
+      const since = running?.since ?? event.at;
+      const begun: TurnItem = { kind: 'compaction_begun', compaction: facts };
+      return { compaction: { facts, written: 0, since }, tokens: facts.tokensBefore, items: [begun] };
+    }
+    case 'part_written':
+      return { ...unchanged, compaction: running && { ...running, written: running.written + 1 }, items: [] };
+    case 'part_failed':
+      return { ...unchanged, items: [warn(partFailure(event))] };
+    case 'form_failed': {
+      const why = event.failure === null ? '' : ` (${event.failure.replaceAll('_', ' ')})`;
+      const form = formName(running?.facts.form ?? event.compaction.form);
+      return { ...unchanged, items: [warn(`The ${form} did not do${why}; a weaker form follows.`)] };
+    }
+    case 'compaction_committed':
+      return committed(running, event);
+    case 'compaction_exhausted': {
+      const size = event.tokens === null ? '' : ` of ${formatCount(event.tokens)} tokens`;
+      return {
+        compaction: null,
+        tokens: null,
+        items: [warn(`Nothing that may be compacted makes the view${size} small enough.`)],
+      };
+    }
+    case 'compaction_abandoned':
+      return { compaction: null, tokens: null, items: [warn('The compaction was given up.')] };
+  }
+}
+
+function committed(
+  running: RunningCompaction | null,
+  event: CompactionEvent & { readonly kind: 'compaction_committed' },
+): AppliedCompaction {
+  const known = event.compaction;
+  const planned = running?.facts;
+  const compaction: CompactionFacts = {
+    compactionId: known.compactionId,
+    trigger: known.trigger ?? planned?.trigger ?? null,
+    form: known.form ?? planned?.form ?? null,
+    tokensBefore: known.tokensBefore ?? planned?.tokensBefore ?? null,
+    tokensAfter: known.tokensAfter,
+    parts: known.parts ?? planned?.parts ?? null,
+    operations: known.operations ?? planned?.operations ?? null,
+    fromSequence: known.fromSequence ?? planned?.fromSequence ?? null,
+    toSequence: known.toSequence ?? planned?.toSequence ?? null,
+    durationMilliseconds: known.durationMilliseconds,
+  };
+  const durationMilliseconds = known.durationMilliseconds ?? (running === null ? null : event.at - running.since);
+  return {
+    compaction: null,
+    tokens: known.tokensAfter,
+    items: [{ kind: 'compaction_done', compaction, durationMilliseconds }],
+  };
+}
+
+function partFailure(event: CompactionEvent & { readonly kind: 'part_failed' }): string {
+  const part = event.part === null ? 'A part' : `Part ${event.part}`;
+  const why = event.failure === null ? '' : ` (${event.failure.replaceAll('_', ' ')})`;
+  const count = event.failures === null ? '' : `, failure ${event.failures}`;
+  return `${part} of the summary failed${why}${count}; it is tried again.`;
+}
+
+/** A form in words: `shorter_summary` → `shorter summary`. */
+export function formName(form: string | null): string {
+  return form === null ? 'compaction' : form.replaceAll('_', ' ');
+}
+
+const warn = (text: string): TurnItem => ({ kind: 'notice', level: 'warning', text });

@@ -1,0 +1,87 @@
+import type { Conversation, ListedEntry } from '../../client/types.ts';
+import { conversationState } from './conversation-list.ts';
+import { formatBytes, formatCount, plural } from './numbers.ts';
+import { turnFigures } from './outcome-words.ts';
+import { safeLine, safeText } from './safe-text.ts';
+import type { Style } from './style.ts';
+import { truncate } from './text-width.ts';
+import { shortArguments } from './tool-arguments.ts';
+import { describeContent } from './turn-state.ts';
+
+export interface EntryListOptions {
+  readonly columns: number | null;
+  readonly style: Style;
+  /** Whole contents instead of their first lines. */
+  readonly full: boolean;
+}
+
+const SHOWN_LINES = 4;
+const PIPE_COLUMNS = 160;
+
+/** Who, how and how much: the head of `show`. */
+export function conversationHeadLines(conversation: Conversation, style: Style): string[] {
+  const { turn, waitingMessages } = conversation;
+  return [
+    style.bold(safeLine(conversation.title)),
+    style.dim(`conversation ${conversation.conversationId}`),
+    [
+      conversationState(conversation),
+      `agent ${safeLine(conversation.agent)}`,
+      ...(conversation.model === null ? [] : [safeLine(conversation.model)]),
+      plural(conversation.entryCount, 'entry', 'entries'),
+      ...(waitingMessages === 0 ? [] : [`${plural(waitingMessages, 'message')} waiting`]),
+    ].join(' · '),
+    ...(turn === null ? [] : [style.dim(`last turn: ${turnFigures(turn)}`)]),
+    ...(turn?.explanation == null || turn.outcome === 'completed' ? [] : [style.yellow(turn.explanation)]),
+  ];
+}
+
+/** Entries with their ids and the beginning of what they say. */
+export function entryListLines(entries: readonly ListedEntry[], options: EntryListOptions): string[] {
+  return entries.flatMap((entry) => ['', headLine(entry, options), ...contentLines(entry, options)]);
+}
+
+function headLine(entry: ListedEntry, { style, columns }: EntryListOptions): string {
+  const original = entry.originalBytes === null ? '' : `  original ${formatBytes(entry.originalBytes)}`;
+  const title = `${formatCount(entry.sequence)} ${entryTitle(entry)}`;
+  const rest = columns !== null && columns < title.length + entry.entryId.length + original.length + 4 ? '' : original;
+  const paint = entry.isError ? style.red : entry.kind === 'user' ? style.cyan : style.bold;
+  return `${paint(title)}${rest}  ${style.dim(entry.entryId)}`;
+}
+
+function entryTitle(entry: ListedEntry): string {
+  switch (entry.kind) {
+    case 'user':
+      return 'user';
+    case 'assistant':
+      return 'assistant';
+    case 'tool_result':
+      return `${entry.isError ? 'error' : 'result'} of ${safeLine(entry.toolName ?? 'a tool')}`;
+    case 'compaction':
+      return 'compaction';
+    case 'branch_summary':
+      return 'branch summary';
+    case 'note':
+      return `note: ${safeLine(entry.slot ?? '')}`;
+  }
+}
+
+function contentLines(entry: ListedEntry, { columns, full, style }: EntryListOptions): string[] {
+  const width = (columns ?? PIPE_COLUMNS) - 2;
+  const text = safeText(describeContent(entry)).trimEnd();
+  const lines = text === '' ? [] : text.split('\n');
+  const shown = full || lines.length <= SHOWN_LINES + 1 ? lines : lines.slice(0, SHOWN_LINES);
+  const rest = lines.length - shown.length;
+  const calls = entry.content.flatMap((part) =>
+    part.type === 'tool_call'
+      ? [
+          `→ ${safeLine(part.name)} ${full ? safeText(part.arguments) : shortArguments(part.arguments, Math.max(8, width - part.name.length - 4))}`,
+        ]
+      : [],
+  );
+  return [
+    ...shown.map((line) => `  ${full ? line : truncate(line, width)}`),
+    ...(rest > 0 ? [style.dim(`  … ${plural(rest, 'more line')}`)] : []),
+    ...calls.map((call) => `  ${call}`),
+  ];
+}

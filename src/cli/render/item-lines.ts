@@ -1,0 +1,86 @@
+import { compactionBegunLines, compactionDoneLines } from './compaction-card.ts';
+import { formatBytes, formatDuration } from './numbers.ts';
+import { safeLine, safeText } from './safe-text.ts';
+import type { Style } from './style.ts';
+import { displayWidth, padStart, truncate } from './text-width.ts';
+import { shortArguments } from './tool-arguments.ts';
+import type { FinishedTool, TurnItem } from './turn-items.ts';
+
+export interface LineOptions {
+  /** Columns of the terminal; `null` in a pipe, where lines may have any length. */
+  readonly columns: number | null;
+  readonly style: Style;
+}
+
+/** The lines that show an item for good. Only an answer and a user's message may be wider than the terminal, which then breaks them itself, so that they can be copied. */
+export function itemLines(item: TurnItem, options: LineOptions): string[] {
+  const { style, columns } = options;
+  switch (item.kind) {
+    case 'turn_begun': {
+      const who = [item.agent === null ? null : `agent ${item.agent}`, item.model].filter((part) => part !== null);
+      return [style.dim(fit(`● turn begins${who.length === 0 ? '' : `: ${who.map(safeLine).join(', ')}`}`, columns))];
+    }
+    case 'user':
+      return ['', ...prefixed(safeText(item.text).trimEnd(), style.cyan('> '), '  '), ''];
+    case 'answer':
+      return ['', ...safeText(item.text).split('\n'), ''];
+    case 'tool':
+      return toolLines(item, options);
+    case 'compaction_begun':
+      return compactionBegunLines(item.compaction, options);
+    case 'compaction_done':
+      return compactionDoneLines(item.compaction, item.durationMilliseconds, options);
+    case 'notice':
+      return [
+        item.level === 'warning' ? style.yellow(`! ${safeLine(item.text)}`) : style.dim(`· ${safeLine(item.text)}`),
+      ];
+    case 'turn_ended':
+      return [];
+  }
+}
+
+const MARKS: Record<FinishedTool['outcome'], string> = {
+  succeeded: '✓',
+  failed: '✗',
+  outcome_unknown: '?',
+  not_run: '–',
+};
+
+/** Columns that arguments need to tell anything; in a narrower terminal the figures go first. */
+const LEAST_ARGUMENT_COLUMNS = 12;
+const PIPE_COLUMNS = 160;
+
+function toolLines(tool: FinishedTool, { columns, style }: LineOptions): string[] {
+  const width = columns ?? PIPE_COLUMNS;
+  const color = tool.outcome === 'succeeded' ? style.green : tool.outcome === 'failed' ? style.red : style.yellow;
+  const name = safeLine(tool.name);
+  const size = tool.bytes === null ? '' : formatBytes(tool.bytes);
+  const duration = tool.durationMilliseconds === null ? '' : formatDuration(tool.durationMilliseconds);
+  const figures =
+    columns === null
+      ? [size, duration].filter((part) => part !== '').join('  ')
+      : `${padStart(size, 9)}  ${padStart(duration, 7)}`;
+  const room = width - displayWidth(name) - 4 - displayWidth(figures) - 2;
+  const shown = tool.arguments === null ? '' : shortArguments(tool.arguments, Math.max(room, LEAST_ARGUMENT_COLUMNS));
+  const words = `${color(MARKS[tool.outcome])} ${style.bold(name)} ${shown}`;
+  const line =
+    columns === null
+      ? `  ${words}  ${figures}`.trimEnd()
+      : room < LEAST_ARGUMENT_COLUMNS
+        ? `  ${color(MARKS[tool.outcome])} ${truncate(`${name} ${shown}`.trim(), Math.max(1, width - 4))}`
+        : `  ${words}${' '.repeat(Math.max(0, room - displayWidth(shown)))}  ${style.dim(figures)}`;
+  return tool.failure === null ? [line] : [line, `    ${color(truncate(failureWords(tool), Math.max(8, width - 4)))}`];
+}
+
+function failureWords({ outcome, failure }: FinishedTool): string {
+  const words = safeLine(failure ?? '');
+  return outcome === 'failed' ? words : `${outcome.replaceAll('_', ' ')}: ${words}`;
+}
+
+function prefixed(text: string, first: string, rest: string): string[] {
+  return text.split('\n').map((line, position) => `${position === 0 ? first : rest}${line}`);
+}
+
+function fit(text: string, columns: number | null): string {
+  return columns === null ? text : truncate(text, columns);
+}

@@ -1,0 +1,32 @@
+import type { TurnSummary } from '../../client/types.ts';
+import { formatCost, formatCount, formatDuration, plural } from './numbers.ts';
+
+/** One line of figures: steps, compactions, tokens, cost, time. */
+export function turnFigures(turn: TurnSummary): string {
+  const { usage } = turn;
+  const input = usage.input + usage.cacheRead + usage.cacheWrite;
+  const cached = usage.cacheRead > 0 ? ` (${formatCount(usage.cacheRead)} from cache)` : '';
+  const end = turn.endedAt === null ? Date.now() : Date.parse(turn.endedAt);
+  return [
+    plural(turn.steps, 'step'),
+    ...(turn.compactions > 0 ? [plural(turn.compactions, 'compaction')] : []),
+    ...(turn.overflows > 0 ? [plural(turn.overflows, 'overflow')] : []),
+    `${formatCount(input)} tokens in${cached}, ${formatCount(usage.output)} out`,
+    formatCost(turn.cost),
+    formatDuration(end - Date.parse(turn.startedAt)),
+  ].join(' · ');
+}
+
+/** The command that goes on after an outcome; `null` after one that needs nothing. */
+export function nextCommand(outcome: string, conversation: string): string | null {
+  switch (outcome) {
+    case 'completed':
+      return null;
+    case 'context_exhausted':
+      return `npx holdfast context ${conversation}`;
+    case 'model_failed':
+      return `npx holdfast show ${conversation}`;
+    default:
+      return `npx holdfast send ${conversation} "…"`;
+  }
+}

@@ -1,0 +1,87 @@
+/** Printable ASCII: one column each, the case that nearly all text is. */
+const ASCII = /^[\x20-\x7e]*$/u;
+
+/** Two columns in every terminal: East Asian wide and fullwidth characters (Unicode TR11), and emoji. */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|^\p{Emoji_Presentation}|^\p{Emoji}\ufe0f/u;
+
+/** No column: marks that combine with what precedes them, formats such as a joiner, controls. */
+const INVISIBLE = /^[\p{Mark}\p{Format}\p{Control}\p{Surrogate}]+$/u;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+function graphemeWidth(grapheme: string): number {
+  if (INVISIBLE.test(grapheme)) return 0;
+  return WIDE.test(grapheme) ? 2 : 1;
+}
+
+/** Columns that a terminal uses for a text without line breaks and escape codes. */
+export function displayWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** The longest beginning that fits into `columns`, in whole graphemes. */
+export function takeColumns(text: string, columns: number): string {
+  if (ASCII.test(text)) return text.slice(0, Math.max(0, columns));
+  let width = 0;
+  for (const { segment, index } of graphemes.segment(text)) {
+    width += graphemeWidth(segment);
+    if (width > columns) return text.slice(0, index);
+  }
+  return text;
+}
+
+/** The text, or as much of it as leaves room for an ellipsis. */
+export function truncate(text: string, columns: number): string {
+  // Longer than any terminal is wide: no need to measure the rest of a megabyte.
+  const start = text.length > columns * 8 ? text.slice(0, columns * 8) : text;
+  if (start === text && displayWidth(text) <= columns) return text;
+  return columns < 1 ? '' : `${takeColumns(start, columns - 1).trimEnd()}…`;
+}
+
+export function padEnd(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
+}
+
+export function padStart(text: string, columns: number): string {
+  return ' '.repeat(Math.max(0, columns - displayWidth(text))) + text;
+}
+
+/** Splits at line breaks and, like a terminal, wherever a line would pass `columns`. Each element fits one row. */
+export function breakRows(text: string, columns: number): string[] {
+  const rows: string[] = [];
+  for (const line of text.split('\n')) {
+    let rest = line;
+    do {
+      // At least one grapheme a row, else a wide character in a one-column terminal would never end.
+      const row = takeColumns(rest, columns) || takeColumns(rest, 2) || rest;
+      rows.push(row);
+      rest = rest.slice(row.length);
+    } while (rest !== '');
+  }
+  return rows;
+}
+
+/** Breaks at spaces; words longer than a row are cut. */
+export function wrapWords(text: string, columns: number): string[] {
+  const rows: string[] = [];
+  for (const line of text.split('\n')) {
+    let row = '';
+    for (const word of line.split(' ')) {
+      const joined = row === '' ? word : `${row} ${word}`;
+      if (displayWidth(joined) <= columns) {
+        row = joined;
+        continue;
+      }
+      if (row !== '') rows.push(row);
+      const pieces = breakRows(word, columns);
+      row = pieces.pop() ?? '';
+      rows.push(...pieces);
+    }
+    rows.push(row);
+  }
+  return rows;
+}

@@ -1,0 +1,140 @@
+import { runningCompactionLines } from './compaction-card.ts';
+import { drawBar, formatCost, formatCount, formatDuration, formatPercent, formatShortCount } from './numbers.ts';
+import { safeLine, safeText } from './safe-text.ts';
+import { withoutStyle } from './style.ts';
+import type { Style } from './style.ts';
+import { breakRows, displayWidth, truncate } from './text-width.ts';
+import { shortArguments } from './tool-arguments.ts';
+import type { TurnScreenState } from './turn-state.ts';
+
+export interface ScreenOptions {
+  readonly columns: number;
+  readonly rows: number;
+  readonly style: Style;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** What the last line says, for example how to leave. */
+  readonly hint: string;
+}
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MILLISECONDS = 100;
+/** Tools shown by name; of more, the rest is a number. */
+const SHOWN_TOOLS = 8;
+/** Milliseconds without an event after which the screen asks whether anybody works. */
+export const QUIET_WAITING_MILLISECONDS = 4_000;
+export const QUIET_WORKING_MILLISECONDS = 30_000;
+
+/**
+ * The part of the screen that is repainted: text as it is written, running tools, a running
+ * compaction, the status line. Each line fits one row, all together fit the terminal.
+ */
+export function screenLines(state: TurnScreenState, options: ScreenOptions): string[] {
+  const { columns, rows, style, now } = options;
+  const spinner = SPINNER[Math.floor(now / FRAME_MILLISECONDS) % SPINNER.length] ?? '';
+  const below = [
+    ...state.tools.slice(0, SHOWN_TOOLS).map((tool) => {
+      const time = formatDuration(now - tool.since);
+      const name = safeLine(tool.reference.name);
+      const again = tool.reference.attempt > 1 ? ` (attempt ${tool.reference.attempt})` : '';
+      const room = columns - 4 - displayWidth(name) - displayWidth(again) - displayWidth(time) - 4;
+      const shown = tool.arguments === null || room < 8 ? '' : ` ${shortArguments(tool.arguments, room)}`;
+      return truncate(`  ${spinner} ${name}${again}${shown}  ${time}`, columns);
+    }),
+    ...(state.tools.length > SHOWN_TOOLS ? [`    and ${state.tools.length - SHOWN_TOOLS} more`] : []),
+    ...(state.compaction === null ? [] : runningCompactionLines(state.compaction, now, columns, style)),
+  ];
+  const warning = quietWarning(state, now);
+  const foot = [
+    ...(warning === null ? [] : breakRows(`! ${warning}`, columns).map((line) => style.yellow(line))),
+    statusLine(state, options, spinner),
+    ...(rows > 6 ? [style.dim(truncate(options.hint, columns))] : []),
+  ];
+  const room = rows - 1 - foot.length;
+  const kept = below.slice(-Math.max(0, room));
+  const text = liveRows(state, columns, Math.min(room - kept.length, Math.ceil(rows * 0.6)), style);
+  return [...text, ...kept, ...foot].slice(-(rows - 1));
+}
+
+function liveRows({ live }: TurnScreenState, columns: number, most: number, style: Style): string[] {
+  if (live === null || most < 2) return [];
+  const writing = safeText(live.text.shown).trim();
+  const shown = writing === '' ? safeText(live.thinking.shown).trim() : writing;
+  if (shown === '') return [];
+  const rows = breakRows(shown, columns).slice(-(most - 1));
+  return ['', ...(writing === '' ? rows.map((row) => style.dim(row)) : rows)];
+}
+
+/** Step, window, cost, and what goes on, in as much as fits: what goes on is always there. */
+function statusLine(state: TurnScreenState, { columns, style, now }: ScreenOptions, spinner: string): string {
+  const { tokens, inputBudget, cost } = state;
+  const doing = activityWords(state, now);
+  const calling = state.activity.kind === 'calling' || state.activity.kind === 'retrying';
+  const step = `step ${state.steps + (calling ? 1 : 0)}`;
+  const money = cost === undefined ? [] : [formatCost(cost)];
+  const fraction = tokens === null || inputBudget === null ? null : tokens / inputBudget;
+  for (const { parts, barColumns } of [
+    { parts: [step, windowWords(state, formatCount, ' of '), ...money], barColumns: 20 },
+    { parts: [step, windowWords(state, formatShortCount, '/'), ...money], barColumns: 10 },
+    { parts: [step, windowWords(state, formatShortCount, '/'), ...money], barColumns: 0 },
+    { parts: [step, windowWords(state, formatShortCount, '/')], barColumns: 0 },
+    { parts: [windowWords(state, formatShortCount, '/')], barColumns: 0 },
+  ]) {
+    const words = parts.filter((part) => part !== '').map((word) => `${style.dim(' · ')}${word}`);
+    const bar = fraction === null || barColumns === 0 ? '' : ` ${windowBar(fraction, barColumns, style)}`;
+    const line = `${style.cyan(spinner)} ${style.bold(doing)}${bar}${words.join('')}`;
+    if (displayWidth(withoutStyle(line)) <= columns) return line;
+  }
+  return truncate(`${spinner} ${doing}`, columns);
+}
+
+function windowWords({ tokens, inputBudget }: TurnScreenState, format: (count: number) => string, of: string): string {
+  if (tokens === null) return '';
+  if (inputBudget === null) return `${format(tokens)} tokens`;
+  return `${format(tokens)}${of}${format(inputBudget)} tokens (${formatPercent(tokens, inputBudget)})`;
+}
+
+function windowBar(fraction: number, columns: number, style: Style): string {
+  const { filled, empty } = drawBar(fraction, columns);
+  const color = fraction < 0.6 ? style.green : fraction < 0.85 ? style.yellow : style.red;
+  return `${style.dim('▕')}${color(filled)}${empty}${style.dim('▏')}`;
+}
+
+function activityWords(state: TurnScreenState, now: number): string {
+  const { activity, tools, compaction, live } = state;
+  if (compaction !== null) return 'compacting';
+  const [first] = tools;
+  if (first !== undefined)
+    return tools.length === 1 ? `running ${safeLine(first.reference.name)}` : `running ${tools.length} tools`;
+  switch (activity.kind) {
+    case 'waiting':
+      return 'waiting for a worker';
+    case 'preparing':
+      return 'preparing';
+    case 'retrying':
+      return activity.failure === 'overflow' ? 'recovering from an overflow' : 'waiting to call the model again';
+    case 'calling': {
+      const again = activity.call.attempt > 1 ? ` (attempt ${activity.call.attempt})` : '';
+      const doing = live === null ? 'calling the model' : live.text.shown === '' ? 'thinking' : 'writing';
+      const quiet = now - state.heardAt;
+      return `${doing}${again}${quiet > 5_000 ? ` ${Math.floor(quiet / 1_000)} s` : ''}`;
+    }
+    case 'ended':
+      return activity.outcome.replaceAll('_', ' ');
+  }
+}
+
+/** Says that nobody seems to work, and what to do; `null` while news come. */
+export function quietWarning(state: TurnScreenState, now: number): string | null {
+  const quiet = now - state.heardAt;
+  const seconds = `${Math.floor(quiet / 1_000)} s`;
+  if (state.activity.kind === 'ended') return null;
+  if (state.activity.kind === 'waiting') {
+    if (quiet < QUIET_WAITING_MILLISECONDS) return null;
+    return `No worker has taken the message for ${seconds}. It is stored and will be taken; start a worker with \`npx holdfast worker\` or everything with \`npx holdfast dev\`.`;
+  }
+  // A running tool and a model that thinks may be silent for long.
+  const patience = state.tools.length > 0 ? QUIET_WORKING_MILLISECONDS * 4 : QUIET_WORKING_MILLISECONDS;
+  if (quiet < patience) return null;
+  return `No news for ${seconds}. The turn goes on when the model answers, or, if its worker died, when another one runs: \`npx holdfast worker\`.`;
+}

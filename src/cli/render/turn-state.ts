@@ -1,0 +1,243 @@
+import type { ListedEntry, LiveTextUpdate } from '../../client/types.ts';
+import type { ToolCallPart } from '../../context/content.ts';
+import { textOf } from '../../context/content.ts';
+import { applyCompaction } from './compaction-state.ts';
+import type { RunningCompaction } from './compaction-state.ts';
+import { addLiveText } from './live-text.ts';
+import type { LiveText } from './live-text.ts';
+import type { CallAttempt, ReadEvent, ToolReference } from './read-event.ts';
+import type { FinishedTool, TurnItem } from './turn-items.ts';
+
+/** What a turn does at the moment. */
+export type Activity =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'preparing' }
+  | { readonly kind: 'calling'; readonly call: CallAttempt }
+  | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string }
+  | { readonly kind: 'ended'; readonly outcome: string };
+
+export interface RunningTool {
+  readonly reference: ToolReference;
+  readonly arguments: string | null;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** A turn as far as its events tell: what a screen shows of it. Never changed, only replaced. */
+export interface TurnScreenState {
+  readonly turnId: string | null;
+  /** Answered model calls. */
+  readonly steps: number;
+  /** Tokens of the newest request. */
+  readonly tokens: number | null;
+  /** Tokens that a request may have; `null` until known. */
+  readonly inputBudget: number | null;
+  /** Dollars; `undefined` until known, `null` when a price is unknown. */
+  readonly cost: number | null | undefined;
+  readonly activity: Activity;
+  readonly tools: readonly RunningTool[];
+  readonly compaction: RunningCompaction | null;
+  readonly live: LiveText | null;
+  /** Tool calls of the newest answers, by `callNumber:callIndex`. */
+  readonly calls: ReadonlyMap<string, ToolCallPart>;
+  /** Number of the newest model call that was answered; 0 before the first. */
+  readonly answeredCall: number;
+  /** When the last event or text came, by the clock of the reader; milliseconds since 1970. */
+  readonly heardAt: number;
+}
+
+export function startState(now: number): TurnScreenState {
+  return {
+    turnId: null,
+    steps: 0,
+    tokens: null,
+    inputBudget: null,
+    cost: undefined,
+    activity: { kind: 'waiting' },
+    tools: [],
+    compaction: null,
+    live: null,
+    calls: new Map(),
+    answeredCall: 0,
+    heardAt: now,
+  };
+}
+
+export interface Applied {
+  readonly state: TurnScreenState;
+  readonly items: readonly TurnItem[];
+}
+
+const quiet = (state: TurnScreenState): Applied => ({ state, items: [] });
+
+export function applyLiveText(state: TurnScreenState, update: LiveTextUpdate): TurnScreenState {
+  // Text of a turn that is over, or of a call whose answer is already shown, comes too late.
+  if (state.turnId !== null && update.turnId !== state.turnId) return state;
+  if (state.activity.kind === 'ended') return state;
+  if (update.callNumber <= state.answeredCall) return state;
+  return { ...state, live: addLiveText(state.live, update) };
+}
+
+/** @param entry the entry that the event names, when it could be read */
+export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: ListedEntry | null): Applied {
+  switch (event.kind) {
+    case 'turn_begun':
+      return {
+        state: {
+          ...state,
+          turnId: event.turnId,
+          activity: { kind: 'preparing' },
+          tools: [],
+          live: null,
+          answeredCall: 0,
+        },
+        items: [{ kind: 'turn_begun', agent: event.agent, model: event.model }],
+      };
+    case 'message_taken':
+      return { state, items: entry === null ? [] : [{ kind: 'user', text: describeContent(entry) }] };
+    case 'call_started':
+      return quiet(callStarted(state, event.call, event.tokens));
+    case 'call_answered':
+      return callAnswered(state, event.call, event.inputTokens, entry);
+    case 'call_failed':
+      return callFailed(state, event);
+    case 'tool_claimed':
+      return quiet(toolClaimed(state, event.tool, event.at));
+    case 'tool_finished':
+      return toolFinished(state, event, entry);
+    case 'turn_ended':
+      return {
+        state: {
+          ...state,
+          activity: { kind: 'ended', outcome: event.outcome },
+          tools: [],
+          live: null,
+          compaction: null,
+        },
+        items: [{ kind: 'turn_ended', outcome: event.outcome, reason: event.reason }],
+      };
+    case 'turn_continued':
+    case 'quiet':
+      return quiet(state);
+    case 'other':
+      return {
+        state,
+        items: [notice('information', event.details === '' ? event.name : `${event.name}: ${event.details}`)],
+      };
+    case 'compaction_started':
+    case 'part_written':
+    case 'part_failed':
+    case 'form_failed':
+    case 'compaction_committed':
+    case 'compaction_exhausted':
+    case 'compaction_abandoned': {
+      const { compaction, tokens, items } = applyCompaction(state.compaction, event);
+      return { state: { ...state, compaction, tokens: tokens ?? state.tokens }, items };
+    }
+  }
+}
+
+function callStarted(state: TurnScreenState, call: CallAttempt, tokens: number | null): TurnScreenState {
+  return { ...state, activity: { kind: 'calling', call }, tokens: tokens ?? state.tokens, live: null };
+}
+
+function callAnswered(
+  state: TurnScreenState,
+  { callNumber }: CallAttempt,
+  inputTokens: number | null,
+  entry: ListedEntry | null,
+): Applied {
+  const toolCalls = entry?.content.flatMap((part) => (part.type === 'tool_call' ? [part] : [])) ?? [];
+  const text = entry === null ? '' : textOf(entry.content).trim();
+  return {
+    state: {
+      ...state,
+      steps: state.steps + 1,
+      tokens: inputTokens ?? state.tokens,
+      activity: { kind: 'preparing' },
+      live: null,
+      answeredCall: callNumber,
+      calls: new Map(toolCalls.map((part) => [`${callNumber}:${part.index}`, part])),
+    },
+    items: text === '' ? [] : [{ kind: 'answer', text }],
+  };
+}
+
+function callFailed(state: TurnScreenState, event: ReadEvent & { readonly kind: 'call_failed' }): Applied {
+  const { call, failure, evidence } = event;
+  const why = evidence === null ? failure : `${failure}: ${evidence}`;
+  const items: TurnItem[] = [
+    failure === 'overflow'
+      ? notice(
+          'warning',
+          'The provider reported that the window overflowed; the context is compacted and the call made again.',
+        )
+      : notice('warning', `The model call failed (${why}).`),
+  ];
+  return { state: { ...state, activity: { kind: 'retrying', call, failure }, live: null }, items };
+}
+
+function toolClaimed(state: TurnScreenState, tool: ToolReference, at: number): TurnScreenState {
+  const others = state.tools.filter(({ reference }) => !sameCall(reference, tool));
+  const call = state.calls.get(`${tool.callNumber}:${tool.callIndex}`);
+  const running: RunningTool = { reference: tool, arguments: call?.arguments ?? null, since: at };
+  return { ...state, tools: [...others, running] };
+}
+
+function toolFinished(
+  state: TurnScreenState,
+  event: ReadEvent & { readonly kind: 'tool_finished' },
+  entry: ListedEntry | null,
+): Applied {
+  const { tool } = event;
+  const running = state.tools.find(({ reference }) => sameCall(reference, tool));
+  const outcome = toolOutcome(event.outcome, entry);
+  const item: FinishedTool = {
+    kind: 'tool',
+    name: tool.name,
+    arguments: running?.arguments ?? state.calls.get(`${tool.callNumber}:${tool.callIndex}`)?.arguments ?? null,
+    outcome,
+    bytes: entry === null ? null : (entry.originalBytes ?? contentBytes(entry)),
+    failure: outcome === 'succeeded' || entry === null ? null : textOf(entry.content).slice(0, 400),
+    durationMilliseconds: running === undefined ? null : event.at - running.since,
+  };
+  return { state: { ...state, tools: state.tools.filter((other) => other !== running) }, items: [item] };
+}
+
+function toolOutcome(told: string | null, entry: ListedEntry | null): FinishedTool['outcome'] {
+  if (told === 'outcome_unknown' || told === 'not_run' || told === 'failed') return told;
+  return entry?.isError === true ? 'failed' : 'succeeded';
+}
+
+function sameCall(one: ToolReference, other: ToolReference): boolean {
+  return one.callNumber === other.callNumber && one.callIndex === other.callIndex;
+}
+
+function contentBytes(entry: ListedEntry): number {
+  return entry.content.reduce((sum, part) => {
+    if (part.type === 'text') return sum + Buffer.byteLength(part.text);
+    return part.type === 'image' || part.type === 'file' ? sum + Math.floor((part.data.length * 3) / 4) : sum;
+  }, 0);
+}
+
+/** Text of an entry, with a word for each part that is none. */
+export function describeContent(entry: ListedEntry): string {
+  const words = entry.content.flatMap((part) => {
+    switch (part.type) {
+      case 'text':
+        return [part.text];
+      case 'image':
+        return [`[image, ${part.width} × ${part.height}]`];
+      case 'file':
+        return [`[file ${part.name}]`];
+      case 'thinking':
+      case 'tool_call':
+        return [];
+    }
+  });
+  return words.join('\n');
+}
+
+function notice(level: 'information' | 'warning', text: string): TurnItem {
+  return { kind: 'notice', level, text };
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { withClient } from './connect.ts';
+import { findConversation, shortId } from './find-conversation.ts';
+import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { readText } from './read-text.ts';
+
+interface SendFlags extends ConnectionFlags {
+  readonly queue?: true;
+  readonly messageId?: string;
+}
+
+/** `holdfast send`: a message into a conversation. */
+export function sendCommand(): Command {
+  return withConnections(
+    holdfastCommand('send', {
+      summary: 'send a message into a conversation',
+      description:
+        'Sends a message. A running turn sees it at its next step; with --queue it starts the turn after. An idle conversation begins a turn. Returns when the message is stored.',
+      examples: [
+        'npx holdfast send last "Leave the tests alone"',
+        'npx holdfast send 4f1c22ab "Now write the changelog" --queue',
+        'git diff | npx holdfast send last -',
+      ],
+    }),
+  )
+    .argument(...CONVERSATION_ARGUMENT)
+    .argument('<message>', 'what to say; `-` reads it from standard input')
+    .option('--queue', 'start the next turn with it instead of steering the running one')
+    .option('--message-id <id>', 'your own id, which makes sending twice harmless')
+    .action(send);
+}
+
+async function send(reference: string, argument: string, flags: SendFlags): Promise<void> {
+  const content = await readText(argument, 'message');
+  const output = openOutput();
+  await withClient(flags, async (client) => {
+    const conversationId = await findConversation(client, reference);
+    const { turn } = await client.getConversation(conversationId);
+    const { messageId, duplicate } = await client.sendMessage({
+      conversationId,
+      content,
+      mode: flags.queue === true ? 'queue' : 'steer',
+      ...(flags.messageId !== undefined && { messageId: flags.messageId }),
+    });
+    if (flags.json === true) {
+      output.json({ conversationId, messageId, duplicate });
+      return;
+    }
+    const isRunning = turn !== null && turn.state !== 'ended';
+    const meaning = duplicate
+      ? 'It had been sent before; nothing was written.'
+      : isRunning && flags.queue !== true
+        ? 'Sent; the running turn sees it at its next step.'
+        : isRunning
+          ? 'Sent; the next turn begins with it.'
+          : 'Sent; a turn begins with it.';
+    output.lines([meaning, `  watch it: npx holdfast watch ${shortId(conversationId)}`]);
+  });
+}

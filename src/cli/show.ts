@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { withClient } from './connect.ts';
+import { count } from './count-option.ts';
+import { findConversation } from './find-conversation.ts';
+import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { conversationHeadLines, entryListLines } from './render/entry-list.ts';
+
+interface ShowFlags extends ConnectionFlags {
+  readonly entries: number;
+  readonly full?: true;
+}
+
+const DEFAULT_ENTRIES = 20;
+
+/** `holdfast show`: a conversation and its newest entries. */
+export function showCommand(): Command {
+  return withConnections(
+    holdfastCommand('show', {
+      summary: 'show a conversation and its newest entries',
+      description:
+        'Shows state, figures and the newest entries of a conversation, each with the id that `holdfast entry` takes.',
+      examples: ['npx holdfast show last', 'npx holdfast show 4f1c22ab --entries 200 --full | less'],
+    }),
+  )
+    .argument(...CONVERSATION_ARGUMENT)
+    .option('--entries <number>', 'newest entries to show', count(0, 1_000), DEFAULT_ENTRIES)
+    .option('--full', 'whole texts instead of their first lines')
+    .action(show);
+}
+
+async function show(reference: string, flags: ShowFlags): Promise<void> {
+  const output = openOutput();
+  await withClient(flags, async (client) => {
+    const conversationId = await findConversation(client, reference);
+    const conversation = await client.getConversation(conversationId);
+    // Sequences have no gaps: the newest entries are those after the rest.
+    const afterSequence = Math.max(0, conversation.entryCount - flags.entries);
+    const entries =
+      flags.entries === 0 ? [] : await client.listEntries({ conversationId, afterSequence, limit: flags.entries });
+    if (flags.json === true) {
+      output.json({ conversation, entries });
+      return;
+    }
+    const { style } = output;
+    output.lines(conversationHeadLines(conversation, style));
+    if (afterSequence > 0 && entries.length > 0)
+      output.lines(['', style.dim(`… ${afterSequence} earlier (--entries)`)]);
+    output.lines(entryListLines(entries, { columns: output.columns(), style, full: flags.full === true }));
+  });
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { findSurroundings } from './connect.ts';
+import { count } from './count-option.ts';
+import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+
+interface WorkerFlags extends ConnectionFlags {
+  readonly concurrency?: number;
+  readonly grace?: number;
+}
+
+/** `holdfast worker`: serves turns until it is told to stop. */
+export function workerCommand(): Command {
+  return withConnections(
+    holdfastCommand('worker', {
+      summary: 'run a worker that serves turns',
+      description:
+        'Serves turns with the agents of holdfast.yaml in this folder. Run as many as you like: each turn is served by one, and another takes over when it dies. SIGTERM and Ctrl-C let running calls finish, then hand over. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
+      examples: [
+        'npx holdfast worker',
+        'DATABASE_URL=postgres://… TEMPORAL_ADDRESS=temporal:7233 npx holdfast worker --concurrency 50',
+      ],
+    }),
+  )
+    .option('--concurrency <number>', 'model calls, summaries and tools at once (default: 100)', count(1, 10_000))
+    .option('--grace <seconds>', 'time that running calls get to finish at shutdown (default: 30)', count(0, 86_400))
+    .action(work);
+}
+
+async function work(flags: WorkerFlags): Promise<void> {
+  const { connections } = await findSurroundings(flags);
+  const { runWorker } = await import('../worker/run-worker.ts');
+  await runWorker({
+    environment: {
+      ...process.env,
+      DATABASE_URL: connections.databaseUrl,
+      TEMPORAL_ADDRESS: connections.temporalAddress,
+      TEMPORAL_NAMESPACE: connections.temporalNamespace,
+      ...(connections.simulatorUrl !== null && { HOLDFAST_SIMULATOR_URL: connections.simulatorUrl }),
+    },
+    ...(flags.concurrency !== undefined && { concurrentWork: flags.concurrency }),
+    ...(flags.grace !== undefined && { shutdownGraceMilliseconds: flags.grace * 1_000 }),
+  });
+}
