@@ -10,7 +10,7 @@ import { declaredToolName } from './tool-names.ts';
 /** A client of Anthropic's Messages API, or of a server that speaks it. */
 export function createAnthropicClient(provider: ProviderSettings): ModelClient {
   const sdk = new Anthropic({
-    ...sdkOptions(provider, 'x-api-key'),
+    ...sdkOptions(provider),
     // The SDK adds the version itself; users copy base URLs of both kinds.
     baseURL: provider.baseUrl.replace(/\/(?:v1\/?)?$/, ''),
     authToken: null,

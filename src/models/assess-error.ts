@@ -1,7 +1,7 @@
 import { gatherSignals, type ErrorSignals, type RawError } from './error-signals.ts';
 import * as words from './error-vocabulary.ts';
 import { retryDelay } from './retry-after.ts';
-import { tokenFigures, type TokenFigures } from './token-figures.ts';
+import { smallestFigure, tokenFigures, type TokenFigures } from './token-figures.ts';
 
 /** What kind of failure it was. */
 export type ErrorKind =
@@ -147,7 +147,7 @@ function byOtherLimit(signals: ErrorSignals, text: string, figures: TokenFigures
   const window = words.WINDOW_EXCEEDED.test(text) || (isOver(figures) && words.WINDOW_NAMED.test(text));
   const tokens = words.INPUT_TOKENS_EXCEEDED.token.test(text);
   const excess = words.INPUT_TOKENS_EXCEEDED.excess.test(text);
-  if (words.OUTPUT_WORDS.test(text) && !words.BESIDE_OUTPUT.test(text) && excess) return outputTooLarge(text, figures);
+  if (words.OUTPUT_WORDS.test(text) && !words.BESIDE_OUTPUT.test(text) && excess) return outputTooLarge(text);
   if (words.THINKING_WORDS.test(text) && !/budget|effort/.test(text)) {
     return { kind: 'thinking_refused', repair: 'drop_thinking', evidence: 'words about thinking that was sent back' };
   }
@@ -174,12 +174,12 @@ function byOtherLimit(signals: ErrorSignals, text: string, figures: TokenFigures
   return undefined;
 }
 
-function outputTooLarge(text: string, figures: TokenFigures): ErrorAssessment {
+function outputTooLarge(text: string): ErrorAssessment {
   // vLLM computes the maximum from what the input leaves free, and complains when that is negative.
   if (/(?:at least 1|greater than 0|positive|>= ?1|> ?0)\b[^0-9-]{0,40}-\d/.test(text)) {
     return { kind: 'overflow', repair: 'compact', evidence: 'a negative maximum output is left beside the input' };
   }
-  const { limit } = figures;
+  const limit = smallestFigure(text);
   const base = { kind: 'output_too_large', evidence: 'a limit on the output alone' } as const;
   return limit === undefined
     ? { ...base, repair: 'stop' }

@@ -1,5 +1,5 @@
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import { APIConnectionError as AnthropicConnectionError, APIError as AnthropicError } from '@anthropic-ai/sdk';
+import { APIConnectionError as OpenAIConnectionError, APIError as OpenAIError } from 'openai';
 import { StreamFailure } from './answer-collector.ts';
 import { classifyError } from './classify-error.ts';
 import { vendorMessageOf } from './error-signals.ts';
@@ -48,15 +48,17 @@ export function toModelCallError(error: unknown, provider: string): ModelCallErr
       streamed: true,
     });
   }
-  if (error instanceof Anthropic.APIConnectionError || error instanceof OpenAI.APIConnectionError) {
+  if (error instanceof AnthropicConnectionError || error instanceof OpenAIConnectionError) {
     return failedConnection(error.cause ?? error, provider);
   }
-  if (error instanceof Anthropic.APIError || error instanceof OpenAI.APIError) {
+  if (error instanceof AnthropicError || error instanceof OpenAIError) {
+    const body = property(error, 'rawBody') ?? error.error;
     return classified(provider, {
       status: error.status,
       headers: error.headers,
-      body: property(error, 'rawBody') ?? error.error,
-      text: error.message,
+      body,
+      // Text that is no JSON is only in the message, behind the status.
+      text: body === undefined ? error.message.replace(/^\d{3} /, '') : undefined,
       streamed: error.status === undefined,
     });
   }
@@ -102,7 +104,7 @@ function connectionEvidence(error: unknown): string | undefined {
   // The vendors' event streams hold JSON; what is not was damaged on the way.
   if (error instanceof SyntaxError) return 'an event of the stream was damaged';
   const runtime = error instanceof TypeError && /^(?:terminated|fetch failed|network error)/i.test(error.message);
-  if (runtime || error instanceof Anthropic.APIConnectionError || error instanceof OpenAI.APIConnectionError) {
+  if (runtime || error instanceof AnthropicConnectionError || error instanceof OpenAIConnectionError) {
     return 'the connection failed';
   }
   return undefined;

@@ -13,7 +13,7 @@ class BodyPreservingOpenAI extends OpenAI {
 /** The SDK for a provider that speaks one of OpenAI's protocols. */
 export function createOpenAISdk(provider: ProviderSettings): OpenAI {
   return new BodyPreservingOpenAI({
-    ...sdkOptions(provider, 'authorization'),
+    ...sdkOptions(provider),
     baseURL: provider.baseUrl.replace(/\/+$/, ''),
     organization: null,
     project: null,

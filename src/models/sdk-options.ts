@@ -20,10 +20,7 @@ const TOTAL_MILLISECONDS = 1_800_000;
  * What both SDKs are given: no retries (they belong to Temporal), no log (it would print the
  * conversation), our own time limits, and nothing from environment variables but the given key.
  */
-export function sdkOptions(
-  provider: ProviderSettings,
-  keyHeader: 'authorization' | 'x-api-key',
-): {
+export function sdkOptions(provider: ProviderSettings): {
   apiKey: string;
   maxRetries: 0;
   logLevel: 'off';
@@ -42,7 +39,7 @@ export function sdkOptions(
       idleMilliseconds: provider.idleTimeoutMilliseconds ?? idleDefault,
       totalMilliseconds,
     }),
-    // `null` removes a header: a server without keys gets none.
-    defaultHeaders: provider.apiKey === null ? { [keyHeader]: null, authorization: null } : {},
+    // Both SDKs send a key as bearer; `null` removes the header for a server without keys.
+    defaultHeaders: provider.apiKey === null ? { authorization: null } : {},
   };
 }

@@ -13,6 +13,9 @@ export interface TokenFigures {
   readonly lowerBound: boolean;
 }
 
+/** No model's output is capped lower. Tokens. */
+const SMALLEST_CAP = 16;
+
 type Role = 'limit' | 'input' | 'output' | 'excess' | 'other';
 
 interface Figure {
@@ -60,6 +63,12 @@ export function tokenFigures(text: string): TokenFigures {
   return assemble(figuresOf(text));
 }
 
+/** The smallest count that a text about the output alone names: of the wish and the cap, the cap. */
+export function smallestFigure(text: string): number | undefined {
+  const values = figuresOf(text).flatMap((figure) => (figure.value >= SMALLEST_CAP ? [figure.value] : []));
+  return values.length === 0 ? undefined : Math.min(...values);
+}
+
 /** `200043 + 32000 > 204658`: input, output and limit in their order. */
 function sumForm(text: string): TokenFigures | undefined {
   const n = String.raw`(\d[\d,._']*)`;
@@ -87,7 +96,7 @@ function figuresOf(text: string): Figure[] {
     const signed = match[1] === '-' ? -value : value;
     // Error numbers, sizes in other units, rates, and what is too small to be a limit on tokens of a model.
     if (OTHER_UNIT.test(after) || NOT_A_COUNT.test(before) || PERIOD.test(after)) return [];
-    if (match[3] === undefined && /^\)?\.?$/.test(after) && /\($/.test(before) && !/token/.test(before)) return [];
+    if (match[3] === undefined && /^\)?\.?$/.test(after) && before.endsWith('(') && !/token/.test(before)) return [];
     return [{ value: signed, role: roleOf(before, after), lowerBound: AT_LEAST.test(before) }];
   });
 }

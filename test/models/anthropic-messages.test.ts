@@ -1,0 +1,235 @@
+import { afterEach, expect, test } from 'vitest';
+import { createAnthropicClient } from '../../src/models/anthropic-messages.ts';
+import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
+import { assistant, call, failureOf, listening, requestOf, results, user, viewOf } from '../support/model-builders.ts';
+
+let server: HttpServer | undefined;
+afterEach(async () => server?.close());
+
+const START = {
+  type: 'message_start',
+  message: {
+    id: 'msg_1',
+    usage: { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 1 },
+  },
+};
+
+function finish(stopReason: string, outputTokens = 7) {
+  return [
+    {
+      type: 'message_delta',
+      delta: { stop_reason: stopReason, stop_sequence: null },
+      usage: { output_tokens: outputTokens },
+    },
+    { type: 'message_stop' },
+  ];
+}
+
+const HELLO = [
+  START,
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
+  { type: 'content_block_stop', index: 0 },
+  ...finish('end_turn'),
+];
+
+async function clientOf(
+  answer: Parameters<typeof startHttpServer>[0],
+  limits: { idleTimeoutMilliseconds?: number } = {},
+) {
+  server = await startHttpServer(answer);
+  return createAnthropicClient({
+    name: 'anthropic',
+    protocol: 'anthropic',
+    baseUrl: `${server.url}/v1/`,
+    apiKey: 'key',
+    ...limits,
+  });
+}
+
+const REQUEST = requestOf(viewOf([user('hi')]));
+
+test('an answer is streamed, collected and counted with cached input', async () => {
+  const client = await clientOf((_, response) => stream(response, HELLO));
+  const options = listening();
+  const answer = await client.answer(REQUEST, options);
+  expect(answer).toEqual({
+    content: [{ type: 'text', text: 'Hello' }],
+    stopReason: 'end',
+    usage: { input: 240, cacheRead: 200, cacheWrite: 30, output: 7 },
+    responseId: 'msg_1',
+  });
+  expect(options.deltas).toEqual([
+    { kind: 'text', text: 'Hel' },
+    { kind: 'text', text: 'lo' },
+  ]);
+  expect(server?.requests[0]).toMatchObject({
+    path: '/v1/messages',
+    headers: { authorization: 'Bearer key' },
+    body: { stream: true },
+  });
+});
+
+test('thinking, redacted thinking and parallel tool calls come back whole, cut-off arguments as text', async () => {
+  const client = await clientOf((_, response) =>
+    stream(response, [
+      START,
+      { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'hm' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'proof' } },
+      { type: 'content_block_start', index: 1, content_block: { type: 'redacted_thinking', data: 'secret' } },
+      {
+        type: 'content_block_start',
+        index: 2,
+        content_block: { type: 'tool_use', id: 'toolu_1', name: 'read_file', input: {} },
+      },
+      { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '{"path":' } },
+      { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '"a"}' } },
+      {
+        type: 'content_block_start',
+        index: 3,
+        content_block: { type: 'tool_use', id: 'toolu_2', name: 'read_file', input: {} },
+      },
+      { type: 'content_block_delta', index: 3, delta: { type: 'input_json_delta', partial_json: '{"path":"b' } },
+      ...finish('max_tokens'),
+    ]),
+  );
+  const options = listening();
+  const answer = await client.answer(REQUEST, options);
+  expect(answer.stopReason).toBe('maximum_output');
+  expect(answer.content).toEqual([
+    { type: 'thinking', text: 'hm', provider: 'anthropic', signature: 'proof' },
+    { type: 'thinking', text: '', provider: 'anthropic', encrypted: 'secret' },
+    { type: 'tool_call', index: 0, id: 'toolu_1', name: 'read_file', arguments: '{"path":"a"}' },
+    { type: 'tool_call', index: 1, id: 'toolu_2', name: 'read_file', arguments: '{"path":"b' },
+  ]);
+  expect(options.deltas).toContainEqual({ kind: 'tool_call', index: 1, argumentsText: '{"path":"b' });
+});
+
+test.each([
+  ['stop_sequence', 'end'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'refusal'],
+  ['model_context_window_exceeded', 'window_full'],
+  ['pause_turn', 'other'],
+])('stop reason %s means %s', async (vendor, expected) => {
+  const client = await clientOf((_, response) => stream(response, [START, ...finish(vendor)]));
+  expect((await client.answer(REQUEST, listening())).stopReason).toBe(expected);
+});
+
+test('an error event in the stream is classified although HTTP said 200', async () => {
+  const client = await clientOf((_, response) =>
+    stream(response, [START, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }]),
+  );
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toMatchObject({ kind: 'retryable', cause: 'outage' });
+  expect(failure.status).toBeUndefined();
+});
+
+test('an overflow tells the figures, the vendor words stand apart from the message', async () => {
+  const words = 'prompt is too long: 213462 tokens > 200000 maximum';
+  const client = await clientOf((_, response) =>
+    respond(response, 400, { type: 'error', error: { type: 'invalid_request_error', message: words } }),
+  );
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toMatchObject({ kind: 'overflow', repair: 'compact', actual: 213_462, limit: 200_000 });
+  expect(failure.status).toBe(400);
+  expect(failure.vendorMessage).toBe(words);
+  expect(failure.message).not.toContain('too long:');
+  expect(failure.cause).toBeUndefined();
+});
+
+test('a maximum output that does not fit beside the input is lowered once', async () => {
+  const client = await clientOf((request, response) => {
+    const asked = Reflect.get(Object(request.body), 'max_tokens');
+    if (asked <= 6_000) stream(response, HELLO);
+    else {
+      const message = `input length and \`max_tokens\` exceed context limit: 26000 + ${asked} > 32000, decrease input length or \`max_tokens\` and try again`;
+      respond(response, 400, { type: 'error', error: { type: 'invalid_request_error', message } });
+    }
+  });
+  const answer = await client.answer(REQUEST, listening());
+  expect(answer.stopReason).toBe('end');
+  expect(server?.requests.map((request) => Reflect.get(Object(request.body), 'max_tokens'))).toEqual([8_192, 6_000]);
+});
+
+test('a maximum output that would become useless is not lowered: the view has to shrink', async () => {
+  const message = 'input length and `max_tokens` exceed context limit: 31500 + 8192 > 32000';
+  const client = await clientOf((_, response) => respond(response, 400, { error: { message } }));
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toMatchObject({ kind: 'overflow', limit: 32_000 });
+  expect(server?.requests).toHaveLength(1);
+});
+
+test('thinking that the provider refuses is left out, once', async () => {
+  const client = await clientOf((request, response) => {
+    if (request.text.includes('"signature"')) {
+      respond(response, 400, {
+        error: {
+          type: 'invalid_request_error',
+          message: 'messages.1.content.0: Invalid `signature` in `thinking` block',
+        },
+      });
+    } else stream(response, HELLO);
+  });
+  const thought = { type: 'thinking', text: 'hm', provider: 'anthropic', signature: 'old' } as const;
+  const view = viewOf([user('hi'), assistant(thought, call('toolu_1')), results(['toolu_1', 'content'])]);
+  await client.answer(requestOf(view), listening());
+  expect(server?.requests).toHaveLength(2);
+});
+
+test('a body without a stream is classified by what it says', async () => {
+  const client = await clientOf((_, response) =>
+    respond(response, 200, { error: { message: 'Prompt too long for the context window' } }),
+  );
+  expect((await failureOf(client.answer(REQUEST, listening()))).verdict).toMatchObject({ kind: 'overflow' });
+});
+
+test('no call is repeated on its own, and Retry-After is handed on', async () => {
+  const client = await clientOf((_, response) =>
+    respond(response, 429, { error: { type: 'rate_limit_error', message: 'slow' } }, { 'retry-after': '7' }),
+  );
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toMatchObject({ kind: 'retryable', cause: 'rate_limit', delayMilliseconds: 7_000 });
+  expect(server?.requests).toHaveLength(1);
+});
+
+test('a megabyte of text and 200 tool calls in one answer are collected', async () => {
+  const piece = 'x'.repeat(1_000);
+  const events = [
+    START,
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ...Array.from({ length: 1_000 }, () => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text: piece },
+    })),
+    ...Array.from({ length: 200 }, (_, index) => [
+      {
+        type: 'content_block_start',
+        index: index + 1,
+        content_block: { type: 'tool_use', id: `toolu_${index}`, name: 'read_file', input: {} },
+      },
+      {
+        type: 'content_block_delta',
+        index: index + 1,
+        delta: { type: 'input_json_delta', partial_json: `{"path":"${index}"}` },
+      },
+    ]).flat(),
+    ...finish('tool_use'),
+  ];
+  const client = await clientOf((_, response) => stream(response, events));
+  const answer = await client.answer(REQUEST, listening());
+  expect(answer.content).toHaveLength(201);
+  expect(answer.content[0]).toEqual({ type: 'text', text: piece.repeat(1_000) });
+  expect(answer.content[200]).toMatchObject({ index: 199, arguments: '{"path":"199"}' });
+});
+
+test('a server without keys gets none', async () => {
+  server = await startHttpServer((_, response) => stream(response, HELLO));
+  const client = createAnthropicClient({ name: 'local', protocol: 'anthropic', baseUrl: server.url, apiKey: null });
+  await client.answer(REQUEST, listening());
+  expect(server.requests[0]?.headers['x-api-key']).toBeUndefined();
+  expect(server.requests[0]?.headers.authorization).toBeUndefined();
+});

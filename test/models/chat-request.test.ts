@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { ContentPart } from '../../src/context/content.ts';
+import type { ViewMessage } from '../../src/context/view.ts';
+import { chatDialect } from '../../src/models/chat-dialect.ts';
+import { chatRequest } from '../../src/models/chat-request.ts';
+import { assistant, call, GROUP, PICTURE, requestOf, results, user, viewOf } from '../support/model-builders.ts';
+
+const OPENAI = 'https://api.openai.com/v1';
+
+function chat(messages: readonly ViewMessage[], baseUrl = OPENAI, provider = 'openai') {
+  return chatRequest(requestOf(viewOf(messages)), { provider, dialect: chatDialect(baseUrl), thinking: true });
+}
+
+test('every call is followed by its tool message', () => {
+  const request = chat(GROUP);
+  expect(request.messages).toEqual([
+    { role: 'system', content: 'You read files.' },
+    { role: 'user', content: 'do it' },
+    {
+      role: 'assistant',
+      content: 'reading',
+      tool_calls: [
+        { id: 'toolu_a', type: 'function', function: { name: 'read_file', arguments: '{"path":"a"}' } },
+        { id: 'toolu_b', type: 'function', function: { name: 'read_file', arguments: '{"path":"a"}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'toolu_a', content: 'A' },
+    { role: 'tool', tool_call_id: 'toolu_b', content: 'B' },
+    { role: 'user', content: 'and now?' },
+  ]);
+  expect(request.prompt_cache_key).toBe('conversation-1');
+  expect(request.max_completion_tokens).toBe(8_192);
+});
+
+test('a compatible server gets the fields that it knows', () => {
+  const request = chat(GROUP, 'http://localhost:8000/v1');
+  expect(request.max_tokens).toBe(8_192);
+  expect(request).not.toHaveProperty('prompt_cache_key');
+  expect(request).not.toHaveProperty('max_completion_tokens');
+});
+
+test('images of results follow in the user message after all of them', () => {
+  const view = [
+    user('look'),
+    assistant(call('a', 0), call('b', 1)),
+    results(['a', PICTURE], ['b', 'B']),
+    user('well?'),
+  ];
+  const messages = chat(view).messages;
+  expect(messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'user']);
+  expect(messages[5]?.content).toEqual([
+    { type: 'text', text: 'From the result of read_file:' },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
+    { type: 'text', text: 'well?' },
+  ]);
+});
+
+test('Mistral gets ids of nine characters, and no user message right after a tool message', () => {
+  const { messages } = chat(GROUP, 'https://api.mistral.ai/v1', 'mistral');
+  const ids = messages.flatMap((message) => (message.role === 'tool' ? [message.tool_call_id] : []));
+  expect(ids).toHaveLength(2);
+  for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+  expect(messages.map((message) => message.role).slice(-3)).toEqual(['tool', 'assistant', 'user']);
+});
+
+test('reasoning goes back in the field that it came in, proofs with their call', () => {
+  const parts: ContentPart[] = [
+    { type: 'thinking', text: 'hm', provider: 'deepseek', signature: 'reasoning_content' },
+    { type: 'thinking', text: '', provider: 'deepseek', signature: 'reasoning_details', encrypted: '[{"a":1}]' },
+    { type: 'thinking', text: '', provider: 'deepseek', signature: 'extra_content', encrypted: '{"google":1}' },
+    call('a'),
+  ];
+  const messages = [user('x'), assistant(...parts), results(['a', 'A'])];
+  expect(chat(messages, 'https://api.deepseek.com', 'deepseek').messages[2]).toMatchObject({
+    reasoning_content: 'hm',
+    reasoning_details: [{ a: 1 }],
+    tool_calls: [{ id: 'a', extra_content: { google: 1 } }],
+  });
+  expect(JSON.stringify(chat(messages).messages)).not.toContain('reasoning');
+});
+
+test('a proof of another protocol under the same provider name is left out', () => {
+  const parts: ContentPart[] = [
+    { type: 'thinking', text: 'hm', provider: 'openai', signature: '{"id":"rs_1","summary":[]}' },
+  ];
+  expect(chat([user('x'), assistant(...parts, 'y')]).messages[2]).toEqual({ role: 'assistant', content: 'y' });
+});

@@ -1,0 +1,143 @@
+import { afterEach, expect, test } from 'vitest';
+import { createAnthropicClient } from '../../src/models/anthropic-messages.ts';
+import { beginStream, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
+import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
+
+let server: HttpServer | undefined;
+afterEach(async () => server?.close());
+
+const START = {
+  type: 'message_start',
+  message: {
+    id: 'msg_1',
+    usage: { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 30, output_tokens: 1 },
+  },
+};
+
+function finish(stopReason: string, outputTokens = 7) {
+  return [
+    {
+      type: 'message_delta',
+      delta: { stop_reason: stopReason, stop_sequence: null },
+      usage: { output_tokens: outputTokens },
+    },
+    { type: 'message_stop' },
+  ];
+}
+
+const HELLO = [
+  START,
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
+  { type: 'content_block_stop', index: 0 },
+  ...finish('end_turn'),
+];
+
+async function clientOf(
+  answer: Parameters<typeof startHttpServer>[0],
+  limits: { idleTimeoutMilliseconds?: number } = {},
+) {
+  server = await startHttpServer(answer);
+  return createAnthropicClient({
+    name: 'anthropic',
+    protocol: 'anthropic',
+    baseUrl: `${server.url}/v1/`,
+    apiKey: 'key',
+    ...limits,
+  });
+}
+
+const REQUEST = requestOf(viewOf([user('hi')]));
+
+test('aborting while it streams rejects at once with AbortError and closes the socket', async () => {
+  const client = await clientOf((_, response) => beginStream(response, HELLO.slice(0, 4)));
+  const abort = new AbortController();
+  const options = { signal: abort.signal, onDelta: () => abort.abort() };
+  await expect(client.answer(REQUEST, options)).rejects.toMatchObject({ name: 'AbortError' });
+  await server?.disconnected(0);
+});
+
+test('aborting before the first byte rejects with AbortError and closes the socket', async () => {
+  const abort = new AbortController();
+  const client = await clientOf(() => abort.abort());
+  await expect(client.answer(REQUEST, listening(abort.signal))).rejects.toMatchObject({ name: 'AbortError' });
+  await server?.disconnected(0);
+});
+
+test('a signal that is aborted already sends nothing', async () => {
+  const client = await clientOf((_, response) => stream(response, HELLO));
+  await expect(client.answer(REQUEST, listening(AbortSignal.abort()))).rejects.toMatchObject({ name: 'AbortError' });
+  expect(server?.requests).toHaveLength(0);
+});
+
+test.each([
+  ['before the first byte', []],
+  ['in the middle of the answer', HELLO.slice(0, 3)],
+])('silence %s ends the call as a lost connection and closes the socket', async (_, events) => {
+  const client = await clientOf(
+    (_request, response) => {
+      if (events.length > 0) beginStream(response, events);
+    },
+    { idleTimeoutMilliseconds: 100 },
+  );
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toEqual({
+    kind: 'retryable',
+    cause: 'connection',
+    evidence: 'the server sent no byte for 100 ms',
+  });
+  await server?.disconnected(0);
+});
+
+test('an answer over the total time limit ends although bytes keep coming', async () => {
+  server = await startHttpServer((_, response) => {
+    beginStream(response, HELLO.slice(0, 2));
+    const pings = setInterval(() => response.write('event: ping\ndata: {"type":"ping"}\n\n'), 20);
+    response.on('close', () => clearInterval(pings));
+  });
+  const client = createAnthropicClient({
+    name: 'anthropic',
+    protocol: 'anthropic',
+    baseUrl: server.url,
+    apiKey: 'key',
+    totalTimeoutMilliseconds: 200,
+  });
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toMatchObject({ kind: 'retryable', evidence: 'the answer took longer than 200 ms' });
+  await server.disconnected(0);
+});
+
+test.each([
+  ['ends without a stop reason', (response: Parameters<typeof stream>[0]) => stream(response, HELLO.slice(0, 4))],
+  [
+    'is cut with the connection',
+    (response: Parameters<typeof stream>[0]) => {
+      beginStream(response, HELLO.slice(0, 4));
+      response.socket?.resetAndDestroy();
+    },
+  ],
+  [
+    'holds a damaged event',
+    (response: Parameters<typeof stream>[0]) => {
+      beginStream(response, [START]);
+      response.end('event: content_block_delta\ndata: {"type":"content_block_delta","secret words\n\n');
+    },
+  ],
+])('a stream that %s is retryable and quotes nothing', async (_, answer) => {
+  const client = await clientOf((_request, response) => answer(response));
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toMatchObject({ kind: 'retryable', cause: 'connection' });
+  expect(failure.message).not.toContain('secret');
+});
+
+test('a refused connection is retryable', async () => {
+  const client = await clientOf(() => {});
+  await server?.close();
+  const failure = await failureOf(client.answer(REQUEST, listening()));
+  expect(failure.verdict).toMatchObject({
+    kind: 'retryable',
+    cause: 'connection',
+    evidence: 'connection error ECONNREFUSED',
+  });
+});
