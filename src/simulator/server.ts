@@ -1,5 +1,4 @@
 import type { Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono, type Context } from 'hono';
@@ -67,7 +66,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const server = createAdaptorServer({ fetch: createApplication(state).fetch });
   if (!('closeAllConnections' in server)) throw new TypeError('the simulator needs an HTTP/1.1 server');
   await listen(server, complete);
-  const { port } = server.address() as AddressInfo;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the simulator does not listen on a port');
+  const { port } = address;
   const host = complete.host.includes(':') ? `[${complete.host}]` : complete.host;
   return { url: `http://${host}:${port}`, port, close: () => close(server) };
 }
@@ -139,8 +140,8 @@ async function guard(protocol: Protocol, outgoing: ServerResponse, serve: () => 
   try {
     await serve();
   } catch (error) {
-    if (outgoing.headersSent) return outgoing.destroy() as unknown as void;
-    sendRefusal(outgoing, undefined, toVendorError(protocol, error));
+    if (outgoing.headersSent) outgoing.destroy();
+    else sendRefusal(outgoing, undefined, toVendorError(protocol, error));
   }
 }
 

@@ -48,7 +48,16 @@ export function breakAnswer(answer: Answer, kind: FaultKind, callId: string, max
       return { blocks: [{ kind: 'tool_call', id: callId, ...STRAY_CALL }], stop: 'tool_calls' };
     case 'summary_without_sections':
       return { ...answer, blocks: [{ kind: 'text', text: flatten(answer) }] };
-    default:
+    case 'overflow':
+    case 'rate_limit':
+    case 'server_error':
+    case 'status':
+    case 'connection_reset':
+    case 'hang':
+    case 'cut_stream':
+    case 'stall_stream':
+    case 'stream_error':
+    case 'delay':
       return answer;
   }
 }
@@ -71,8 +80,8 @@ function withCalls(
 ): readonly AnswerBlock[] {
   const calls = blocks.filter((block) => block.kind === 'tool_call');
   const broken = calls.length > 0 ? blocks : [{ kind: 'tool_call' as const, id: callId, ...STRAY_CALL }];
-  return broken.map((block) =>
-    block.kind === 'tool_call' ? { ...block, argumentsText: change(block.argumentsText) } : block,
+  return broken.map((block): AnswerBlock =>
+    block.kind === 'tool_call' ? Object.assign({}, block, { argumentsText: change(block.argumentsText) }) : block,
   );
 }
 

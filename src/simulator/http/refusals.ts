@@ -75,7 +75,25 @@ export function faultRefusal(fault: Fault, request: SimulatorRequest, inputToken
       return vendorError(protocol, { status: fault.status, message: SERVER_MESSAGES[fault.status] ?? 'Server error' });
     case 'status':
       return new VendorError(fault.status, fault.body, fault.headers);
-    default:
+    case 'connection_reset':
+    case 'hang':
+    case 'cut_stream':
+    case 'stall_stream':
+    case 'stream_error':
+    case 'delay':
+    case 'malformed_arguments':
+    case 'cut_arguments':
+    case 'unknown_tool':
+    case 'empty_answer':
+    case 'refusal':
+    case 'content_filter':
+    case 'cut_answer':
+    case 'window_full':
+    case 'summary_empty':
+    case 'summary_cut_off':
+    case 'summary_too_long':
+    case 'summary_tool_call':
+    case 'summary_without_sections':
       return undefined;
   }
 }

@@ -174,7 +174,7 @@ function contentPiece(prefix: string, content: Content): Piece {
   const parts = typeof content === 'string' ? [] : content;
   const images = parts.reduce(
     (sum, part) =>
-      part.type === 'input_image' ? sum + imageTokens(String(part.image_url ?? '').replace(/^data:[^,]*,/, '')) : sum,
+      part.type === 'input_image' ? sum + imageTokens((part.image_url ?? '').replace(/^data:[^,]*,/, '')) : sum,
     0,
   );
   return { text: prefix + contentText(content), extraTokens: FRAMING_TOKENS + images };

@@ -106,8 +106,8 @@ function valueOf(text: string, key: string): string | undefined {
 }
 
 function jsonValue(rest: string): string | undefined {
-  const string = /^"((?:[^"\\]|\\.)*)"/.exec(rest);
-  if (string !== null) return String(JSON.parse(string[0].replace(/[\u0000-\u001f]/g, ' ')));
+  const string = /^"(?:[^"\\\n]|\\.)*"/.exec(rest)?.[0];
+  if (string !== undefined) return unquoted(string);
   if (!/^[[{]/.test(rest)) return /^[^,\n}\]]+/.exec(rest)?.[0].trim();
   for (let end = 1; end <= rest.length; end += 1) {
     const last = rest.charAt(end - 1);
@@ -119,6 +119,15 @@ function jsonValue(rest: string): string | undefined {
     }
   }
   return undefined;
+}
+
+function unquoted(json: string): string {
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    // Not quite JSON, as in a README's example: the words between the quotes.
+    return json.slice(1, -1);
+  }
 }
 
 /** Lines that open no paragraph of prose: headings, badges, HTML, tables, quotes, lists, fences, underlines. */

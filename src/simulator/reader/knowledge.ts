@@ -1,6 +1,6 @@
 import { stringArgument, type CallEvent, type ConversationEvent } from '../agents/conversation.ts';
 import { tellsToGoOn } from '../agents/user-text.ts';
-import { joinSegments, parseFilePage, type Segment } from './file-text.ts';
+import { isPlaceholder, joinSegments, parseFilePage, type Segment } from './file-text.ts';
 import { readSummaries, type SummaryMemory } from './memory-lines.ts';
 import { parseOpenedEntry, parsePassages, type Passage } from './recall-result.ts';
 
@@ -25,6 +25,8 @@ export interface OpenedOriginal {
   readonly from: number;
   /** Where to read on; absent at the end of the entry. */
   readonly nextOffset: number | undefined;
+  /** Results of it that were taken out since. */
+  readonly lost: number;
 }
 
 /** Everything that the reader knows: what its request shows, and nothing else. */
@@ -120,7 +122,8 @@ function gatherSearches(calls: readonly CallEvent[]): ReadonlyMap<string, readon
   const searches = new Map<string, readonly Passage[]>();
   for (const call of calls) {
     const query = call.name === 'recall_search' ? stringArgument(call, 'query') : undefined;
-    if (query !== undefined && call.result !== undefined) searches.set(query, parsePassages(call.result.text));
+    if (query === undefined || call.result === undefined || isPlaceholder(call.result.text)) continue;
+    searches.set(query, parsePassages(call.result.text));
   }
   return searches;
 }
@@ -130,11 +133,16 @@ function gatherOpened(calls: readonly CallEvent[]): ReadonlyMap<string, OpenedOr
   for (const call of calls) {
     const entryId = call.name === 'recall_open' ? stringArgument(call, 'entry_id') : undefined;
     if (entryId === undefined || call.result === undefined) continue;
-    const before = opened.get(entryId);
+    const before = opened.get(entryId) ?? { entryId, text: '', from: 0, nextOffset: 0, lost: 0 };
+    if (isPlaceholder(call.result.text)) {
+      opened.set(entryId, { ...before, lost: before.lost + 1 });
+      continue;
+    }
     const page = isFailure(call) ? { text: '', from: 0, nextOffset: undefined } : parseOpenedEntry(call.result.text);
-    const goesOn = before !== undefined && before.from + before.text.length === page.from;
+    const goesOn = before.from + before.text.length === page.from;
     opened.set(entryId, {
       entryId,
+      lost: before.lost,
       text: goesOn ? before.text + page.text : page.text,
       from: goesOn ? before.from : page.from,
       nextOffset: page.nextOffset,

@@ -18,6 +18,12 @@ const PASSAGES = 3;
 /** Pages of one entry that are opened before the reader gives up on it. */
 const MOST_PAGES = 12;
 
+/** Times that an opened entry may be taken out of the context again before the reader gives up on it. */
+const MOST_LOST = 3;
+
+/** Items whose facts are looked up before their rows are written, so that little is lost when the context is shortened again. */
+const MOST_ITEMS = 4;
+
 type Call = Draft['calls'][number];
 
 /** Recall calls that would bring back the missing facts of some items; none when nothing more can be tried. */
@@ -70,11 +76,24 @@ function searchCall(tools: ToolKit, query: string): Call | undefined {
 function nextPage(knowledge: Knowledge, entryId: string, tools: ToolKit, characters: number): Call | undefined {
   if (tools.open === undefined) return undefined;
   const opened = knowledge.opened.get(entryId);
-  if (opened !== undefined && (opened.nextOffset === undefined || opened.text.length > characters * MOST_PAGES))
+  if (
+    opened !== undefined &&
+    (opened.nextOffset === undefined || opened.lost >= MOST_LOST || opened.text.length > characters * MOST_PAGES)
+  )
     return undefined;
   const offset = opened?.nextOffset ?? 0;
   return {
     name: tools.open.name,
     arguments: { entry_id: entryId, offset, ...(tools.open.limits ? { limit: characters } : {}) },
   };
+}
+
+/** The first items of a part: up to and with the last of the few whose facts must be looked up. */
+export function withFewLookups(task: ReadingTask, items: readonly Item[], knowledge: Knowledge): readonly Item[] {
+  let missing = 0;
+  const end = items.findIndex((item) => {
+    if (factsOf(task, item).some((fact) => knownFact(knowledge, item, fact).state === 'unknown')) missing += 1;
+    return missing >= MOST_ITEMS;
+  });
+  return end === -1 ? items : items.slice(0, end + 1);
 }

@@ -82,6 +82,6 @@ export function foldIntoItems(items: readonly Item[], memories: readonly Memory[
   return [...folded.values()].map((memory) => {
     const files = items.find((item) => item.label === memory.label)?.files ?? [];
     const isComplete = memory.read !== 'all' && files.length > 0 && files.every((path) => memory.read.includes(path));
-    return isComplete ? { ...memory, read: 'all' } : memory;
+    return isComplete ? { label: memory.label, facts: memory.facts, read: 'all' } : memory;
   });
 }

@@ -5,7 +5,7 @@ import type { SimulatorRequest } from '../core/request.ts';
 import { gatherKnowledge, pathOf, type Knowledge } from './knowledge.ts';
 import { isRead } from './known-facts.ts';
 import { readListing, type Listing } from './listing.ts';
-import { lookupsFor } from './lookups.ts';
+import { lookupsFor, withFewLookups } from './lookups.ts';
 import { parseReadingTask, type Item, type ReadingTask } from './reading-task.ts';
 import { CONTINUED, largestPart, nextRows, reportHead, reportState, rowOf } from './report.ts';
 import { findTools, type ToolKit } from './tool-kit.ts';
@@ -116,7 +116,8 @@ function writeNext(reading: Reading): Draft {
   const report = reportState(task, events, knowledge);
   if (needsLook(report, reading)) return lookAtReport(reading);
   const labels = report.labels ?? [];
-  const left = items.filter((item) => !labels.includes(item.label)).slice(0, largestPart(request.model.window));
+  const missing = items.filter((item) => !labels.includes(item.label));
+  const left = withFewLookups(task, missing.slice(0, largestPart(request.model.window)), knowledge);
   if (left.length === 0 && (labels.length > 0 || items.length === 0)) return finish(reading, items, labels);
   const lookups = lookupsFor(task, left, knowledge, tools, request.model.window);
   if (lookups.length > 0) {
@@ -130,7 +131,7 @@ function writeNext(reading: Reading): Draft {
     left.map((item) => rowOf(task, item, knowledge)),
     request.maximumOutput,
   );
-  const isLast = items.filter((item) => !labels.includes(item.label)).length === rows.length;
+  const isLast = missing.length === rows.length;
   return writePart(reading, rows, labels.length === 0, isLast);
 }
 

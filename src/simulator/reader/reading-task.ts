@@ -19,7 +19,7 @@ export interface ReadingTask {
 }
 
 const FACTS_HEADING =
-  /^(?:for|about|of) (?:each|every|all)\b[^\n]*?\b(?:note|report|find|give|write down|look up|collect|record|tell)\b[^\n]*:\s*(.*)$/i;
+  /(?:^|[.!?;] +)(?:for|about|of) (?:each|every|all)\b[^\n]*?\b(?:note|report|find|give|write down|look up|collect|record|tell)\b[^\n:]*:\s*(.*)$/i;
 const LIST_LINE = /^\s*(?:[-*•]|\d{1,4}[.)])\s+(.+)$/;
 const DIRECTORY =
   /\b(?:each|every|all)(?: of the)? (?:text )?files? (?:in|under|of)(?: the directory)? `?([\w.@/-]+)`?/i;

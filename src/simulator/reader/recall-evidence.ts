@@ -13,7 +13,7 @@ export function isAbout(text: string, item: Item, path: string): boolean {
   const name = item.label === path ? '' : item.label;
   if (name === '') return false;
   if (text.includes(`"name": ${JSON.stringify(name)}`) || text.includes(`"name":${JSON.stringify(name)}`))
-    return /\.json$/.test(path);
+    return path.endsWith('.json');
   const title = /^(?:\s*\d+\t)?\s*#+ +(.*)$/m.exec(text.slice(0, TITLE_CHARACTERS))?.[1] ?? '';
   return /\.(?:md|markdown|txt|rst)$/i.test(path) && hasWord(title, name);
 }
@@ -67,10 +67,12 @@ function openedSegments(entry: OpenedOriginal): readonly Segment[] {
   const end = complete ? entry.text.length : Math.max(0, entry.text.lastIndexOf('\n'));
   const begin = entry.from === 0 ? 0 : entry.text.indexOf('\n') + 1;
   const page = parseFilePage(entry.text.slice(begin, end), undefined);
-  return page.segments.map((segment) => ({
-    ...segment,
-    fromStart: segment.fromStart && entry.from === 0 && (segment.firstLine ?? 1) === 1,
-    toEnd: segment.toEnd && complete,
+  return page.segments.map(({ text, firstLine, insideLine, fromStart, toEnd }) => ({
+    text,
+    firstLine,
+    insideLine,
+    fromStart: fromStart && entry.from === 0 && (firstLine ?? 1) === 1,
+    toEnd: toEnd && complete,
   }));
 }
 

@@ -23,7 +23,12 @@ export function parsePassages(text: string): readonly Passage[] {
       passages.push({ entryId: id, heading: line, lines: [], offset: Number(/\boffset (\d+)/i.exec(line)?.[1] ?? 0) });
     else passages.at(-1)?.lines.push(line);
   }
-  return passages.map(({ lines, ...passage }) => ({ ...passage, text: lines.join('\n').trim() }));
+  return passages.map(({ entryId, heading, offset, lines }) => ({
+    entryId,
+    heading,
+    offset,
+    text: lines.join('\n').trim(),
+  }));
 }
 
 /** What an opened entry shows. */
