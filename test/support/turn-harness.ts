@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
@@ -17,6 +16,7 @@ import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { installRuntimeLogger } from '../../src/temporal/logger.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
@@ -50,13 +50,45 @@ export interface TurnHarness {
     task: string,
     options?: { readonly model?: string; readonly conversationId?: string },
   ): Promise<TurnSummary & { conversationId: string }>;
+  /** Makes the simulator fail; see `src/simulator/faults/fault.ts`. */
+  fault(fault: Record<string, unknown>): Promise<void>;
+  clearFaults(): Promise<void>;
+  /** What the simulator was asked so far. */
+  requests(): Promise<SimulatorReport>;
   /** Raw history of the newest run of a conversation's turn, as JSON. */
   history(conversationId: string): Promise<string>;
   /** Stops workers, simulator and connections; fails when something was left open. */
   stop(): Promise<void>;
 }
 
+export interface SimulatorReport {
+  readonly total: number;
+  readonly agent: number;
+  readonly summary: number;
+  readonly requests: readonly {
+    readonly purpose: string;
+    readonly inputTokens: number;
+    readonly status: number;
+    readonly body?: unknown;
+  }[];
+}
+
+async function control(url: string, method: string, path: string, body?: unknown): Promise<void> {
+  const response = await fetch(`${url}/control/${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`simulator refused ${method} ${path}: ${await response.text()}`);
+}
+
+/** Temporal's runtime can be installed once in a process, and each test file is one. */
+let runtimeInstalled = false;
+
 export async function startTurnHarness(options: HarnessOptions = {}): Promise<TurnHarness> {
+  const logger = pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' });
+  if (!runtimeInstalled) installRuntimeLogger(logger);
+  runtimeInstalled = true;
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
   const [testDatabase, simulator, temporal, workspace] = await Promise.all([
     createTestDatabase(),
@@ -100,7 +132,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
         concurrentWork: 20,
         shutdownGraceMilliseconds: 1_000,
         crashPoints,
-        logger: pino({ level: 'silent' }),
+        logger,
       });
       workers.push(worker);
       return worker;
@@ -113,6 +145,10 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
       return { ...turn, conversationId: sent.conversationId };
     },
+    fault: async (fault) => control(simulator.url, 'POST', 'faults', fault),
+    clearFaults: async () => control(simulator.url, 'DELETE', 'faults'),
+    requests: async () =>
+      (await (await fetch(`${simulator.url}/control/requests?last=1000`)).json()) as SimulatorReport,
     async history(conversationId) {
       const history = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
       return JSON.stringify(history);
@@ -126,7 +162,6 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       await database.end({ timeout: 5 });
       await testDatabase.drop();
       await rm(workspace, { recursive: true, force: true });
-      await Runtime.instance().shutdown();
     },
   };
 }

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ListedEntry } from '../../src/client/types.ts';
+import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { textOf } from '../../src/context/content.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let harness: TurnHarness;
+/** Calls of the tool `hold` that are running; each ends when it is released or aborted. */
+const held = new Map<string, { release: () => void; aborted: () => boolean }>();
+
+const hold = defineTool({
+  name: 'hold',
+  description: 'Waits until it is released.',
+  input: z.object({ name: z.string() }),
+  effect: 'none',
+  run: async ({ name }, { signal }) => {
+    await new Promise<void>((resolve) => {
+      held.set(name, { release: resolve, aborted: () => signal.aborted });
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    signal.throwIfAborted();
+    return { content: `released ${name}` };
+  },
+});
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+const shown = (entries: readonly ListedEntry[]): string[] =>
+  entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`);
+
+async function startHolding(name: string): Promise<{ conversationId: string; messageId: string }> {
+  const sent = await harness.client.startTask({ task: `Call hold with {"name": "${name}"}` });
+  await waitUntil(`${name} is held`, () => held.has(name));
+  return sent;
+}
+
+test('a steering message enters at the next step, a queued one starts the next turn', async () => {
+  const { client } = harness;
+  const sent = await startHolding('steered');
+  const { conversationId } = sent;
+  const queued = await client.sendMessage({ conversationId, content: 'Say queued', mode: 'queue' });
+  await client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
+  held.get('steered')?.release();
+  const first = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const second = await client.waitForOutcome({ ...queued, timeoutMilliseconds: 30_000 });
+  expect(first.turnId).not.toBe(second.turnId);
+  const texts = shown(await client.listEntries({ conversationId }));
+  const place = (text: string): number => texts.findIndex((entry) => entry === text);
+  expect(texts.filter((text) => text.startsWith('user'))).toEqual([
+    'user: Call hold with {"name": "steered"}',
+    'user: Say steered',
+    'user: Say queued',
+  ]);
+  expect(place('user: Say steered')).toBeGreaterThan(place('tool_result: released steered'));
+  expect(place('assistant: steered')).toBeLessThan(place('user: Say queued'));
+});
+
+test('a stop aborts the running tool, keeps what finished, and the conversation goes on', async () => {
+  const { client } = harness;
+  const sent = await startHolding('stopped');
+  const stopped = Date.now();
+  await client.stop({ conversationId: sent.conversationId });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(turn).toMatchObject({ outcome: 'stopped' });
+  expect(Date.now() - stopped).toBeLessThan(5_000);
+  expect(held.get('stopped')?.aborted()).toBe(true);
+  const entries = await client.listEntries({ conversationId: sent.conversationId });
+  expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
+  expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
+});
+
+test("Temporal's own cancel ends the turn the way a stop does", async () => {
+  const sent = await startHolding('cancelled');
+  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).cancel();
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(turn.outcome).toBe('stopped');
+  expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
+});
+
+test('after a terminate the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
+  const sent = await startHolding('terminated');
+  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).terminate('test');
+  const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
+  expect(next.outcome).toBe('completed');
+  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  expect(dead.outcome).toBe('interrupted');
+  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+  expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
+  held.get('terminated')?.release();
+});
+
+test('a stop for an idle conversation is taken and changes nothing', async () => {
+  const turn = await harness.runTask('Say idle');
+  await harness.client.stop({ conversationId: turn.conversationId });
+  await waitUntil(
+    'the stop is taken',
+    async () => (await harness.client.getConversation(turn.conversationId)).waitingMessages === 0,
+  );
+  expect((await harness.runTask('Say on', { conversationId: turn.conversationId })).outcome).toBe('completed');
+});
+
+test('a compaction asked of an idle conversation is a turn with no step', async () => {
+  const turn = await harness.runTask('Say idle');
+  const asked = await harness.client.requestCompaction({ conversationId: turn.conversationId });
+  const compaction = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
+  expect(compaction).toMatchObject({ outcome: 'completed', steps: 0 });
+});
+
+test('sending the same message id twice enters it once; other content under the id is refused', async () => {
+  const { client } = harness;
+  const turn = await harness.runTask('Say first');
+  const { conversationId } = turn;
+  const message = {
+    conversationId,
+    content: 'Say twice',
+    messageId: `twice-${conversationId}`,
+    mode: 'queue',
+  } as const;
+  const one = await client.sendMessage(message);
+  const two = await client.sendMessage(message);
+  expect([one.duplicate, two.duplicate]).toEqual([false, true]);
+  await client.waitForOutcome({ ...one, timeoutMilliseconds: 30_000 });
+  const texts = shown(await client.listEntries({ conversationId }));
+  expect(texts.filter((text) => text === 'user: Say twice')).toHaveLength(1);
+  await expect(client.sendMessage({ ...message, content: 'Say other' })).rejects.toMatchObject({
+    code: 'message_id_reused',
+  });
+});
+
+test('a row that nobody rang for is found by upkeep', async () => {
+  const { conversationId } = await harness.runTask('Say hello');
+  const silent = await silentClient();
+  const sent = await silent.sendMessage({ conversationId, content: 'Say found', mode: 'queue' });
+  await silent.close();
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  expect(turn.outcome).toBe('completed');
+});
+
+test('200 messages from ten senders at the end of turns each enter once, in order of each sender, none lost', async () => {
+  const { conversationId } = await harness.runTask('Say start');
+  const senders = Array.from({ length: 10 }, (_, sender) => sender);
+  await Promise.all(
+    senders.map(async (sender) => {
+      for (let index = 0; index < 20; index += 1) {
+        await harness.client.sendMessage({ conversationId, content: `Say ${sender}/${index}` });
+        await delay((sender * 7 + index * 13) % 40);
+      }
+    }),
+  );
+  await waitUntil(
+    'all messages are taken',
+    async () => {
+      const conversation = await harness.client.getConversation(conversationId);
+      return conversation.waitingMessages === 0 && conversation.turn?.state === 'ended';
+    },
+    50_000,
+  );
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const said = entries.filter((entry) => entry.kind === 'user').map((entry) => textOf(entry.content));
+  for (const sender of senders) {
+    const own = said.filter((text) => text.startsWith(`Say ${sender}/`));
+    expect(own).toEqual(Array.from({ length: 20 }, (_, index) => `Say ${sender}/${index}`));
+  }
+});
+
+test('ringing an idle conversation starts nothing that stays', async () => {
+  const { conversationId } = await harness.runTask('Say hello');
+  await ringDoorbell(harness.temporal, harness.taskQueue, conversationId);
+  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(conversationId));
+  await waitUntil('the run completed', async () => (await handle.describe()).status.name === 'COMPLETED');
+});
+
+/** A client whose doorbells reach nobody: it rings on a port where no server listens. */
+async function silentClient(): Promise<TurnHarness['client']> {
+  const { createClient } = await import('../../src/client/create-client.ts');
+  return createClient({
+    databaseUrl: harness.databaseUrl,
+    temporal: { address: '127.0.0.1:1', namespace: 'default' },
+    taskQueue: harness.taskQueue,
+  });
+}

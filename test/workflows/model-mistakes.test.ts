@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+});
+
+afterEach(() => harness.clearFaults());
+afterAll(() => harness.stop());
+
+async function kinds(conversationId: string): Promise<string[]> {
+  const entries = await harness.client.listEntries({ conversationId });
+  return entries.map((entry) => entry.kind);
+}
+
+async function results(conversationId: string): Promise<{ text: string; isError: boolean }[]> {
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  return entries
+    .filter((entry) => entry.kind === 'tool_result')
+    .map((entry) => ({ text: JSON.stringify(entry.content), isError: entry.isError }));
+}
+
+/** Every outcome leaves a conversation that the next message continues. */
+async function expectGoesOn(conversationId: string): Promise<void> {
+  await harness.clearFaults();
+  const next = await harness.runTask('Say it goes on', { conversationId });
+  expect(next.outcome).toBe('completed');
+}
+
+test('an empty answer is asked for again and leaves no entry', async () => {
+  await harness.fault({ kind: 'empty_answer', times: 1 });
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'completed', modelCalls: 2, steps: 1 });
+  expect(await kinds(turn.conversationId)).toEqual(['user', 'assistant']);
+});
+
+test('answers that stay empty end the turn as model_failed, and the conversation goes on', async () => {
+  await harness.fault({ kind: 'empty_answer', times: null });
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'model_failed', modelCalls: 3 });
+  await expectGoesOn(turn.conversationId);
+});
+
+test.each(['refusal', 'content_filter'])(
+  'a %s ends the turn as refused, and the conversation goes on',
+  async (kind) => {
+    await harness.fault({ kind, times: 1 });
+    const turn = await harness.runTask('Say hello');
+    expect(turn.outcome).toBe('refused');
+    await expectGoesOn(turn.conversationId);
+  },
+);
+
+test('an unknown tool gets a result that names the tools there are', async () => {
+  const turn = await harness.runTask('Call fly_to_moon with {"speed": 3}');
+  expect(turn.outcome).toBe('completed');
+  const [result] = await results(turn.conversationId);
+  expect(result).toMatchObject({ isError: true, text: expect.stringContaining('read_file') });
+});
+
+test.each(['malformed_arguments', 'cut_arguments'])(
+  '%s become a result that the model can read, and nothing runs',
+  async (kind) => {
+    await harness.fault({ kind, times: 1 });
+    const turn = await harness.runTask('Call write_file with {"path": "never.txt", "content": "text"}');
+    expect(turn.outcome).toBe('completed');
+    const [result] = await results(turn.conversationId);
+    expect(result).toMatchObject({ isError: true, text: expect.stringMatching(/JSON|arguments/) });
+  },
+);
+
+test('an answer that is cut at the maximum output is continued by the next step', async () => {
+  await harness.fault({ kind: 'cut_answer', times: 1 });
+  const turn = await harness.runTask('Say hello to everybody who reads this sentence');
+  expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
+  expect(await kinds(turn.conversationId)).toEqual(['user', 'assistant', 'note', 'assistant']);
+});
+
+test('R6 answers that stay cut are continued three times, then the turn completes and says so', async () => {
+  await harness.fault({ kind: 'cut_answer', times: null });
+  const turn = await harness.runTask('Say hello to everybody who reads this sentence');
+  expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 4 });
+});
+
+test('200 tool calls in one answer all run, and the model sees their results in call order', async () => {
+  const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 200 times');
+  expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
+  const { requests } = await harness.requests();
+  const body = requests.at(-1)?.body as { messages: { role: string; content: { type: string; content: unknown }[] }[] };
+  const shown = body.messages.flatMap((message) =>
+    Array.isArray(message.content) ? message.content.filter((part) => part.type === 'tool_result') : [],
+  );
+  const numbers = shown.map((part) => Number(/missing-(\d+)/.exec(JSON.stringify(part.content))?.[1]));
+  expect(numbers).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+});
+
+test('a provider that fails is asked again until it answers', async () => {
+  await harness.fault({ kind: 'server_error', status: 529, times: 2 });
+  const before = (await harness.requests()).total;
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
+  expect((await harness.requests()).total - before).toBe(3);
+});
+
+test('a short Retry-After is waited by the retry, a long one in the workflow, visibly', async () => {
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 1 });
+  const started = Date.now();
+  const turn = await harness.runTask('Say hello');
+  expect(turn.outcome).toBe('completed');
+  expect(Date.now() - started).toBeGreaterThanOrEqual(11_000);
+  expect(await harness.history(turn.conversationId)).toContain('timerStartedEventAttributes');
+});
+
+test('a request that the provider refuses for good ends the turn as model_failed', async () => {
+  await harness.fault({ kind: 'status', status: 401, body: { error: { message: 'invalid key' } }, times: 1 });
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'model_failed', steps: 0 });
+  await expectGoesOn(turn.conversationId);
+});

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+const line = (index: number): string => `line ${index}: the valve of pump ${index * 7} opens at ${index * 3} bar\n`;
+const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  for (let file = 1; file <= 4; file += 1) {
+    const text = Array.from({ length: 150 }, (_, index) => line(file * 1_000 + index)).join('');
+    await writeFile(join(harness.workspace, `log-${file}.txt`), text);
+  }
+  await harness.startWorker();
+});
+
+afterEach(() => harness.clearFaults());
+afterAll(() => harness.stop());
+
+test('W10 P3 D1 an overflow that the provider reports forces a compaction below the threshold and the call is made again', async () => {
+  await harness.fault({ kind: 'overflow', times: 1, skip: 4, match: { purpose: 'agent' } });
+  const turn = await harness.runTask(TASK);
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1, steps: 5 });
+  const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
+  expect(summary).toMatchObject({ trigger: 'overflow' });
+  expect(summary?.tokensAfter).toBeLessThan(summary?.tokensBefore ?? 0);
+});
+
+test('P27 R2 a second overflow in a turn ends it as context_exhausted with what fills the window, and the conversation goes on', async () => {
+  await harness.fault({ kind: 'overflow', times: 2, skip: 4, match: { purpose: 'agent' } });
+  const turn = await harness.runTask(TASK);
+  expect(turn).toMatchObject({ outcome: 'context_exhausted', reason: 'second_overflow', overflows: 2, compactions: 1 });
+  expect(turn.breakdown?.total).toBeGreaterThan(0);
+  expect(turn.explanation).toContain('Send a message to go on');
+  const next = await harness.runTask('Say it goes on', { conversationId: turn.conversationId });
+  expect(next.outcome).toBe('completed');
+});
+
+test('R2 the next turn has a recovery of its own', async () => {
+  await harness.fault({ kind: 'overflow', times: 1, skip: 4, match: { purpose: 'agent' } });
+  const turn = await harness.runTask(TASK);
+  await harness.fault({ kind: 'overflow', times: 1, match: { purpose: 'agent' } });
+  const next = await harness.runTask('Say recovered', { conversationId: turn.conversationId });
+  expect(next).toMatchObject({ outcome: 'completed', overflows: 1 });
+});
+
+test.each(['openai', 'llama.cpp'])('an overflow in the words of %s is recovered too', async (vendor) => {
+  await harness.fault({ kind: 'overflow', vendor, times: 1, skip: 4, match: { purpose: 'agent' } });
+  const turn = await harness.runTask(TASK);
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1 });
+});

@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k' } });
+  for (let file = 1; file <= 6; file += 1) {
+    await writeFile(join(harness.workspace, `log-${file}.txt`), `pump ${file} opens at ${file} bar. `.repeat(120));
+  }
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+test('the Temporal UI shows conversation, progress, activity summaries and search attributes without Holdfast', async () => {
+  const turn = await harness.runTask('Call read_file with {"path": "log-$index.txt"} 6 times, one by one');
+  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(turn.conversationId));
+  const description = await handle.describe();
+  expect(await description.staticSummary()).toBe(`conversation ${turn.conversationId}`);
+  expect(await description.staticDetails()).toContain(turn.conversationId);
+  expect(description.searchAttributes).toMatchObject({
+    HoldfastConversation: [turn.conversationId],
+    HoldfastAgent: ['default'],
+    HoldfastModel: ['simulator/sim-8k'],
+    HoldfastTurnState: ['completed'],
+  });
+  const metadata = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
+  for (const row of ['| step |', '| window |', '| compactions |', '| cost |', '| now | completed |'])
+    expect(metadata).toContain(row);
+  const summaries = await activitySummaries(handle);
+  expect(summaries['callModel']?.[0]).toMatch(/^step 1 · [\d,]+ of [\d,]+ tokens$/);
+  expect(summaries['runTool']?.[0]).toBe('read_file');
+  expect(summaries['summarize']?.[0]).toMatch(/^entries \d+–\d+ · part 1 of \d+ · [\d,]+ tokens → ≤ [\d,]+$/);
+});
+
+async function activitySummaries(
+  handle: ReturnType<TurnHarness['temporal']['workflow']['getHandle']>,
+): Promise<Record<string, string[]>> {
+  const { events } = await handle.fetchHistory();
+  const found: Record<string, string[]> = {};
+  for (const event of events ?? []) {
+    const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    const data = event.userMetadata?.summary?.data;
+    if (type !== undefined && type !== null && data)
+      (found[type] ??= []).push(JSON.parse(Buffer.from(data).toString()) as string);
+  }
+  return found;
+}
