@@ -188,7 +188,7 @@ create table compaction_parts (
   kind text not null check (kind in ('history', 'turn_prefix', 'merge')),
   from_sequence integer,
   to_sequence integer,
-  input_tokens integer not null,
+  input_estimate integer not null,
   maximum_output integer not null,
   state text not null default 'planned' check (state in ('planned', 'written', 'failed')),
   attempt integer not null default 0,
@@ -199,7 +199,7 @@ create table compaction_parts (
   prompt_version text,
   model text,
   model_calls integer not null default 0,
-  input_used bigint not null default 0,
+  input_tokens bigint not null default 0,
   cache_read_tokens bigint not null default 0,
   cache_write_tokens bigint not null default 0,
   output_tokens bigint not null default 0,
@@ -223,7 +223,7 @@ comment on column compaction_parts.wave is 'Parts of a wave run in parallel, wav
 comment on column compaction_parts.kind is 'history, turn_prefix (the dropped beginning of a turn) or merge (of the texts before).';
 comment on column compaction_parts.from_sequence is 'First entry it reads; null for a merge.';
 comment on column compaction_parts.to_sequence is 'Last entry it reads; null for a merge.';
-comment on column compaction_parts.input_tokens is 'Estimated input.';
+comment on column compaction_parts.input_estimate is 'Tokens of its input, estimated by the plan.';
 comment on column compaction_parts.maximum_output is 'Longest answer, in tokens.';
 comment on column compaction_parts.state is 'planned; written; failed: no further try.';
 comment on column compaction_parts.attempt is 'Counts the tries; only the newest may store a text or a failure.';
@@ -234,7 +234,7 @@ comment on column compaction_parts.text is 'The text, a JSON string.';
 comment on column compaction_parts.prompt_version is 'Version of the prompt.';
 comment on column compaction_parts.model is 'provider/model that was asked.';
 comment on column compaction_parts.model_calls is 'Calls that were paid.';
-comment on column compaction_parts.input_used is 'Input tokens of these calls, cached ones included.';
+comment on column compaction_parts.input_tokens is 'Input tokens of these calls, cached ones included.';
 comment on column compaction_parts.cache_read_tokens is 'Of them, read from the cache.';
 comment on column compaction_parts.cache_write_tokens is 'Of them, written to the cache.';
 comment on column compaction_parts.output_tokens is 'Output tokens of these calls.';

@@ -1,4 +1,5 @@
 import type { Operation, SummaryInForce } from '../context/plan.ts';
+import { toOperation } from './compaction-rows.ts';
 import type { Fragment, Queries } from './database.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 
@@ -116,11 +117,5 @@ export async function readOperationsInForce(sql: Queries, scope: ViewScope): Pro
     where o.conversation_id = ${point.conversationId} and ${onPath(sql, point)}
       and (o.entry_sequence >= ${fromSequence} or o.entry_sequence = any(${[...olderSequences]}::int[]))
     order by o.entry_sequence, c.number desc`;
-  return rows.map((row) => ({
-    entryId: row.id,
-    kind: row.kind,
-    measurements: parseMeasurements(row.measurements),
-    ...(row.head_characters !== null && { headCharacters: row.head_characters }),
-    ...(row.tail_characters !== null && { tailCharacters: row.tail_characters }),
-  }));
+  return rows.map(toOperation);
 }

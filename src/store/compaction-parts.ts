@@ -2,8 +2,17 @@ import type { Entry } from '../context/entry.ts';
 import type { PlanPart } from '../context/plan.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { CompactionRow } from './compactions.ts';
-import type { Database } from './database.ts';
+import { onPath } from './branch-path.ts';
+import { getCompaction } from './compaction-rows.ts';
+import type { CompactionRow } from './compaction-rows.ts';
+import type { Database, Queries } from './database.ts';
+import { entryColumns, toEntry } from './entry-rows.ts';
+import type { EntryColumns } from './entry-rows.ts';
+import { StoreError } from './errors.ts';
+import { jsonText } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
+import type { TurnWriter } from './transaction.ts';
+import { addUsage, usageSums } from './usage.ts';
 
 export interface PartReference {
   readonly turn: TurnReference;
@@ -34,84 +43,228 @@ export interface PartSource {
     readonly text: string;
     readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
   } | null;
-  /** Merge only: the texts of all parts of earlier waves, in order. */
+  /** Merge only: the parts of earlier waves, in order. */
   readonly parts: readonly PartRow[];
 }
 
-/** @throws StoreError `compaction_not_found`, `stale_epoch` */
-export async function readPart(_sql: Database, _part: PartReference): Promise<PartSource> {
-  throw new Error('unwritten');
+/** @throws StoreError `compaction_not_found` */
+export async function readPart(sql: Database, { compactionId, part }: PartReference): Promise<PartSource> {
+  const [compaction, parts] = await Promise.all([getCompaction(sql, compactionId), listParts(sql, compactionId)]);
+  const row = parts.find((each) => each.part.number === part);
+  if (row === undefined) throw partNotFound(compactionId, part);
+  return {
+    compaction,
+    row,
+    previousSummary: await readPreviousSummary(sql, compaction.previousCompactionId),
+    parts: row.part.kind === 'merge' ? parts.filter((each) => each.part.wave < row.part.wave) : [],
+  };
 }
 
-/** All parts of a compaction in order, for the commit. */
-export async function listParts(_sql: Database, _compactionId: string): Promise<PartRow[]> {
-  throw new Error('unwritten');
+function partNotFound(compactionId: string, part: number): StoreError {
+  return new StoreError('compaction_not_found', `compaction ${compactionId} has no part ${part}`);
 }
 
-/** The originals of a range of the branch, oldest first, in pages of at most `pageBytes` (default 4 MB) of content. */
+async function readPreviousSummary(sql: Database, compactionId: string | null): Promise<PartSource['previousSummary']> {
+  if (compactionId === null) return null;
+  const [row] = await sql<{ summary: string; files: NonNullable<PartSource['previousSummary']>['files'] | null }[]>`
+    select summary, files from compactions where id = ${compactionId}`;
+  return row === undefined ? null : { compactionId, text: row.summary, files: row.files ?? { read: [], modified: [] } };
+}
+
+/** All parts of a compaction in order. */
+export async function listParts(sql: Queries, compactionId: string): Promise<PartRow[]> {
+  const rows = await sql<
+    {
+      number: number;
+      wave: number;
+      kind: PlanPart['kind'];
+      from_sequence: number | null;
+      to_sequence: number | null;
+      input_tokens: number;
+      maximum_output: number;
+      state: PartRow['state'];
+      attempt: number;
+      failures: number;
+      text: string | null;
+      prompt_version: string | null;
+    }[]
+  >`
+    select number, wave, kind, from_sequence, to_sequence, input_estimate as input_tokens, maximum_output, state,
+      attempt, failures, text, prompt_version
+    from compaction_parts where compaction_id = ${compactionId} order by number`;
+  return rows.map((row) => ({
+    part: {
+      number: row.number,
+      wave: row.wave,
+      kind: row.kind,
+      inputTokens: row.input_tokens,
+      maximumOutput: row.maximum_output,
+      ...(row.from_sequence !== null && { fromSequence: row.from_sequence }),
+      ...(row.to_sequence !== null && { toSequence: row.to_sequence }),
+    },
+    state: row.state,
+    attempt: row.attempt,
+    failures: row.failures,
+    text: row.text,
+    promptVersion: row.prompt_version,
+  }));
+}
+
+/** Entries per page of `readOriginals`: contents are a few kilobytes, and large ones are clipped when stored. */
+const PAGE_ENTRIES = 100;
+
+/** The originals of a range of the branch, oldest first, in pages. */
 export async function* readOriginals(
-  _sql: Database,
-  _range: {
+  sql: Database,
+  range: {
     readonly conversationId: string;
     /** Whose branch is read: the head that the compaction was planned for. */
     readonly headEntryId: string;
     readonly fromSequence: number;
     readonly toSequence: number;
-    readonly pageBytes?: number;
   },
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  throw new Error('unwritten');
+  const { conversationId, headEntryId, fromSequence, toSequence } = range;
+  const [head] = await sql<{ branch: number; sequence: number }[]>`
+    select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
+  if (head === undefined) {
+    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
+  }
+  const point = { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
+  let after = fromSequence - 1;
+  for (;;) {
+    const rows = await sql<EntryColumns[]>`
+      select ${entryColumns(sql)} from entries e left join contents o on o.id = e.original_id
+      where ${onPath(sql, point)} and e.sequence > ${after} and e.sequence <= ${toSequence}
+      order by e.sequence limit ${PAGE_ENTRIES}`;
+    if (rows.length > 0) yield rows.map(toEntry);
+    if (rows.length < PAGE_ENTRIES) return;
+    after = rows.at(-1)?.sequence ?? toSequence;
+  }
 }
+
+export type RegisteredPart =
+  | { readonly state: 'registered'; readonly attempt: number; readonly failures: number }
+  | { readonly state: 'written'; readonly row: PartRow };
 
 /**
  * Registers a try: the number that `storePartText` and `recordPartFailure` must name. A part that is
  * written says so, with its text: no model needs to be called.
  * @throws StoreError `stale_epoch`, `wrong_state` (the compaction is finished)
  */
-export async function registerPartAttempt(
-  _sql: Database,
-  _part: PartReference,
-): Promise<
-  | { readonly state: 'registered'; readonly attempt: number; readonly failures: number }
-  | { readonly state: 'written'; readonly row: PartRow }
-> {
-  throw new Error('unwritten');
+export async function registerPartAttempt(sql: Database, reference: PartReference): Promise<RegisteredPart> {
+  const { turn, compactionId, part } = reference;
+  return writeAsTurn(sql, turn, async ({ sql: open }): Promise<RegisteredPart> => {
+    const row = await requirePart(open, reference);
+    if (row.state === 'written') return { state: 'written', row };
+    const [compaction] = await open<{ status: string }[]>`select status from compactions where id = ${compactionId}`;
+    if (compaction?.status !== 'planned') {
+      throw new StoreError('wrong_state', `compaction ${compactionId} is ${compaction?.status ?? 'unknown'}`);
+    }
+    await open`
+      update compaction_parts set attempt = attempt + 1, epoch = ${turn.epoch}
+      where compaction_id = ${compactionId} and number = ${part}`;
+    return { state: 'registered', attempt: row.attempt + 1, failures: row.failures };
+  });
+}
+
+async function requirePart(sql: Queries, { compactionId, part }: PartReference): Promise<PartRow> {
+  const row = (await listParts(sql, compactionId)).find((each) => each.part.number === part);
+  if (row === undefined) throw partNotFound(compactionId, part);
+  return row;
 }
 
 /** What a summarizing call cost, failed or not. Added to the turn's sums. */
 export interface PartCall {
   readonly model: string;
   readonly usage: ReportedUsage | null;
-  /** Dollars; `null` when the price is unknown. */
+  /** Dollars; `null` when the price is unknown, 0 for a call that was refused before it cost anything. */
   readonly cost: number | null;
   readonly durationMilliseconds: number;
 }
 
-/** @throws StoreError `stale_epoch`, `superseded_attempt` */
+/**
+ * Stores the text of a part. The same attempt again changes nothing.
+ * @throws StoreError `stale_epoch`, `superseded_attempt`
+ */
 export async function storePartText(
-  _sql: Database,
-  _request: PartReference & {
+  sql: Database,
+  request: PartReference & {
     readonly attempt: number;
     readonly text: string;
     readonly promptVersion: string;
     readonly call: PartCall | null;
   },
 ): Promise<void> {
-  throw new Error('unwritten');
+  const { turn, compactionId, part, attempt, text, promptVersion, call } = request;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const row = await requireNewest(writer, request);
+    if (row.state === 'written') return;
+    await addCall(writer, request, call);
+    await writer.sql`
+      update compaction_parts set state = 'written', text = ${jsonText(text)}::text::json,
+        prompt_version = ${promptVersion}, epoch = ${turn.epoch}
+      where compaction_id = ${compactionId} and number = ${part}`;
+    await writer.event('compaction_part_written', { compactionId, part, attempt, characters: text.length });
+  });
+}
+
+async function requireNewest(
+  writer: TurnWriter,
+  reference: PartReference & { readonly attempt: number },
+): Promise<PartRow> {
+  const row = await requirePart(writer.sql, reference);
+  if (row.attempt === reference.attempt) return row;
+  throw new StoreError(
+    'superseded_attempt',
+    `part ${reference.part} of compaction ${reference.compactionId} is at attempt ${row.attempt}, not ${reference.attempt}`,
+  );
+}
+
+async function addCall(
+  { sql, turn }: TurnWriter,
+  { compactionId, part }: PartReference,
+  call: PartCall | null,
+): Promise<void> {
+  if (call === null) return;
+  const { usage, cost, model, durationMilliseconds } = call;
+  await sql`
+    update compaction_parts set model = ${model}, duration_milliseconds = duration_milliseconds + ${Math.round(durationMilliseconds)}
+    where compaction_id = ${compactionId} and number = ${part}`;
+  if (usage === null && cost === 0) return;
+  await sql`
+    update compaction_parts set ${usageSums(sql, usage, cost)} where compaction_id = ${compactionId} and number = ${part}`;
+  await addUsage(sql, turn, usage, cost);
 }
 
 /**
  * Counts a failure of the model (not of the worker or the network) and returns how many there were.
+ * The same attempt counts once.
  * @throws StoreError `stale_epoch`, `superseded_attempt`
  */
 export async function recordPartFailure(
-  _sql: Database,
-  _request: PartReference & {
+  sql: Database,
+  request: PartReference & {
     readonly attempt: number;
+    /** Code. */
     readonly failure: string;
     readonly call: PartCall | null;
-    /** No further try follows. */ readonly final: boolean;
+    /** No further try follows. */
+    readonly final: boolean;
   },
 ): Promise<{ readonly failures: number }> {
-  throw new Error('unwritten');
+  const { turn, compactionId, part, attempt, failure, call, final } = request;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const row = await requireNewest(writer, request);
+    if (row.state === 'written') return { failures: row.failures };
+    const [counted] = await writer.sql<{ failures: number }[]>`
+      update compaction_parts set failures = failures + 1, failed_attempt = ${attempt}, failure = ${failure},
+        state = ${final ? 'failed' : row.state}, epoch = ${turn.epoch}
+      where compaction_id = ${compactionId} and number = ${part} and failed_attempt < ${attempt}
+      returning failures`;
+    if (counted === undefined) return { failures: row.failures };
+    await addCall(writer, request, call);
+    await writer.event('compaction_part_failed', { compactionId, part, attempt, failure, failures: counted.failures });
+    return { failures: counted.failures };
+  });
 }

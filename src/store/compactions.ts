@@ -1,129 +1,31 @@
 import type { CompactionForm, CompactionPlan, PlanPart } from '../context/plan.ts';
-import type { Measurements } from '../context/measurements.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import type { NewSummary } from './commit-compaction.ts';
+import { getCompaction } from './compaction-rows.ts';
+import type { CompactionReason, CompactionRow } from './compaction-rows.ts';
 import type { Database } from './database.ts';
-import type { NewContent } from './entries.ts';
+import { StoreError } from './errors.ts';
+import { isId } from './ids.ts';
+import { consumeCommands } from './inbox.ts';
+import { insertPlan, requireHead } from './store-plan.ts';
+import { isoTime } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
 
-export type CompactionStatus = 'planned' | 'committed' | 'failed' | 'abandoned';
-export type CompactionReason = 'threshold' | 'overflow' | 'manual';
-
-export interface StorePlanRequest {
-  readonly turn: TurnReference;
-  readonly callNumber: number;
-  /** Id for the compaction if it is new. */
-  readonly compactionId: string;
-  readonly plan: CompactionPlan;
-  readonly reason: CompactionReason;
-  readonly preset: string;
-  /** The head that the plan was made for; another head refuses the plan as `head_moved`. */
-  readonly headEntryId: string;
-}
-
-export interface CompactionRow {
-  readonly compactionId: string;
-  readonly conversationId: string;
-  readonly turnId: string;
-  readonly callNumber: number;
-  readonly status: CompactionStatus;
-  readonly reason: CompactionReason;
-  readonly preset: string;
-  readonly form: CompactionForm;
-  /** 1 for the first form of a pass, 2 for the weaker one that follows … */
-  readonly formNumber: number;
-  readonly plan: CompactionPlan;
-  readonly focus: string | null;
-  readonly headEntryId: string;
-  /** The compaction whose summary this one updates. */
-  readonly previousCompactionId: string | null;
-  /** Marker entry, once committed. */
-  readonly markerEntryId: string | null;
-  /** Newest entry after the commit: the marker or the continuation note. */
-  readonly committedHeadEntryId: string | null;
-  /** The weaker form that replaced a failed one. */
-  readonly nextCompactionId: string | null;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number | null;
-  readonly createdAt: string;
-  readonly finishedAt: string | null;
-}
-
-/**
- * Stores a plan. While a conversation has an unfinished plan, that one is returned (`joined`): one
- * compaction at a time, and a repeated activity finds what it stored. A plan with reason `manual`
- * serves the compact command and takes over its focus.
- * @throws StoreError `stale_epoch`, `head_moved`, `group_split`
- */
-export async function storePlan(
-  _sql: Database,
-  _request: StorePlanRequest,
-): Promise<{ readonly compaction: CompactionRow; readonly joined: boolean }> {
-  throw new Error('unwritten');
-}
-
-/** @throws StoreError `compaction_not_found` */
-export async function getCompaction(_sql: Database, _compactionId: string): Promise<CompactionRow> {
-  throw new Error('unwritten');
-}
-
-export interface CommitCompactionRequest {
-  readonly turn: TurnReference;
-  readonly compactionId: string;
-  /** Text and facts of the finished summary; `null` when the form has none. */
-  readonly summary: NewSummary | null;
-  /** View right after the commit, without `fixed`: what later sums are added to. The marker and the continuation note not included. */
-  readonly viewAfter: Measurements;
-  /** Tokens by the calibrated estimate, measured as `plan.tokensBefore` was. Refused unless smaller. */
-  readonly tokensAfter: number;
-  /** Note that tells the model to go on; appended after the marker. */
-  readonly continuation: NewContent | null;
-}
-
-export interface NewSummary {
-  readonly text: string;
-  /** The block as it stands in the view. */
-  readonly measurements: Measurements;
-  /** Title and text of each section. */
-  readonly sections: readonly { readonly title: string; readonly text: string }[];
-  /** Cumulative lists of files. */
-  readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
-  /** `provider/model` that wrote it; `null` for an extractive one. */
-  readonly model: string | null;
-  readonly promptVersion: string;
-}
-
-export type CommittedCompaction =
-  /** `headEntryId`: the newest entry now, which the next model call projects. */
-  | {
-      readonly kind: 'committed';
-      readonly headEntryId: string;
-      readonly markerEntryId: string;
-      readonly tokensAfter: number;
-    }
-  /** Another call replaced it by a weaker form before. */
-  | { readonly kind: 'replanned'; readonly next: CompactionRow }
-  | { readonly kind: 'abandoned' };
-
-/**
- * Commits in one transaction: checks epoch and head, refuses what is not smaller, splits a group or
- * has an empty summary; appends the marker entry and the continuation note; from then on the
- * projection follows the plan. Repeating it returns what stands.
- * @throws StoreError `stale_epoch`, `head_moved`, `compaction_refused`, `group_split`
- */
-export async function commitCompaction(
-  _sql: Database,
-  _request: CommitCompactionRequest,
-): Promise<CommittedCompaction> {
-  throw new Error('unwritten');
-}
+export { commitCompaction } from './commit-compaction.ts';
+export type { CommitCompactionRequest, CommittedCompaction, NewSummary } from './commit-compaction.ts';
+export { getCompaction } from './compaction-rows.ts';
+export type { CompactionReason, CompactionRow, CompactionStatus } from './compaction-rows.ts';
+export { storePlan } from './store-plan.ts';
+export type { StorePlanRequest } from './store-plan.ts';
 
 /**
  * Marks a plan as failed and stores the next weaker form in the same transaction. Repeating it, or
  * racing with another call, returns the form that was stored first.
- * @throws StoreError `stale_epoch`, `head_moved`, `wrong_state` (already committed)
+ * @throws StoreError `stale_epoch`, `head_moved`, `wrong_state` (committed, or ended without a next form)
  */
 export async function replanCompaction(
-  _sql: Database,
-  _request: {
+  sql: Database,
+  request: {
     readonly turn: TurnReference;
     readonly compactionId: string;
     /** Code of why the form failed: `not_smaller`, `summary_failed`, `over_target` … */
@@ -132,24 +34,59 @@ export async function replanCompaction(
     readonly plan: CompactionPlan;
   },
 ): Promise<CompactionRow> {
-  throw new Error('unwritten');
+  const { turn, compactionId, failure, nextCompactionId, plan } = request;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const failed = await getCompaction(writer.sql, compactionId);
+    if (failed.nextCompactionId !== null) return getCompaction(writer.sql, failed.nextCompactionId);
+    if (failed.status !== 'planned') {
+      throw new StoreError('wrong_state', `compaction ${compactionId} is ${failed.status} and cannot be replaced`);
+    }
+    requireHead(writer, failed.headEntryId);
+    await writer.sql`
+      update compactions set status = 'failed', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+      where id = ${compactionId}`;
+    await writer.event('compaction_form_failed', { compactionId, form: failed.form, failure, nextForm: plan.form });
+    await insertPlan(writer, {
+      turn,
+      plan,
+      compactionId: nextCompactionId,
+      callNumber: failed.callNumber,
+      reason: failed.reason,
+      preset: failed.preset,
+      headEntryId: failed.headEntryId,
+      focus: failed.focus,
+      formNumber: failed.formNumber + 1,
+      replaces: compactionId,
+    });
+    return getCompaction(writer.sql, nextCompactionId);
+  });
 }
 
 /**
- * Ends a plan without effect: `failed` when no weaker form is left, `abandoned` when it is no longer
- * wanted. Nothing happens when it is finished already.
+ * Ends a plan without effect: `failed` when no weaker form is left (a compact command is served by
+ * that), `abandoned` when it is no longer wanted. Nothing happens when it is finished already.
  * @throws StoreError `stale_epoch`
  */
 export async function endCompaction(
-  _sql: Database,
-  _request: {
+  sql: Database,
+  request: {
     readonly turn: TurnReference;
     readonly compactionId: string;
     readonly status: 'failed' | 'abandoned';
     readonly failure: string;
   },
 ): Promise<void> {
-  throw new Error('unwritten');
+  const { turn, compactionId, status, failure } = request;
+  const { conversationId, turnId } = turn;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const { count } = await writer.sql`
+      update compactions set status = ${status}, failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+      where id = ${compactionId} and conversation_id = ${conversationId} and status = 'planned'`;
+    if (count === 0) return;
+    if (status === 'failed') await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
+    const kind = status === 'failed' ? 'compaction_form_failed' : 'compaction_abandoned';
+    await writer.event(kind, { compactionId, failure });
+  });
 }
 
 export interface SummaryRow {
@@ -163,27 +100,90 @@ export interface SummaryRow {
   readonly sections: NewSummary['sections'];
   readonly files: NewSummary['files'];
   readonly model: string | null;
-  /** Entries that the summary covers, by sequence; `null` for a pass without summary. */
+  readonly promptVersion: string | null;
+  /** Last entry that the summary covers, by sequence; `null` for a pass without summary. */
   readonly coveredThroughSequence: number | null;
   readonly firstKeptSequence: number | null;
+  /** Entries that it clips, clears or strips. */
   readonly operations: number;
   readonly parts: readonly PlanPart[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** Milliseconds from plan to commit. */
   readonly durationMilliseconds: number;
+  /** Of the commit. */
   readonly createdAt: string;
 }
 
-/** Committed compactions of a conversation, newest first; with `query` those whose text has it (case ignored). */
+interface SummaryColumns {
+  readonly id: string;
+  readonly number: number;
+  readonly form: CompactionForm;
+  readonly reason: CompactionReason;
+  readonly preset: string;
+  readonly summary: string | null;
+  readonly sections: NewSummary['sections'] | null;
+  readonly files: NewSummary['files'] | null;
+  readonly model: string | null;
+  readonly prompt_version: string | null;
+  readonly plan: CompactionPlan;
+  readonly operations: number;
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  readonly duration: number;
+  readonly finished_at: Date;
+}
+
+/** Committed compactions of a conversation, newest first; with `query` those whose summary has that text (case ignored). */
 export async function listSummaries(
-  _sql: Database,
-  _request: {
+  sql: Database,
+  request: {
     readonly conversationId: string;
     readonly query?: string;
+    /** Default: 100. */
     readonly limit?: number;
     readonly beforeNumber?: number;
   },
 ): Promise<SummaryRow[]> {
-  throw new Error('unwritten');
+  const { conversationId, query, beforeNumber } = request;
+  if (!isId(conversationId)) return [];
+  const rows = await sql<SummaryColumns[]>`
+    select c.id, c.number, c.form, c.reason, c.preset, c.summary, c.sections, c.files, c.model, c.prompt_version, c.plan,
+      (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
+      c.tokens_before, c.tokens_after, c.finished_at,
+      (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
+    from compactions c
+    where c.conversation_id = ${conversationId} and c.status = 'committed'
+      ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}
+      ${query === undefined ? sql`` : sql`and strpos(lower(c.summary::text), lower(${inJson(query)})) > 0`}
+    order by c.number desc limit ${request.limit ?? 100}`;
+  return rows.map(toSummaryRow);
+}
+
+/** The query as it stands inside a JSON string. */
+function inJson(query: string): string {
+  return JSON.stringify(query).slice(1, -1);
+}
+
+function toSummaryRow(row: SummaryColumns): SummaryRow {
+  return {
+    compactionId: row.id,
+    number: row.number,
+    form: row.form,
+    reason: row.reason,
+    preset: row.preset,
+    text: row.summary,
+    sections: row.sections ?? [],
+    files: row.files ?? { read: [], modified: [] },
+    model: row.model,
+    promptVersion: row.prompt_version,
+    coveredThroughSequence: row.plan.coveredThroughSequence,
+    firstKeptSequence: row.plan.firstKeptSequence,
+    operations: row.operations,
+    parts: row.plan.parts,
+    tokensBefore: row.tokens_before,
+    tokensAfter: row.tokens_after,
+    durationMilliseconds: Math.round(row.duration),
+    createdAt: isoTime(row.finished_at),
+  };
 }

@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util';
 import type { Database } from './database.ts';
 import type { OriginalReference } from './entries.ts';
 import { StoreError } from './errors.ts';

@@ -1,7 +1,12 @@
+import type { ContentPart } from '../context/content.ts';
+import { textOf } from '../context/content.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
-import type { Measurements } from '../context/measurements.ts';
-import type { Database } from './database.ts';
-import type { TurnUsage } from './turns.ts';
+import type { Database, Queries } from './database.ts';
+import { isId } from './ids.ts';
+import type { ConversationSettings } from './messages.ts';
+import { isoTime } from './stored-text.ts';
+import { toTurnUsage } from './usage.ts';
+import type { TurnUsage, UsageColumns } from './usage.ts';
 
 /** `working`: a turn is open. `waiting`: rows wait and no turn is open. `idle`: neither. */
 export type ConversationState = 'working' | 'waiting' | 'idle';
@@ -9,9 +14,10 @@ export type ConversationState = 'working' | 'waiting' | 'idle';
 export interface ConversationRow {
   readonly id: string;
   readonly agent: string;
+  readonly settings: ConversationSettings;
   readonly state: ConversationState;
   readonly createdAt: string;
-  /** Of the newest message, turn begin or turn end. */
+  /** Of the first message, or the newest begin or end of a turn. */
   readonly activeAt: string;
   readonly activeTurnId: string | null;
   /** Outcome of the newest turn that ended. */
@@ -20,43 +26,112 @@ export interface ConversationRow {
   readonly headEntryId: string | null;
   readonly entries: number;
   readonly compactions: number;
+  /** Messages and commands that no turn has taken. */
   readonly waitingMessages: number;
   readonly usage: TurnUsage;
-  /** Start of the first message, at most 120 characters. */
+  /** First line of the first message, at most 120 characters. */
   readonly title: string;
 }
 
-/** `null` when there is none, also for an id that is not a UUID. */
-export async function getConversation(_sql: Database, _conversationId: string): Promise<ConversationRow | null> {
-  throw new Error('unwritten');
+interface ConversationColumns extends UsageColumns, ConversationSettings {
+  readonly id: string;
+  readonly agent: string;
+  readonly created_at: Date;
+  readonly active_at: Date;
+  readonly active_turn_id: string | null;
+  readonly last_outcome: TurnOutcome | null;
+  readonly epoch: number;
+  readonly head_entry_id: string | null;
+  readonly last_sequence: number;
+  readonly compactions: number;
+  readonly waiting: number;
+  readonly first_content: readonly ContentPart[] | null;
 }
 
-/** Newest activity first; page on with the last row's `activeAt` and `id`. */
+function conversationColumns(sql: Queries) {
+  return sql`c.id, c.agent, c.model, c.preset, c.workspace, c.created_at, c.active_at, c.active_turn_id, c.epoch,
+    c.head_entry_id, c.last_sequence, c.compactions, c.model_calls, c.input_tokens, c.cache_read_tokens,
+    c.cache_write_tokens, c.output_tokens, c.cost, c.calls_of_unknown_cost,
+    (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as waiting,
+    (select t.outcome from turns t
+     where t.conversation_id = c.id and t.outcome is not null order by t.epoch desc limit 1) as last_outcome,
+    (select m.content from messages m
+     where m.conversation_id = c.id and m.kind = 'message' order by m.position limit 1) as first_content`;
+}
+
+/** Characters of a title. */
+const TITLE_CHARACTERS = 120;
+
+function toConversationRow(row: ConversationColumns): ConversationRow {
+  const { model, preset, workspace } = row;
+  const [title = ''] = textOf(row.first_content ?? [])
+    .trim()
+    .split('\n');
+  return {
+    id: row.id,
+    agent: row.agent,
+    settings: { model, preset, workspace },
+    state: row.active_turn_id !== null ? 'working' : row.waiting > 0 ? 'waiting' : 'idle',
+    createdAt: isoTime(row.created_at),
+    activeAt: isoTime(row.active_at),
+    activeTurnId: row.active_turn_id,
+    lastOutcome: row.last_outcome,
+    epoch: row.epoch,
+    headEntryId: row.head_entry_id,
+    entries: row.last_sequence,
+    compactions: row.compactions,
+    waitingMessages: row.waiting,
+    usage: toTurnUsage(row),
+    title: title.length > TITLE_CHARACTERS ? `${title.slice(0, TITLE_CHARACTERS - 1)}…` : title,
+  };
+}
+
+/** `null` when there is none, also for an id that is not a UUID. */
+export async function getConversation(sql: Database, conversationId: string): Promise<ConversationRow | null> {
+  if (!isId(conversationId)) return null;
+  const [row] = await sql<ConversationColumns[]>`
+    select ${conversationColumns(sql)} from conversations c where c.id = ${conversationId}`;
+  return row === undefined ? null : toConversationRow(row);
+}
+
+const DEFAULT_PAGE = 50;
+const LARGEST_PAGE = 500;
+
+/** Newest activity first. */
 export async function listConversations(
-  _sql: Database,
-  _request: {
+  sql: Database,
+  request: {
     readonly state?: ConversationState;
     readonly agent?: string;
     /** Default 50, at most 500. */
     readonly limit?: number;
-    readonly before?: { readonly activeAt: string; readonly id: string };
-  },
+    /** Id of the last conversation of the page before; a later activity of it may repeat rows. */
+    readonly beforeId?: string;
+  } = {},
 ): Promise<ConversationRow[]> {
-  throw new Error('unwritten');
+  const { state, agent, beforeId } = request;
+  if (beforeId !== undefined && !isId(beforeId)) return [];
+  const rows = await sql<ConversationColumns[]>`
+    select ${conversationColumns(sql)} from conversations c
+    where true ${agent === undefined ? sql`` : sql`and c.agent = ${agent}`}
+      ${state === undefined ? sql`` : inState(sql, state)}
+      ${
+        beforeId === undefined
+          ? sql``
+          : sql`and (c.active_at, c.id) < (select b.active_at, b.id from conversations b where b.id = ${beforeId})`
+      }
+    order by c.active_at desc, c.id desc limit ${Math.min(request.limit ?? DEFAULT_PAGE, LARGEST_PAGE)}`;
+  return rows.map(toConversationRow);
 }
 
-/** What fills the window, as measurements by kind; an estimator turns them into a `WindowBreakdown`. */
-export interface WindowMeasurements {
-  readonly fixed: Measurements;
-  readonly summary: Measurements;
-  readonly userMessages: Measurements;
-  readonly assistantMessages: Measurements;
-  readonly toolResults: Measurements;
-  readonly notes: Measurements;
-  readonly total: Measurements;
-}
-
-/** Of the conversation's view as it stands; `null` before its first turn. */
-export async function readWindow(_sql: Database, _conversationId: string): Promise<WindowMeasurements | null> {
-  throw new Error('unwritten');
+function inState(sql: Queries, state: ConversationState) {
+  const waiting = sql`exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
+  switch (state) {
+    case 'working':
+      return sql`and c.active_turn_id is not null`;
+    case 'waiting':
+      return sql`and c.active_turn_id is null and ${waiting}`;
+    case 'idle':
+      return sql`and c.active_turn_id is null and not ${waiting}`;
+  }
 }

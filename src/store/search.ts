@@ -1,5 +1,11 @@
 import type { RecallPassage } from '../tools/tool.ts';
-import type { Database } from './database.ts';
+import type { Database, Queries } from './database.ts';
+import { isId } from './ids.ts';
+import { indexConversation } from './search-index.ts';
+import { queryTerms } from './search-terms.ts';
+import { isoTime, plainText } from './stored-text.ts';
+
+export { indexConversation } from './search-index.ts';
 
 export type PassageKind = 'user' | 'assistant' | 'tool_result' | 'note' | 'branch_summary' | 'summary';
 
@@ -17,24 +23,114 @@ export interface MemoryQuery {
 /** `entryId` is the compaction's id for a passage of a summary. */
 export interface FoundPassage extends RecallPassage {
   readonly kind: PassageKind;
+  /** Of the entry; `null` for a summary. */
   readonly sequence: number | null;
   readonly score: number;
-  /** Why it is listed: exact phrase or identifier, words, or likeness of letters. */
+  /** Why it is listed: the query stands in it as it is, words of it do, or something like it. */
   readonly match: 'phrase' | 'words' | 'similar';
 }
 
+const DEFAULT_LIMIT = 10;
+const LARGEST_LIMIT = 100;
+/** Shorter queries would find their letters everywhere. Characters. */
+const SHORTEST_PHRASE = 3;
+/** Below this likeness of letters (pg_trgm's word_similarity) two words are strangers; pg_trgm's own default is 0.6. */
+const SMALLEST_SIMILARITY = 0.5;
+
 /**
- * Ranked passages over originals, summaries, notes and tool results of a conversation; all its
- * branches. Indexes first what was appended since the last search.
+ * Ranked passages over originals, summaries, notes and tool results of a conversation, all its
+ * branches; indexes first what came since the last search. Passages that have the query as it is
+ * come first, then those with its words, rare words counting more; when words find nothing, what
+ * looks alike.
  */
-export async function searchMemory(_sql: Database, _query: MemoryQuery): Promise<FoundPassage[]> {
-  throw new Error('unwritten');
+export async function searchMemory(sql: Database, query: MemoryQuery): Promise<FoundPassage[]> {
+  const phrase = plainText(query.query.trim());
+  if (phrase === '' || !isId(query.conversationId)) return [];
+  const [conversation] = await sql`select 1 from conversations where id = ${query.conversationId}`;
+  if (conversation === undefined) return [];
+  await indexConversation(sql, query.conversationId);
+  const limit = Math.min(query.limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
+  const found = await findByWords(sql, query, { phrase, terms: queryTerms(phrase), limit });
+  return found.length > 0 ? found : findSimilar(sql, query, phrase, limit);
 }
 
-/** Indexes entries and summaries that are not yet; returns how many passages were written. Safe to run at once from many processes. */
-export async function indexConversation(
-  _sql: Database,
-  _conversationId: string,
-): Promise<{ readonly passages: number }> {
-  throw new Error('unwritten');
+interface PassageColumns {
+  readonly source_id: string;
+  readonly kind: PassageKind;
+  readonly sequence: number | null;
+  readonly character_offset: number;
+  readonly text: string;
+  readonly created_at: Date;
+  readonly score: number;
+  readonly exact: boolean;
+}
+
+function inScope(sql: Queries, { conversationId, kinds, excludeTools }: MemoryQuery) {
+  return sql`p.conversation_id = ${conversationId}
+    ${kinds === undefined ? sql`` : sql`and p.kind = any(${[...kinds]})`}
+    ${excludeTools === undefined ? sql`` : sql`and (p.tool_name is null or p.tool_name <> all(${[...excludeTools]}))`}`;
+}
+
+/**
+ * The score of a passage is the sum over the query's terms that it has of ln(1 + (N − n + ½) / (n + ½)),
+ * BM25's weight of a term that n of N passages have: frequencies inside short passages say little.
+ */
+async function findByWords(
+  sql: Database,
+  query: MemoryQuery,
+  { phrase, terms, limit }: { readonly phrase: string; readonly terms: readonly string[]; readonly limit: number },
+): Promise<FoundPassage[]> {
+  const any = terms.map(quoteTerm).join(' | ');
+  const like = `%${phrase.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`;
+  const wantsPhrase = phrase.length >= SHORTEST_PHRASE;
+  const rows = await sql<PassageColumns[]>`
+    with scope as materialized (
+      select p.*, ${wantsPhrase} and p.text ilike ${like} as exact from passages p
+      where ${inScope(sql, query)} and (p.terms @@ ${any}::tsquery or (${wantsPhrase} and p.text ilike ${like}))
+    ), size as (
+      select count(*)::float8 as total from passages p where ${inScope(sql, query)}
+    ), weights as (
+      select t.term, ln(1 + (size.total - count(s.id) + 0.5) / (count(s.id) + 0.5)) as weight
+      from size cross join unnest(${[...terms]}::text[], ${terms.map(quoteTerm)}::text[]) as t (term, quoted)
+      left join scope s on s.terms @@ t.quoted::tsquery
+      group by t.term, size.total
+    )
+    select s.source_id, s.kind, s.sequence, s.character_offset, s.text, s.created_at, s.exact,
+      coalesce((
+        select sum(w.weight) from weights w where w.term = any(tsvector_to_array(s.terms))), 0)::float8 as score
+    from scope s
+    order by s.exact desc, score desc, s.created_at desc, s.source_id, s.character_offset
+    limit ${limit}`;
+  return rows.map((row) => toFound(row, row.exact ? 'phrase' : 'words'));
+}
+
+/** A lexeme as a query understands it, whatever characters it has. */
+function quoteTerm(term: string): string {
+  return `'${term.replaceAll(/['\\]/gu, String.raw`$&$&`)}'`;
+}
+
+async function findSimilar(sql: Database, query: MemoryQuery, phrase: string, limit: number): Promise<FoundPassage[]> {
+  const [extension] = await sql`select 1 from pg_extension where extname = 'pg_trgm'`;
+  if (extension === undefined) return [];
+  const rows = await sql<PassageColumns[]>`
+    select p.source_id, p.kind, p.sequence, p.character_offset, p.text, p.created_at, false as exact,
+      word_similarity(${phrase}, p.text)::float8 as score
+    from passages p
+    where ${inScope(sql, query)} and word_similarity(${phrase}, p.text) >= ${SMALLEST_SIMILARITY}
+    order by score desc, p.created_at desc, p.source_id, p.character_offset
+    limit ${limit}`;
+  return rows.map((row) => toFound(row, 'similar'));
+}
+
+function toFound(row: PassageColumns, match: FoundPassage['match']): FoundPassage {
+  return {
+    entryId: row.source_id,
+    kind: row.kind,
+    sequence: row.sequence,
+    createdAt: isoTime(row.created_at),
+    offset: row.character_offset,
+    text: row.text,
+    score: row.score,
+    match,
+  };
 }

@@ -1,0 +1,34 @@
+/** Characters of a passage: a few sentences, so that a hit says what it is about and costs little to show. */
+export const PASSAGE_CHARACTERS = 1_000;
+
+export interface Passage {
+  /** Characters (UTF-16 code units) from the start of the whole text. */
+  readonly offset: number;
+  readonly text: string;
+}
+
+/** Cuts a text into passages at line ends or spaces where there are any; nothing is left out but blank passages. */
+export function splitPassages(text: string, offset = 0): Passage[] {
+  const passages: Passage[] = [];
+  let start = 0;
+  while (start < text.length) {
+    const end = passageEnd(text, start);
+    const piece = text.slice(start, end);
+    if (piece.trim() !== '') passages.push({ offset: offset + start, text: piece });
+    start = end;
+  }
+  return passages;
+}
+
+/** In the second half of the passage, after the last line end, else the last space, else in mid-word but never inside a pair of surrogates. */
+function passageEnd(text: string, start: number): number {
+  const limit = start + PASSAGE_CHARACTERS;
+  if (limit >= text.length) return text.length;
+  const earliest = start + PASSAGE_CHARACTERS / 2;
+  for (const separator of ['\n', ' ']) {
+    const found = text.lastIndexOf(separator, limit - 1);
+    if (found >= earliest) return found + 1;
+  }
+  const splitsPair = (text.codePointAt(limit - 1) ?? 0) > 0xff_ff;
+  return splitsPair ? limit - 1 : limit;
+}

@@ -1,0 +1,156 @@
+import type { ContentPart } from '../context/content.ts';
+import type { EntryKind } from '../context/entry.ts';
+import type { Database, Transaction } from './database.ts';
+import { entryText, originalText } from './entry-text.ts';
+import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
+import type { Passage } from './passages.ts';
+import { searchTerms } from './search-terms.ts';
+import { plainText } from './stored-text.ts';
+import { transaction } from './transaction.ts';
+
+/** Entries that one transaction indexes: a search that finds much to do shows progress to others. */
+const BATCH_ENTRIES = 200;
+/** Characters that are indexed of one original; `recall_open` reads the rest. */
+const INDEXED_CHARACTERS = 4_000_000;
+
+/** What the passages of one source share. */
+interface Source {
+  readonly conversationId: string;
+  readonly sourceId: string;
+  readonly kind: string;
+  readonly sequence: number | null;
+  readonly toolName: string | null;
+  readonly createdAt: Date;
+}
+
+/**
+ * Indexes entries and summaries that are not yet; returns how many passages were written. Safe to
+ * run at once from many processes: they wait for each other and find nothing left to do.
+ */
+export async function indexConversation(sql: Database, conversationId: string): Promise<{ readonly passages: number }> {
+  let passages = 0;
+  for (;;) {
+    const batch = await transaction(sql, (open) => indexBatch(sql, open, conversationId));
+    passages += batch.passages;
+    if (!batch.more) return { passages };
+  }
+}
+
+interface Progress {
+  readonly through_sequence: number;
+  readonly through_compaction: number;
+}
+
+async function indexBatch(
+  sql: Database,
+  open: Transaction,
+  conversationId: string,
+): Promise<{ passages: number; more: boolean }> {
+  await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
+  const [progress] = await open<Progress[]>`
+    select through_sequence, through_compaction from search_progress
+    where conversation_id = ${conversationId} for update`;
+  if (progress === undefined) return { passages: 0, more: false };
+  const entries = await indexEntries(sql, open, conversationId, progress.through_sequence);
+  const summaries = await indexSummaries(open, conversationId, progress.through_compaction);
+  await open`
+    update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
+    where conversation_id = ${conversationId}`;
+  return { passages: entries.passages + summaries.passages, more: entries.more };
+}
+
+async function indexEntries(
+  sql: Database,
+  open: Transaction,
+  conversationId: string,
+  after: number,
+): Promise<{ passages: number; through: number; more: boolean }> {
+  const rows = await open<
+    {
+      id: string;
+      kind: EntryKind;
+      sequence: number;
+      tool_name: string | null;
+      content: readonly ContentPart[];
+      original_id: string | null;
+      created_at: Date;
+    }[]
+  >`
+    select id, kind, sequence, tool_name, content, original_id, created_at from entries
+    where conversation_id = ${conversationId} and sequence > ${after} order by sequence limit ${BATCH_ENTRIES}`;
+  let passages = 0;
+  for (const row of rows) {
+    if (row.kind === 'compaction') continue;
+    const source: Source = {
+      conversationId,
+      sourceId: row.id,
+      kind: row.kind,
+      sequence: row.sequence,
+      toolName: row.tool_name,
+      createdAt: row.created_at,
+    };
+    const texts = row.original_id === null ? [entryText(row.content)] : originalText(sql, row.original_id);
+    passages += await indexTexts(open, source, texts);
+  }
+  return { passages, through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };
+}
+
+async function indexSummaries(
+  open: Transaction,
+  conversationId: string,
+  after: number,
+): Promise<{ passages: number; through: number }> {
+  const rows = await open<{ id: string; number: number; summary: string | null; finished_at: Date }[]>`
+    select id, number, summary, finished_at from compactions
+    where conversation_id = ${conversationId} and number > ${after} order by number`;
+  let passages = 0;
+  for (const row of rows) {
+    if (row.summary === null) continue;
+    const source: Source = {
+      conversationId,
+      sourceId: row.id,
+      kind: 'summary',
+      sequence: null,
+      toolName: null,
+      createdAt: row.finished_at,
+    };
+    passages += await indexTexts(open, source, [row.summary]);
+  }
+  return { passages, through: rows.at(-1)?.number ?? after };
+}
+
+/** Chunks of one text; what is left of a chunk after its last full passage joins the next. */
+async function indexTexts(
+  open: Transaction,
+  source: Source,
+  texts: Iterable<string> | AsyncIterable<string>,
+): Promise<number> {
+  let count = 0;
+  let offset = 0;
+  let rest = '';
+  for await (const text of texts) {
+    rest += text;
+    if (rest.length < 100 * PASSAGE_CHARACTERS) continue;
+    const passages = splitPassages(rest, offset);
+    const last = passages.pop();
+    count += await insertPassages(open, source, passages);
+    const consumed = last === undefined ? rest.length : last.offset - offset;
+    rest = rest.slice(consumed);
+    offset += consumed;
+    if (offset >= INDEXED_CHARACTERS) return count;
+  }
+  return count + (await insertPassages(open, source, splitPassages(rest, offset)));
+}
+
+async function insertPassages(open: Transaction, source: Source, passages: readonly Passage[]): Promise<number> {
+  if (passages.length === 0) return 0;
+  const texts = passages.map(({ text }) => plainText(text));
+  const { count } = await open`
+    insert into passages (conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, created_at)
+    select ${source.conversationId}, ${source.sourceId}, ${source.kind}, ${source.sequence}::int, ${source.toolName},
+      p.character_offset, p.text, array_to_tsvector(string_to_array(p.terms, ' ')), ${source.createdAt}::timestamptz
+    from unnest(${passages.map(({ offset }) => offset)}::int[], ${texts}::text[],
+      ${texts.map((text) => searchTerms(text).join(' '))}::text[]) as p (character_offset, text, terms)
+    on conflict do nothing`;
+  return count;
+}

@@ -1,0 +1,136 @@
+import type { CompactionPlan, Operation } from '../context/plan.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import { readSummaryInForce } from './branch-path.ts';
+import { getCompaction } from './compaction-rows.ts';
+import type { CompactionReason, CompactionRow } from './compaction-rows.ts';
+import type { Database, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
+import { measurementsText } from './measurement-columns.ts';
+import { readCurrentPoint } from './plan-source.ts';
+import { jsonText } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
+import type { TurnWriter } from './transaction.ts';
+
+export interface StorePlanRequest {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+  /** Id for the compaction if it is new. */
+  readonly compactionId: string;
+  readonly plan: CompactionPlan;
+  readonly reason: CompactionReason;
+  readonly preset: string;
+  /** The head that the plan was made for; another head refuses the plan as `head_moved`. */
+  readonly headEntryId: string;
+}
+
+/**
+ * Stores a plan. While a conversation has an unfinished plan, that one is returned (`joined`): one
+ * compaction at a time, and a repeated activity finds what it stored. Takes over the focus of the
+ * newest compact command that waits; the command is served by the commit.
+ * @throws StoreError `stale_epoch`, `head_moved`, `group_split`, `entry_not_found`
+ */
+export async function storePlan(
+  sql: Database,
+  request: StorePlanRequest,
+): Promise<{ readonly compaction: CompactionRow; readonly joined: boolean }> {
+  const { turn, headEntryId, compactionId } = request;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const [open] = await writer.sql<{ id: string }[]>`
+      select id from compactions where conversation_id = ${turn.conversationId} and status = 'planned'`;
+    if (open !== undefined) return { compaction: await getCompaction(writer.sql, open.id), joined: true };
+    requireHead(writer, headEntryId);
+    const [command] = await writer.sql<{ focus: string | null }[]>`
+      select focus from messages
+      where conversation_id = ${turn.conversationId} and kind = 'compact' and consumed_at is null
+      order by position desc limit 1`;
+    await insertPlan(writer, { ...request, focus: command?.focus ?? null, formNumber: 1, replaces: null });
+    return { compaction: await getCompaction(writer.sql, compactionId), joined: false };
+  });
+}
+
+/** @throws StoreError `head_moved` */
+export function requireHead({ conversation }: TurnWriter, headEntryId: string): void {
+  if (conversation.head_entry_id === headEntryId) return;
+  throw new StoreError(
+    'head_moved',
+    `the compaction of conversation ${conversation.id} was planned for entry ${headEntryId}; the head is ${conversation.head_entry_id ?? 'none'}`,
+  );
+}
+
+export interface NewPlan extends StorePlanRequest {
+  readonly focus: string | null;
+  readonly formNumber: number;
+  /** The failed plan that this one replaces. */
+  readonly replaces: string | null;
+}
+
+/** A plan with its operations, kept user messages and parts. */
+export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<void> {
+  const { sql, turn } = writer;
+  const { compactionId, plan, focus } = request;
+  const { operations, ...rest } = plan;
+  const point = await readCurrentPoint(sql, turn.conversationId);
+  const previous = point === null ? null : await readSummaryInForce(sql, point);
+  await sql`
+    insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, form_number,
+      replaces_id, previous_id, focus, plan, head_entry_id, first_kept_sequence, covered_through_sequence, tokens_before)
+    values (${compactionId}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${request.callNumber},
+      ${request.reason}, ${request.preset}, ${plan.form}, ${request.formNumber}, ${request.replaces},
+      ${previous?.compactionId ?? null}, ${focus === null ? null : jsonText(focus)}::text::json,
+      ${jsonText(rest)}::text::json, ${request.headEntryId}, ${plan.firstKeptSequence}, ${plan.coveredThroughSequence},
+      ${Math.round(plan.tokensBefore)})`;
+  await insertKeptEntries(sql, request);
+  await insertOperations(sql, request, operations);
+  await insertParts(sql, request);
+  await writer.event('compaction_started', {
+    compactionId,
+    reason: request.reason,
+    preset: request.preset,
+    form: plan.form,
+    formNumber: request.formNumber,
+    parts: plan.parts.length,
+    operations: operations.length,
+    tokensBefore: Math.round(plan.tokensBefore),
+  });
+}
+
+async function insertKeptEntries(sql: Transaction, { turn, compactionId, plan }: NewPlan): Promise<void> {
+  if (plan.keptUserEntryIds.length === 0) return;
+  await sql`
+    insert into compaction_kept_entries (compaction_id, conversation_id, entry_id)
+    select ${compactionId}, ${turn.conversationId}, id from unnest(${[...plan.keptUserEntryIds]}::uuid[]) as kept (id)`;
+}
+
+async function insertOperations(
+  sql: Transaction,
+  { turn, compactionId }: NewPlan,
+  operations: readonly Operation[],
+): Promise<void> {
+  if (operations.length === 0) return;
+  const { count } = await sql`
+    insert into compaction_operations (compaction_id, conversation_id, entry_sequence, kind, head_characters,
+      tail_characters, measurements)
+    select ${compactionId}, e.conversation_id, e.sequence, o.kind, o.head, o.tail, o.measurements::measurements
+    from unnest(${operations.map(({ entryId }) => entryId)}::uuid[], ${operations.map(({ kind }) => kind)}::text[],
+      ${operations.map(({ headCharacters }) => headCharacters ?? null)}::int[],
+      ${operations.map(({ tailCharacters }) => tailCharacters ?? null)}::int[],
+      ${operations.map(({ measurements }) => measurementsText(measurements))}::text[])
+      as o (entry_id, kind, head, tail, measurements)
+    join entries e on e.id = o.entry_id and e.conversation_id = ${turn.conversationId}`;
+  if (count === operations.length) return;
+  throw new StoreError(
+    'entry_not_found',
+    `${operations.length - count} operations of compaction ${compactionId} name no entry of conversation ${turn.conversationId}`,
+  );
+}
+
+async function insertParts(sql: Transaction, { turn, compactionId, plan }: NewPlan): Promise<void> {
+  for (const part of plan.parts) {
+    await sql`
+      insert into compaction_parts (compaction_id, number, conversation_id, epoch, wave, kind, from_sequence,
+        to_sequence, input_estimate, maximum_output)
+      values (${compactionId}, ${part.number}, ${turn.conversationId}, ${turn.epoch}, ${part.wave}, ${part.kind},
+        ${part.fromSequence ?? null}, ${part.toSequence ?? null}, ${Math.round(part.inputTokens)},
+        ${Math.round(part.maximumOutput)})`;
+  }
+}
