@@ -35,6 +35,7 @@ const POLL_MILLISECONDS = 50;
 /**
  * Polls until `isReady` says so.
  *
+ * @param signal ends the wait; the process is stopped then.
  * @throws StackError `HOLDFAST_SERVICE_FAILED` when the process ends before, or the time is up.
  */
 export async function waitUntilReady(
@@ -43,11 +44,14 @@ export async function waitUntilReady(
   logFile: string,
   timeoutMilliseconds: number,
   isReady: () => Promise<boolean>,
+  signal?: AbortSignal,
 ): Promise<void> {
   let status: number | null | undefined;
   void process.exited.then((exit) => (status = exit.status));
   const end = Date.now() + timeoutMilliseconds;
   while (!(await isReady())) {
+    if (signal?.aborted === true) await process.stop();
+    signal?.throwIfAborted();
     const ended = status !== undefined;
     if (ended || Date.now() > end) {
       await process.stop();
@@ -81,7 +85,10 @@ export interface SimulatorProcessOptions {
 }
 
 /** Starts `holdfast simulator` in a process of its own. */
-export async function startSimulatorProcess(options: SimulatorProcessOptions): Promise<RunningService> {
+export async function startSimulatorProcess(
+  options: SimulatorProcessOptions,
+  signal?: AbortSignal,
+): Promise<RunningService> {
   const logFile = join(options.logDirectory, 'simulator.log');
   const process = await startProgram({
     name: 'simulator',
@@ -91,6 +98,6 @@ export async function startSimulatorProcess(options: SimulatorProcessOptions): P
     logFile,
     stopTimeoutMilliseconds: 3000,
   });
-  await waitUntilReady('simulator', process, logFile, 30_000, async () => acceptsConnections(options.port));
+  await waitUntilReady('simulator', process, logFile, 30_000, async () => acceptsConnections(options.port), signal);
   return { process, stop: () => process.stop() };
 }

@@ -14,7 +14,7 @@ import type { LocalStackOptions } from './stack-options.ts';
 import type { StackRecord } from './stack-record.ts';
 import { postgresDataDirectory } from './state-directory.ts';
 import { supervise } from './supervise.ts';
-import type { ServiceDefinition, ServiceName, SupervisedService } from './supervise.ts';
+import type { ServiceDefinition, ServiceEvent, ServiceName, SupervisedService } from './supervise.ts';
 import { startTemporalServer } from './temporal-server.ts';
 import { startWorkerProcess } from './worker-process.ts';
 
@@ -39,11 +39,12 @@ function isWanted(start: StackStart, service: ServiceName, variable?: string): b
 }
 
 async function superviseIn(start: StackStart, definition: ServiceDefinition): Promise<void> {
-  const service = await supervise(definition, (event) => {
+  const onEvent = (event: ServiceEvent): void => {
     start.options.onEvent?.(event);
     // A write that fails is no reason to stop the stack; the file then names an older process, which is checked by its start.
     if (event.kind === 'ready') start.record.rememberProcess(event.service, event.processId).catch(() => undefined);
-  });
+  };
+  const service = await supervise(definition, onEvent, start.options.signal);
   start.running.push(service);
 }
 
@@ -104,13 +105,16 @@ async function runSimulator(start: StackStart): Promise<void> {
   const { PATH = '', HOME = '', TMPDIR } = start.environment;
   await superviseIn(start, {
     name: 'simulator',
-    start: async () =>
-      startSimulatorProcess({
-        port,
-        workingDirectory: start.directory,
-        logDirectory: start.logDirectory,
-        environment: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) },
-      }),
+    start: async (signal) =>
+      startSimulatorProcess(
+        {
+          port,
+          workingDirectory: start.directory,
+          logDirectory: start.logDirectory,
+          environment: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) },
+        },
+        signal,
+      ),
   });
   await start.record.update({ simulator: { url: `http://${LOCAL_HOST}:${port}` } });
 }
@@ -119,14 +123,17 @@ async function runWorker(start: StackStart, connections: Connections): Promise<v
   if (!isWanted(start, 'worker')) return;
   await superviseIn(start, {
     name: 'worker',
-    start: async () =>
-      startWorkerProcess({
-        connections,
-        environment: start.environment,
-        workingDirectory: start.options.workingDirectory ?? dirname(start.directory),
-        logDirectory: start.logDirectory,
-        ...(start.options.workerCommand === undefined ? {} : { command: start.options.workerCommand }),
-      }),
+    start: async (signal) =>
+      startWorkerProcess(
+        {
+          connections,
+          environment: start.environment,
+          workingDirectory: start.options.workingDirectory ?? dirname(start.directory),
+          logDirectory: start.logDirectory,
+          ...(start.options.workerCommand === undefined ? {} : { command: start.options.workerCommand }),
+        },
+        signal,
+      ),
   });
 }
 

@@ -11,8 +11,8 @@ export interface RunningService {
 
 export interface ServiceDefinition {
   readonly name: ServiceName;
-  /** Starts the service and returns when it is ready. */
-  start(): Promise<RunningService>;
+  /** Starts the service and returns when it is ready; when the signal aborts a start that takes long, it may throw. */
+  start(signal: AbortSignal): Promise<RunningService>;
 }
 
 /** What happens to a service, for the screen and for the stack file. */
@@ -55,16 +55,18 @@ export function restartDelay(failuresInARow: number): number {
  * Starts a service and keeps it running: when it ends unasked it is started again, after a wait that grows, and each
  * step is told to `onEvent`.
  *
+ * @param signal ends the first start.
  * @throws what the first start throws; later failures are events.
  */
 export async function supervise(
   definition: ServiceDefinition,
   onEvent: (event: ServiceEvent) => void,
+  signal?: AbortSignal,
 ): Promise<SupervisedService> {
   const service = definition.name;
   const stopped = new AbortController();
   onEvent({ kind: 'starting', service });
-  let running = await definition.start();
+  let running = await definition.start(signal ?? stopped.signal);
   let failures = 0;
   onEvent({ kind: 'ready', service, processId: running.process.processId });
 
@@ -72,7 +74,7 @@ export async function supervise(
   const restart = async (): Promise<RunningService | null> => {
     while (!stopped.signal.aborted) {
       try {
-        const next = await definition.start();
+        const next = await definition.start(stopped.signal);
         if (!stopped.signal.aborted) return next;
         await next.stop();
       } catch (error) {

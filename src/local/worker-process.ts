@@ -47,7 +47,7 @@ async function isPolled(connection: Connection, namespace: string, taskQueue: st
 }
 
 /** Starts `holdfast worker` in a process of its own and returns when it asks Temporal for work. */
-export async function startWorkerProcess(options: WorkerProcessOptions): Promise<RunningService> {
+export async function startWorkerProcess(options: WorkerProcessOptions, signal?: AbortSignal): Promise<RunningService> {
   const logFile = join(options.logDirectory, 'worker.log');
   const { temporalAddress, temporalNamespace } = options.connections;
   const since = Date.now();
@@ -65,7 +65,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   const isReady = async (): Promise<boolean> =>
     isPolled(connection, temporalNamespace, taskQueue, since).catch(() => false);
   try {
-    await waitUntilReady('worker', process, logFile, 60_000, isReady);
+    await waitUntilReady('worker', process, logFile, 60_000, isReady, signal);
   } finally {
     await connection.close();
   }

@@ -1,19 +1,159 @@
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import postgres from 'postgres';
-import { describe, expect, inject, test } from 'vitest';
-import { Connection } from '@temporalio/client';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { releaseDataDirectory } from '../../src/local/leftovers.ts';
+import { freePort } from '../../src/local/ports.ts';
+import { ensureDatabase, isReady, startPostgres } from '../../src/local/postgres.ts';
+import type { LocalPostgres } from '../../src/local/postgres.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { temporaryDirectory } from '../support/servers.ts';
 
-describe('servers for tests', () => {
-  test('a test database is cloned, used and dropped', async () => {
-    const database = await createTestDatabase();
-    const sql = postgres(database.url, { max: 1 });
-    const [row] = await sql<{ upper: string }[]>`select upper('äñ') as upper`;
-    expect(row?.upper).toBe('ÄÑ');
+let directory: string;
+let dataDirectory: string;
+let servers: LocalPostgres[];
+beforeEach(async () => {
+  directory = await temporaryDirectory('postgres');
+  dataDirectory = join(directory, 'data');
+  servers = [];
+});
+afterEach(async () => {
+  await Promise.all(servers.map(async (server) => server.stop()));
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function start(): Promise<LocalPostgres> {
+  const server = await startPostgres({
+    dataDirectory,
+    port: await freePort(),
+    durable: true,
+    logFile: join(directory, 'log'),
+  });
+  servers.push(server);
+  return server;
+}
+
+async function query(server: LocalPostgres, text: string): Promise<postgres.Row[]> {
+  const sql = postgres(server.url('postgres'), { max: 1, onnotice: () => undefined });
+  try {
+    return await sql.unsafe(text);
+  } finally {
     await sql.end();
-    await database.drop();
+  }
+}
+
+describe('the embedded Postgres', () => {
+  test('keeps what was committed when it is killed, and starts again', async () => {
+    const first = await start();
+    await query(first, 'create table kept as select 42 as answer');
+    first.process.kill('SIGKILL');
+    await first.process.exited;
+    const second = await start();
+    expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await second.stop();
   });
 
-  test('dropping a database fails when a connection was leaked', async () => {
+  test('starts over a postmaster.pid whose number now belongs to another program', async () => {
+    const first = await start();
+    await first.stop();
+    const stranger = spawn('sleep', ['60']);
+    await writeFile(join(dataDirectory, 'postmaster.pid'), `${stranger.pid}\n${dataDirectory}\n`);
+    expect(await releaseDataDirectory(dataDirectory)).toBe(false);
+    const second = await start();
+    expect(stranger.exitCode).toBe(null);
+    await second.stop();
+    stranger.kill();
+  });
+
+  test('a server that outlived its starter is stopped before a new one starts', async () => {
+    const orphan = await start();
+    expect(await releaseDataDirectory(dataDirectory)).toBe(true);
+    expect((await orphan.process.exited).status).toBe(0);
+    const second = await start();
+    await second.stop();
+  });
+
+  test('an initialisation that was cut off leaves nothing that looks whole', async () => {
+    await mkdir(`${dataDirectory}.new/base`, { recursive: true });
+    await writeFile(`${dataDirectory}.new/PG_VERSION`, '18\n');
+    const server = await start();
+    expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await server.stop();
+    await expect(stat(`${dataDirectory}.new`)).rejects.toThrow('ENOENT');
+  });
+
+  test('data of another major version is refused with what to do', async () => {
+    await mkdir(dataDirectory);
+    await writeFile(join(dataDirectory, 'PG_VERSION'), '17\n');
+    await expect(start()).rejects.toMatchObject({
+      code: 'HOLDFAST_POSTGRES_VERSION',
+      message: /Postgres 17; Holdfast brings 18/,
+    });
+  });
+
+  test('a port that another program took is a readable error, and nothing is left running', async () => {
+    const first = await start();
+    const starting = startPostgres({ dataDirectory: join(directory, 'other'), port: first.port, durable: false });
+    await expect(starting).rejects.toMatchObject({
+      code: 'HOLDFAST_POSTGRES_FAILED',
+      message: new RegExp(`port ${first.port}`),
+    });
+    await first.stop();
+  });
+
+  test('wants its password, which only the owner of the data can read', async () => {
+    const server = await start();
+    const url = new URL(server.url('postgres'));
+    const { mode } = await stat(join(dataDirectory, 'holdfast-password'));
+    expect(mode & 0o077).toBe(0);
+    url.password = 'guessed';
+    const sql = postgres(url.href, { max: 1 });
+    await expect(sql`select 1`).rejects.toThrow('password authentication failed');
+    await sql.end();
+    await server.stop();
+  });
+
+  test('orders and folds text the same on every machine', async () => {
+    const server = await start();
+    expect(await query(server, `select upper('äñ') as upper, current_setting('TimeZone') as zone`)).toEqual([
+      { upper: 'ÄÑ', zone: 'UTC' },
+    ]);
+    await server.stop();
+  });
+
+  test('a database is created once, also by two at once', async () => {
+    const server = await start();
+    await Promise.all([ensureDatabase(server, 'twice'), ensureDatabase(server, 'twice')]);
+    const rows = await query(server, `select count(*)::int as count from pg_database where datname = 'twice'`);
+    expect(rows).toEqual([{ count: 1 }]);
+    await server.stop();
+  });
+
+  test('is ready only when the file names this very process', () => {
+    const file = ['4711', '/data', '0', '5432', '', '127.0.0.1', '1 2', 'ready   ', ''].join('\n');
+    expect(isReady(file, 4711)).toBe(true);
+    expect(isReady(file, 4712)).toBe(false);
+    expect(isReady(file.replace('ready', 'starting'), 4711)).toBe(false);
+    expect(isReady('', 4711)).toBe(false);
+  });
+});
+
+describe('databases for tests', () => {
+  test('are cloned, used and dropped', async () => {
+    const database = await createTestDatabase();
+    const sql = postgres(database.url, { max: 1 });
+    const [row] = await sql<{ found: boolean }[]>`select to_regclass('entries') is not null as found`;
+    expect(row?.found).toBe(true);
+    await sql.end();
+    await database.drop();
+    const admin = postgres(inject('databaseUrl'), { max: 1 });
+    const name = new URL(database.url).pathname.slice(1);
+    expect(await admin`select 1 from pg_database where datname = ${name}`).toHaveLength(0);
+    await admin.end();
+  });
+
+  test('report a connection that was left open', async () => {
     const database = await createTestDatabase();
     const sql = postgres(database.url, { max: 1 });
     await sql`select 1`;
@@ -21,12 +161,10 @@ describe('servers for tests', () => {
     await sql.end();
   });
 
-  test('the Temporal server knows the search attributes', async () => {
-    const connection = await Connection.connect({ address: inject('temporalAddress') });
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace: 'default' });
-    expect(Object.keys(customAttributes ?? {})).toEqual(
-      expect.arrayContaining(['HoldfastConversation', 'HoldfastAgent', 'HoldfastModel', 'HoldfastTurnState']),
-    );
-    await connection.close();
+  test('the log of a server says nothing of its password', async () => {
+    const server = await start();
+    const password = new URL(server.url('postgres')).password;
+    await server.stop();
+    expect(await readFile(join(directory, 'log'), 'utf8')).not.toContain(password);
   });
 });

@@ -36,7 +36,7 @@ function otherProcesses(directory: string): FoundProcess[] {
 }
 
 /** Processes of the run that uses this temporary folder, except this one and vitest's own workers, which are still closing. */
-async function processesOfRun(directory: string): Promise<FoundProcess[]> {
+export async function processesOfRun(directory: string): Promise<FoundProcess[]> {
   const all = process.platform === 'linux' ? await linuxProcesses(directory) : otherProcesses(directory);
   return all.filter(
     ({ processId, command }) => processId !== process.pid && !/vitest[\\/].*workers|esbuild.*--service/.test(command),

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startGuardedProcess } from '../../src/local/guarded-process.ts';
+import type { GuardedProcess } from '../../src/local/guarded-process.ts';
+import { isAlive, signalProcess } from '../../src/local/process-signals.ts';
+import { processesOfRun } from '../support/leaked-processes.ts';
+import { temporaryDirectory } from '../support/servers.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const STARTER = fileURLToPath(new URL('../support/guarded-starter.ts', import.meta.url));
+
+let directory: string;
+beforeEach(async () => {
+  directory = await temporaryDirectory('guard');
+});
+afterEach(async () => {
+  for (const { processId } of await processesOfRun(directory)) signalProcess(processId, 'SIGKILL');
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Runs a shell script, guarded, with the mark that finds all its processes. */
+async function start(script: string, stopTimeoutMilliseconds = 5000): Promise<GuardedProcess> {
+  return startGuardedProcess({
+    name: 'script',
+    command: '/bin/sh',
+    arguments: ['-c', script],
+    environment: { PATH: '/usr/bin:/bin', TMPDIR: directory },
+    workingDirectory: directory,
+    logFile: join(directory, 'log'),
+    stopTimeoutMilliseconds,
+  });
+}
+
+async function everythingGone(): Promise<boolean> {
+  return (await processesOfRun(directory)).length === 0;
+}
+
+/** A starter of its own, so that it can be killed; returns when its program runs. */
+async function startStarter(): Promise<{ starter: number; program: number }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', STARTER, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await waitUntil('the starter has started its program', () => output.includes('\n'));
+  return { starter: child.pid ?? 0, program: Number(output) };
+}
+
+async function guardsOf(program: number): Promise<number[]> {
+  const all = await processesOfRun(directory);
+  return all
+    .filter(({ processId, command }) => processId !== program && command.includes('holdfast-guard'))
+    .map(({ processId }) => processId);
+}
+
+describe('a guarded process', () => {
+  test('tells its own id, not its guard’s, and its exit code', async () => {
+    const guarded = await start('echo $$; exit 7');
+    expect(await guarded.exited).toEqual({ status: 7 });
+    expect(Number(await readFile(join(directory, 'log'), 'utf8'))).toBe(guarded.processId);
+    await waitUntil('the guard is gone', everythingGone);
+  });
+
+  test('gets only the environment that it is given', async () => {
+    process.env['ANTHROPIC_API_KEY'] = 'planted-secret';
+    try {
+      const guarded = await start('env; exit 0');
+      await guarded.exited;
+      expect(await readFile(join(directory, 'log'), 'utf8')).not.toContain('planted-secret');
+    } finally {
+      delete process.env['ANTHROPIC_API_KEY'];
+    }
+  });
+
+  test('is stopped with its signal and can end in order', async () => {
+    const guarded = await start('trap "echo ended in order; exit 3" TERM; while :; do sleep 0.05; done');
+    await guarded.stop();
+    expect(await guarded.exited).toEqual({ status: 3 });
+    expect(await readFile(join(directory, 'log'), 'utf8')).toContain('ended in order');
+    await waitUntil('nothing is left', everythingGone);
+  });
+
+  test('is killed when it does not stop in time', async () => {
+    const guarded = await start('trap "" TERM; while :; do sleep 0.05; done', 300);
+    const before = Date.now();
+    await guarded.stop();
+    expect(Date.now() - before).toBeLessThan(2500);
+    expect(isAlive(guarded.processId)).toBe(false);
+  });
+
+  test('ends when its starter is killed with SIGKILL', async () => {
+    const { starter, program } = await startStarter();
+    expect(isAlive(program)).toBe(true);
+    process.kill(starter, 'SIGKILL');
+    await waitUntil('the program and its guard are gone', everythingGone, 5000);
+  });
+
+  test('ends when first its guard and then its starter is killed', async () => {
+    const { starter, program } = await startStarter();
+    const [guard] = await guardsOf(program);
+    process.kill(guard ?? 0, 'SIGKILL');
+    process.kill(starter, 'SIGKILL');
+    await waitUntil('the program is gone', everythingGone, 5000);
+  });
+
+  test('is taken down when its guard is killed, since nobody would notice its end', async () => {
+    const guarded = await start('while :; do sleep 0.05; done');
+    for (const guard of await guardsOf(guarded.processId)) signalProcess(guard, 'SIGKILL');
+    expect(await guarded.exited).toEqual({ status: null });
+    expect(isAlive(guarded.processId)).toBe(false);
+  });
+
+  test('a program that does not exist ends at once with the shell’s code', async () => {
+    const guarded = await startGuardedProcess({
+      name: 'nothing',
+      command: join(directory, 'missing'),
+      arguments: [],
+      environment: { PATH: '/usr/bin:/bin', TMPDIR: directory },
+      workingDirectory: directory,
+    });
+    expect(await guarded.exited).toEqual({ status: 127 });
+  });
+
+  test('a folder that does not exist is a readable error', async () => {
+    const starting = startGuardedProcess({
+      name: 'Postgres',
+      command: '/bin/sh',
+      arguments: [],
+      environment: {},
+      workingDirectory: join(directory, 'missing'),
+    });
+    await expect(starting).rejects.toMatchObject({
+      code: 'HOLDFAST_SERVICE_FAILED',
+      message: /Postgres could not be started/,
+    });
+  });
+});

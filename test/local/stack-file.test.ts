@@ -1,0 +1,95 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readStack, resolveConnections, stateDirectory, writeStack } from '../../src/local/stack-file.ts';
+import type { Stack } from '../../src/local/stack-file.ts';
+import { temporaryDirectory } from '../support/servers.ts';
+
+let directory: string;
+let stack: Stack;
+beforeEach(async () => {
+  directory = await temporaryDirectory('stack-file');
+  const dataDirectory = join(directory, 'postgres');
+  await mkdir(dataDirectory);
+  await writeFile(join(dataDirectory, 'holdfast-password'), 'pa55\n');
+  stack = {
+    version: 1,
+    postgres: { port: 7432, database: 'holdfast', dataDirectory },
+    temporal: { address: '127.0.0.1:7233', namespace: 'default', uiUrl: 'http://127.0.0.1:8233' },
+    simulator: { url: 'http://127.0.0.1:8787' },
+    processes: { postgres: { processId: 12, start: '345' } },
+  };
+});
+afterEach(async () => rm(directory, { recursive: true, force: true }));
+
+describe('the stack file', () => {
+  test('comes back as it was written, and leaves no temporary file', async () => {
+    await writeStack(directory, stack);
+    expect(readStack(directory)).toEqual(stack);
+    expect(await readdir(directory)).toEqual(['postgres', 'stack.json']);
+  });
+
+  test('is null where no stack was ever started', () => {
+    expect(readStack(directory)).toBe(null);
+  });
+
+  test.each(['', '{', '[]', '{"version":2}', '{"version":1,"postgres":{"port":"x"}}'])(
+    'refuses %j with what to do',
+    async (text) => {
+      await writeFile(join(directory, 'stack.json'), text);
+      expect(() => readStack(directory)).toThrow(expect.objectContaining({ code: 'HOLDFAST_STACK_FILE_INVALID' }));
+      expect(() => readStack(directory)).toThrow('Delete it');
+    },
+  );
+
+  test('is found from a folder below, as git finds its own', async () => {
+    const state = join(directory, '.holdfast');
+    await mkdir(join(directory, 'a', 'b'), { recursive: true });
+    await mkdir(state);
+    await writeStack(state, stack);
+    expect(stateDirectory({}, join(directory, 'a', 'b'))).toBe(state);
+    expect(stateDirectory({ HOLDFAST_DIRECTORY: '/elsewhere' }, directory)).toBe('/elsewhere');
+  });
+});
+
+describe('the connections of a command', () => {
+  test('come from the stack, with the password that only its data folder holds', () => {
+    expect(resolveConnections({}, stack)).toEqual({
+      temporalAddress: '127.0.0.1:7233',
+      temporalNamespace: 'default',
+      databaseUrl: 'postgresql://holdfast:pa55@127.0.0.1:7432/holdfast',
+      simulatorUrl: 'http://127.0.0.1:8787',
+    });
+    expect(JSON.stringify(stack)).not.toContain('pa55');
+  });
+
+  test('each variable of the environment wins', () => {
+    const environment = {
+      TEMPORAL_ADDRESS: 'temporal.example:7233',
+      TEMPORAL_NAMESPACE: 'production',
+      DATABASE_URL: 'postgresql://elsewhere/db',
+      HOLDFAST_SIMULATOR_URL: 'http://simulator.example',
+    };
+    const expected = {
+      temporalAddress: 'temporal.example:7233',
+      temporalNamespace: 'production',
+      databaseUrl: 'postgresql://elsewhere/db',
+      simulatorUrl: 'http://simulator.example',
+    };
+    expect(resolveConnections(environment, stack)).toEqual(expected);
+    expect(resolveConnections(environment, null)).toEqual(expected);
+  });
+
+  test('an empty variable counts as not set', () => {
+    expect(resolveConnections({ TEMPORAL_ADDRESS: '', DATABASE_URL: '' }, stack).temporalAddress).toBe(
+      '127.0.0.1:7233',
+    );
+  });
+
+  test('without a stack or a variable the message names both ways out', () => {
+    expect(() => resolveConnections({}, null)).toThrow(
+      /No Temporal server is known.*npx holdfast dev.*TEMPORAL_ADDRESS/,
+    );
+    expect(() => resolveConnections({ TEMPORAL_ADDRESS: 'x:1' }, null)).toThrow(/No database is known.*DATABASE_URL/);
+  });
+});

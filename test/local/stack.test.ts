@@ -1,0 +1,240 @@
+import { createServer } from 'node:net';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Connection } from '@temporalio/client';
+import postgres from 'postgres';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
+import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';
+import type { LocalStack } from '../../src/local/stack.ts';
+import type { LocalStackOptions } from '../../src/local/stack-options.ts';
+import { readStack } from '../../src/local/stack-file.ts';
+import type { ServiceEvent, ServiceName } from '../../src/local/supervise.ts';
+import { isAlive } from '../../src/local/process-signals.ts';
+import { temporaryDirectory } from '../support/servers.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+/** A stack whose Temporal is somebody else's, for what only Postgres is needed for. */
+const ONLY_POSTGRES: Partial<LocalStackOptions> = {
+  services: ['postgres'],
+  environment: { TEMPORAL_ADDRESS: 'temporal.example:7233' },
+};
+
+const WORKER_COMMAND = [
+  '--import',
+  import.meta.resolve('tsx'),
+  fileURLToPath(new URL('../support/polling-worker.ts', import.meta.url)),
+];
+
+let project: string;
+let directory: string;
+let stacks: LocalStack[];
+let events: ServiceEvent[];
+beforeEach(async () => {
+  project = await temporaryDirectory('stack');
+  directory = join(project, '.holdfast');
+  stacks = [];
+  events = [];
+});
+afterEach(async () => {
+  await Promise.all(stacks.map(async (stack) => stack.stop()));
+  await rm(project, { recursive: true, force: true });
+});
+
+/** Ports of a test's own, since several stacks run on one machine. */
+async function start(options: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
+  const stack = await startLocalStack({
+    directory,
+    services: ['postgres', 'temporal', 'worker'],
+    environment: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] },
+    workerCommand: WORKER_COMMAND,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  stacks.push(stack);
+  return stack;
+}
+
+async function query(stack: LocalStack, text: string): Promise<postgres.Row[]> {
+  const sql = postgres(stack.connections.databaseUrl, { max: 1 });
+  try {
+    return await sql.unsafe(text);
+  } finally {
+    await sql.end();
+  }
+}
+
+function readyTimes(service: ServiceName): number {
+  return events.filter((event) => event.kind === 'ready' && event.service === service).length;
+}
+
+describe('the local stack', () => {
+  test('starts everything, migrated, and stops it in order, leaving no process', async () => {
+    const stack = await start();
+    expect(await query(stack, `select to_regclass('entries') is not null as migrated`)).toEqual([{ migrated: true }]);
+    const processIds = Object.values(stack.processIds());
+    expect(processIds).toHaveLength(3);
+    expect(isStackRunning(directory)).toBe(true);
+    await stack.stop();
+    expect(events.filter(({ kind }) => kind === 'stopping').map(({ service }) => service)).toEqual([
+      'worker',
+      'temporal',
+      'postgres',
+    ]);
+    expect(processIds.filter(isAlive)).toEqual([]);
+    expect(isStackRunning(directory)).toBe(false);
+    expect(readStack(directory)?.processes).toEqual({});
+  });
+
+  test('keeps data, workflows and ports from one start to the next', async () => {
+    const first = await start({ services: ['postgres', 'temporal'] });
+    const before = first.connections;
+    await query(first, 'create table kept as select 42 as answer');
+    await startOpenWorkflow(before.temporalAddress);
+    await first.stop();
+    const second = await start({ services: ['postgres', 'temporal'] });
+    expect(second.connections).toEqual(before);
+    expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await workflowStatus(before.temporalAddress)).toBe('RUNNING');
+  });
+
+  test('a second one for the same folder is refused, and the first goes on', async () => {
+    const stack = await start(ONLY_POSTGRES);
+    await expect(start(ONLY_POSTGRES)).rejects.toMatchObject({
+      code: 'HOLDFAST_ALREADY_RUNNING',
+      message: expect.stringContaining(`process ${process.pid}`),
+    });
+    expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test.each(['postgres', 'temporal', 'worker'] as const)(
+    '%s is started again when it is killed, and the others go on',
+    async (service) => {
+      const stack = await start();
+      const before = stack.processIds();
+      process.kill(before[service] ?? 0, 'SIGKILL');
+      await waitUntil(`${service} runs again`, () => readyTimes(service) === 2, 30_000);
+      const after = stack.processIds();
+      expect(after[service]).not.toBe(before[service]);
+      expect({ ...after, [service]: 0 }).toEqual({ ...before, [service]: 0 });
+      expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
+      await waitUntil(
+        'the file names the new process',
+        () => readStack(directory)?.processes[service]?.processId === after[service],
+      );
+    },
+  );
+
+  test('takes another port when its own was taken meanwhile, and remembers that', async () => {
+    const first = await start(ONLY_POSTGRES);
+    const { port = 0 } = first.current().postgres ?? {};
+    await first.stop();
+    const stranger = createServer();
+    await new Promise<void>((resolve) => stranger.listen(port, LOCAL_HOST, resolve));
+    const second = await start(ONLY_POSTGRES);
+    expect(second.current().postgres?.port).not.toBe(port);
+    expect(readStack(directory)?.postgres).toEqual(second.current().postgres);
+    await new Promise((resolve) => stranger.close(resolve));
+  });
+
+  test('servers that the environment names are used, not started', async () => {
+    const first = await start(ONLY_POSTGRES);
+    const { databaseUrl } = first.connections;
+    const other = await start({
+      directory: join(project, 'other'),
+      services: ['postgres'],
+      environment: { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: 'temporal.example:7233' },
+    });
+    expect(other.processIds()).toEqual({});
+    expect(other.connections).toMatchObject({ databaseUrl, temporalAddress: 'temporal.example:7233' });
+    expect(await readFile(join(project, 'other', 'stack.json'), 'utf8')).not.toContain(new URL(databaseUrl).password);
+  });
+
+  test('no secret gets into stack.json, nor a model key to Postgres or Temporal', async () => {
+    const key = 'sk-planted-key';
+    const stack = await start({
+      environment: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        TMPDIR: process.env['TMPDIR'],
+        ANTHROPIC_API_KEY: key,
+      },
+    });
+    const file = await readFile(join(directory, 'stack.json'), 'utf8');
+    expect(file).not.toContain(key);
+    expect(file).not.toContain(new URL(stack.connections.databaseUrl).password);
+    if (process.platform !== 'linux') return;
+    const environmentOf = async (service: ServiceName): Promise<string> =>
+      readFile(`/proc/${stack.processIds()[service]}/environ`, 'utf8');
+    expect(await environmentOf('worker')).toContain(key);
+    expect(await environmentOf('postgres')).not.toContain(key);
+    expect(await environmentOf('temporal')).not.toContain(key);
+  });
+
+  test('a worker that cannot start ends the start with the place of its log, and nothing is left', async () => {
+    const starting = start({
+      services: ['postgres', 'temporal', 'worker'],
+      workerCommand: ['-e', 'console.error("no agents"); process.exit(3)'],
+    });
+    await expect(starting).rejects.toMatchObject({
+      code: 'HOLDFAST_SERVICE_FAILED',
+      message: expect.stringMatching(/exit code 3.*worker\.log/),
+    });
+    expect(await readFile(join(directory, 'logs', 'worker.log'), 'utf8')).toContain('no agents');
+    expect(isStackRunning(directory)).toBe(false);
+    const started = events.flatMap((event) => (event.kind === 'ready' ? [event.processId] : []));
+    expect(started).toHaveLength(2);
+    expect(started.filter(isAlive)).toEqual([]);
+  });
+
+  test('a folder that cannot be made is one clear message', async () => {
+    await writeFile(join(project, 'file'), '');
+    const starting = start({ directory: join(project, 'file', '.holdfast') });
+    await expect(starting).rejects.toMatchObject({ code: 'HOLDFAST_NO_PERMISSION' });
+  });
+
+  test('a port that was asked for is used', async () => {
+    const port = await freePort();
+    const stack = await start({
+      services: ['postgres'],
+      environment: { TEMPORAL_ADDRESS: 'x:1' },
+      ports: { postgres: port },
+    });
+    expect(stack.current().postgres?.port).toBe(port);
+  });
+
+  test('an old lock whose owner is gone does not stop a start', async () => {
+    await mkdir(join(directory, 'stack.lock'), { recursive: true });
+    await writeFile(
+      join(directory, 'stack.lock', 'owner.json'),
+      JSON.stringify({ processId: process.pid, start: '1', host: hostname() }),
+    );
+    const stack = await start(ONLY_POSTGRES);
+    expect(stack.processIds().postgres).toBeGreaterThan(0);
+  });
+});
+
+async function startOpenWorkflow(address: string): Promise<void> {
+  const connection = await Connection.connect({ address });
+  await connection.workflowService.startWorkflowExecution({
+    namespace: 'default',
+    workflowId: 'open',
+    workflowType: { name: 'open' },
+    taskQueue: { name: 'nobody' },
+    requestId: 'once',
+  });
+  await connection.close();
+}
+
+async function workflowStatus(address: string): Promise<string> {
+  const connection = await Connection.connect({ address });
+  const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
+    namespace: 'default',
+    execution: { workflowId: 'open' },
+  });
+  await connection.close();
+  // 1 is RUNNING in Temporal's API.
+  return workflowExecutionInfo?.status === 1 ? 'RUNNING' : String(workflowExecutionInfo?.status);
+}

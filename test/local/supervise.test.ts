@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { restartDelay, supervise } from '../../src/local/supervise.ts';
+import type { RunningService, ServiceEvent } from '../../src/local/supervise.ts';
+import { startGuardedProcess } from '../../src/local/guarded-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+async function startScript(script: string): Promise<RunningService> {
+  const process = await startGuardedProcess({
+    name: 'script',
+    command: '/bin/sh',
+    arguments: ['-c', script],
+    environment: { PATH: '/usr/bin:/bin' },
+    workingDirectory: '/',
+  });
+  return { process, stop: () => process.stop() };
+}
+
+const FOREVER = 'while :; do sleep 0.05; done';
+
+describe('supervision', () => {
+  test('a service that ends is started again, visibly', async () => {
+    const events: ServiceEvent[] = [];
+    const service = await supervise({ name: 'worker', start: async () => startScript(FOREVER) }, (event) =>
+      events.push(event),
+    );
+    const first = service.processId();
+    process.kill(first, 'SIGKILL');
+    await waitUntil('the service runs again', () => events.filter(({ kind }) => kind === 'ready').length === 2);
+    expect(service.processId()).not.toBe(first);
+    expect(events.map(({ kind }) => kind)).toEqual(['starting', 'ready', 'ended', 'ready']);
+    expect(events[2]).toEqual({ kind: 'ended', service: 'worker', status: 137, restartMilliseconds: 500 });
+    await service.stop();
+  });
+
+  test('a start that fails is tried again with a growing wait', async () => {
+    const events: ServiceEvent[] = [];
+    let starts = 0;
+    const definition = {
+      name: 'worker' as const,
+      start: async (): Promise<RunningService> => {
+        starts += 1;
+        if (starts === 2) throw new Error('port taken');
+        return startScript(starts === 1 ? 'exit 1' : FOREVER);
+      },
+    };
+    const service = await supervise(definition, (event) => events.push(event));
+    await waitUntil('the third start succeeded', () => events.at(-1)?.kind === 'ready' && starts === 3);
+    expect(events.map(({ kind }) => kind)).toEqual(['starting', 'ready', 'ended', 'restart_failed', 'ready']);
+    expect(events[3]).toMatchObject({ restartMilliseconds: 1000, error: new Error('port taken') });
+    await service.stop();
+  });
+
+  test('the first start’s failure is the caller’s', async () => {
+    const start = async (): Promise<RunningService> => Promise.reject(new Error('no disk'));
+    await expect(supervise({ name: 'postgres', start }, () => undefined)).rejects.toThrow('no disk');
+  });
+
+  test('a stop while it waits for a restart ends at once and starts nothing', async () => {
+    const events: ServiceEvent[] = [];
+    let starts = 0;
+    const start = async (): Promise<RunningService> => {
+      starts += 1;
+      return startScript('exit 1');
+    };
+    const service = await supervise({ name: 'worker', start }, (event) => events.push(event));
+    await waitUntil('it has ended', () => events.some(({ kind }) => kind === 'ended'));
+    await service.stop();
+    expect(starts).toBe(1);
+    expect(events.at(-1)?.kind).toBe('stopping');
+  });
+
+  test('the wait doubles, never shrinks, and has an end', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1000 }), (failures) => {
+        expect(restartDelay(failures + 1)).toBeGreaterThanOrEqual(restartDelay(failures));
+        expect(restartDelay(failures)).toBeLessThanOrEqual(30_000);
+      }),
+    );
+    expect([1, 2, 3, 7, 8].map(restartDelay)).toEqual([500, 1000, 2000, 30_000, 30_000]);
+  });
+});
