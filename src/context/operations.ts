@@ -91,7 +91,7 @@ function withoutMedia(entry: EntryOutline): Measurements {
 }
 
 /** What a clip's label adds, for an entry of this id: a text label, and one within each tool call. */
-export function clipOverhead(entry: EntryOutline): Measurements {
+function clipOverhead(entry: EntryOutline): Measurements {
   const total = characterCount(entry.measurements);
   const label = measureText(clipLabel({ entryId: entry.id, total, head: total, tail: total }));
   return scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0));

@@ -56,13 +56,16 @@ function exhausted(state: PlanningState): PlanResult {
   return { kind: 'exhausted', tokens: Math.ceil(state.tokens), breakdown };
 }
 
-/** A user who asks for a compaction asks for a summary; reducing alone would ignore what to focus on. */
+/**
+ * A user who asks for a compaction asks for a summary: reducing alone would ignore what to focus
+ * on, and clipping what still fits would only take away.
+ */
 function formsFrom(input: PlanInput): readonly CompactionForm[] {
   const { when } = input.policy.summary;
-  const skipsReduction = when === 'always' || (input.reason === 'manual' && when !== 'never');
-  const strongest = skipsReduction ? 'summary' : 'reduction';
-  const asked = FORMS.slice(FORMS.indexOf(input.form ?? strongest));
-  return when === 'never' ? asked.filter((form) => form === 'reduction' || form === 'clip_only') : asked;
+  const asked = FORMS.slice(FORMS.indexOf(input.form ?? 'reduction'));
+  if (when === 'never') return asked.filter((form) => form === 'reduction' || form === 'clip_only');
+  if (input.reason === 'manual') return asked.filter((form) => form !== 'reduction' && form !== 'clip_only');
+  return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
 }
 
 function planForm(state: PlanningState, form: CompactionForm, goal: number): DraftedPlan | null {

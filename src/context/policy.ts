@@ -105,6 +105,11 @@ export interface CompactionPolicy {
     readonly when: 'if_needed' | 'always' | 'never';
     readonly prompts: SummaryPrompts;
     readonly sections: readonly SummarySection[];
+    /**
+     * The beginning of a split turn: `together` with the history when both fit into one request, which is one call and
+     * one text; `separate`: always a part of its own, in parallel.
+     */
+    readonly splitTurn: 'together' | 'separate';
     /** Longest summary. */
     readonly maximumOutput: TokenAmount;
     /** Model that summarizes, as `provider/model`; `null`: the agent's. */

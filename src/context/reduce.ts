@@ -37,9 +37,9 @@ function applyReducer(state: PlanningState, draft: Draft, reducer: Reducer, goal
   }
 }
 
-/** A note that a newer one of its slot has replaced says nothing any more. */
+/** A note that a newer one of its slot has replaced says nothing any more; the pass itself may append a continuation. */
 export function clearSupersededNotes(state: PlanningState, draft: Draft): void {
-  const seen = new Set<NoteSlot>();
+  const seen = new Set<NoteSlot>(state.continuation ? ['continuation'] : []);
   const notes = [...state.arrangement.carriedNotes, ...state.arrangement.kept].filter((entry) => entry.kind === 'note');
   for (const note of notes.toReversed()) {
     if (note.slot === undefined) continue;

@@ -1,12 +1,15 @@
 import type { EntryOutline } from './entry.ts';
 import { characterCount } from './measurement-arithmetic.ts';
-import { clipOperation, clipOverhead } from './operations.ts';
+import { clipOperation } from './operations.ts';
 import { isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
+import type { Operation } from './plan.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { stripImages, withoutMedia } from './reduce.ts';
 
 /** A clip below this is no longer worth reading. Tokens. */
 const SMALLEST_CLIP = 64;
+/** What rounding the measurements of a clip may add. Tokens. */
+const ROUNDING = 3;
 /** Share of a clip that goes to its head. */
 const HEAD_SHARE = 0.6;
 
@@ -84,12 +87,12 @@ function commonSize(sizes: number[], allowed: number): number {
   return Infinity;
 }
 
-function clipTo(state: PlanningState, input: { entry: EntryOutline; level: number; keepMedia: boolean }) {
+function clipTo(state: PlanningState, input: { entry: EntryOutline; level: number; keepMedia: boolean }): Operation {
   const { entry, level, keepMedia } = input;
-  const characters = characterCount(entry.measurements);
+  const empty = tokensOf(state, clipOperation(entry, { head: 0, tail: 0, keepMedia }).measurements);
   const text = { ...entry.measurements, images: 0, imagePatches: 0, documentPages: 0, frames: 0 };
-  const perCharacter = tokensOf(state, text) / Math.max(1, characters);
-  const forText = Math.max(SMALLEST_CLIP / 2, level - tokensOf(state, clipOverhead(entry)));
+  const perCharacter = tokensOf(state, text) / Math.max(1, characterCount(entry.measurements));
+  const forText = Math.max(SMALLEST_CLIP / 2, level - empty - ROUNDING);
   const kept = perCharacter === 0 ? 0 : Math.floor(forText / perCharacter);
   const head = Math.ceil(kept * HEAD_SHARE);
   return clipOperation(entry, { head, tail: kept - head, keepMedia });

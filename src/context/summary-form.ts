@@ -13,7 +13,7 @@ import { extractivePart, summaryParts } from './summary-parts.ts';
 
 export type SummaryForm = Extract<CompactionForm, 'summary' | 'shorter_summary' | 'extractive_summary'>;
 
-/** A summary below this holds nothing worth a pass. Tokens. */
+/** However little room there is, a summary may take this. Tokens. */
 const SMALLEST_SUMMARY = 200;
 /** What of the summary's room the model is asked to fill; the rest is for what the must-keep check appends. */
 const MODEL_SHARE = 0.85;
@@ -26,19 +26,18 @@ interface Rooms {
 }
 
 /**
- * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to
- * drop, or no room for a summary.
+ * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.
  */
 export function planSummary(state: PlanningState, form: SummaryForm, goal: number): DraftedPlan | null {
   const rooms = wantedRooms(state, form);
   const wide = layOut(state, rooms);
   if (wide === null) return null;
   const room = goal - state.fixedTokens - overheadTokens(state);
-  const wanted = rooms.summary + wide.tailTokens + wide.userTokens;
+  // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
+  const wanted = rooms.summary + Math.min(wide.tailTokens, rooms.tail) + wide.userTokens;
   const scale = wanted <= room ? 1 : Math.max(0, room) / wanted;
   const fitted = scale === 1 ? rooms : scaleRooms(rooms, scale);
   const layout = scale === 1 ? wide : (layOut(state, fitted) ?? wide);
-  if (fitted.summary < SMALLEST_SUMMARY) return null;
   return completePlan(state, { form, goal, layout, summaryLimit: Math.floor(fitted.summary) });
 }
 
@@ -54,7 +53,8 @@ function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
 }
 
 function scaleRooms(rooms: Rooms, scale: number): Rooms {
-  return { summary: rooms.summary * scale, tail: rooms.tail * scale, userMessages: rooms.userMessages * scale };
+  const summary = Math.max(rooms.summary * scale, Math.min(rooms.summary, SMALLEST_SUMMARY));
+  return { summary, tail: rooms.tail * scale, userMessages: rooms.userMessages * scale };
 }
 
 interface Layout {
@@ -121,7 +121,7 @@ function completePlan(
   const splitTurn = isSplit(dropped, layout.cut);
   const maximumOutput = Math.max(1, Math.floor(of.summaryLimit * MODEL_SHARE));
   const spoken = dropped.filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
-  if (spoken.length === 0) return null;
+  if (spoken.length === 0 || !winsByDropping(state, layout, of.summaryLimit)) return null;
   const draft = draftAfterCut(state, layout, of.summaryLimit);
   clearSupersededNotes(state, draft);
   const shown = [...layout.userEntries, ...layout.keptGroups.flatMap((group) => group.entries)];
@@ -142,6 +142,12 @@ function completePlan(
     tokensBefore: Math.ceil(state.tokens),
     tokensAfter: Math.ceil(draft.tokens),
   };
+}
+
+/** Whether what leaves the view is larger than the summary that comes; otherwise clipping does as well without a model. */
+function winsByDropping(state: PlanningState, layout: Layout, summaryLimit: number): boolean {
+  const kept = state.fixedTokens + layout.tailTokens + layout.userTokens;
+  return state.tokens - kept > summaryLimit;
 }
 
 function isSplit(dropped: readonly EntryOutline[], cut: Group): boolean {

@@ -25,8 +25,8 @@ interface Stretch {
 
 /**
  * The calls of the summarizing model: one part when all originals fit into one request, otherwise
- * parts that run in parallel and a merge. The beginning of a split turn is a part of its own. No
- * part is ever larger than the summarizer's window allows (R8, R9).
+ * parts that run in parallel and a merge; the beginning of a split turn is then a part of its own.
+ * No part is ever larger than the summarizer's window allows (R8, R9).
  */
 export function summaryParts(
   input: PlanInput,
@@ -43,14 +43,20 @@ export function summaryParts(
   const stretches = splitStretches(plan.dropped, plan.splitTurnId);
   const overhead = requestOverhead(input);
   const limit = summaryRequestLimit(input.summarizer, plan.maximumOutput);
-  const single = stretches.length === 1 ? stretches[0] : undefined;
-  if (single !== undefined) {
+  const single =
+    stretches.length === 1 || input.policy.summary.splitTurn === 'together' ? whole(plan.dropped, stretches) : null;
+  if (single !== null) {
     const tokens = overhead + previousTokens + transcriptTokens(input, single.entries);
     if (tokens <= limit) {
       return [part({ number: 1, wave: 1, stretch: single, inputTokens: tokens, maximumOutput: plan.maximumOutput })];
     }
   }
   return partsWithMerge(input, { stretches, overhead, limit, previousTokens, maximumOutput: plan.maximumOutput });
+}
+
+/** All that is dropped as one stretch. */
+function whole(dropped: readonly EntryOutline[], [first, ...others]: readonly Stretch[]): Stretch {
+  return { kind: others.length === 0 && first !== undefined ? first.kind : 'history', entries: dropped };
 }
 
 function partsWithMerge(
@@ -102,23 +108,42 @@ function splitStretches(dropped: readonly EntryOutline[], splitTurnId: string | 
   return stretches.filter((stretch) => stretch.entries.length > 0);
 }
 
-/** Consecutive entries of at most `size` tokens; a larger single entry stands alone and is shortened when read. */
+/**
+ * Consecutive groups of at most `size` tokens, so that a part sees each call with its results. A
+ * larger group is taken apart; a larger single entry stands alone and is shortened when read.
+ */
 function packStretch(input: PlanInput, stretch: Stretch, size: number): Stretch[] {
   const packed: EntryOutline[][] = [];
   let open: EntryOutline[] = [];
   let tokens = 0;
-  for (const entry of stretch.entries) {
-    const entryTokens = transcriptTokens(input, [entry]);
-    if (open.length > 0 && tokens + entryTokens > size) {
+  const add = (entries: readonly EntryOutline[]): void => {
+    const added = transcriptTokens(input, entries);
+    if (added > size && entries.length > 1) {
+      for (const entry of entries) add([entry]);
+      return;
+    }
+    if (open.length > 0 && tokens + added > size) {
       packed.push(open);
       open = [];
       tokens = 0;
     }
-    open.push(entry);
-    tokens += entryTokens;
-  }
+    open.push(...entries);
+    tokens += added;
+  };
+  for (const group of groupsInOrder(stretch.entries)) add(group);
   if (open.length > 0) packed.push(open);
   return packed.map((entries) => ({ kind: stretch.kind, entries }));
+}
+
+/** Entries up to the next group border, in order of arrival: parts are ranges of sequences. */
+function groupsInOrder(entries: readonly EntryOutline[]): EntryOutline[][] {
+  const groups: EntryOutline[][] = [];
+  for (const entry of entries) {
+    const open = groups.at(-1);
+    if (entry.kind === 'tool_result' && open !== undefined) open.push(entry);
+    else groups.push([entry]);
+  }
+  return groups;
 }
 
 function part(of: {

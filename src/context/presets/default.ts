@@ -92,6 +92,7 @@ export const DEFAULT_POLICY: CompactionPolicy = {
     when: 'if_needed',
     prompts: WORKING_SUMMARY_PROMPTS,
     sections,
+    splitTurn: 'together',
     // Room for a ledger of some hundred lines; a third of what a pass leaves in small windows.
     maximumOutput: { tokens: 16_000, fraction: 0.15, of: 'input_budget' },
     model: null,

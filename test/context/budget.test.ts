@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { budgetFor } from '../../src/context/budget.ts';
+import type { CompactionPolicy } from '../../src/context/policy.ts';
+import { policyProblems } from '../../src/context/policy-problems.ts';
+import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+
+const policy = (change: Partial<CompactionPolicy>): CompactionPolicy => ({ ...DEFAULT_POLICY, ...change });
+
+describe('budgetFor', () => {
+  test('reserves the least of maximum output, 16,384 and a fifth of the window', () => {
+    expect(budgetFor(DEFAULT_POLICY, { window: 200_000, maximumOutput: 64_000 }).outputReserve).toBe(16_384);
+    expect(budgetFor(DEFAULT_POLICY, { window: 200_000, maximumOutput: 4_096 }).outputReserve).toBe(4_096);
+    expect(budgetFor(DEFAULT_POLICY, { window: 32_768, maximumOutput: 32_000 }).outputReserve).toBe(6_553);
+  });
+
+  test('gives the numbers of the default policy at 200,000 tokens', () => {
+    expect(budgetFor(DEFAULT_POLICY, { window: 200_000, maximumOutput: 64_000 })).toEqual({
+      window: 200_000,
+      outputReserve: 16_384,
+      inputBudget: 183_616,
+      trigger: 156_073,
+      target: 91_808,
+      tail: 20_000,
+      userMessages: 20_000,
+      summaryOutput: 16_000,
+    });
+  });
+
+  test("a vendor's own cap on the input counts, and an absolute cap below it (R26)", () => {
+    const limits = { window: 400_000, maximumInput: 272_000, maximumOutput: 128_000 };
+    expect(budgetFor(DEFAULT_POLICY, limits).inputBudget).toBe(272_000);
+    expect(budgetFor(DEFAULT_POLICY, limits, { inputCap: 100_000 }).inputBudget).toBe(100_000);
+    expect(budgetFor(DEFAULT_POLICY, limits, { inputCap: 100_000 }).trigger).toBe(85_000);
+  });
+
+  test("a preset's absolute tokens shrink in proportion below 100,000, those of a user do not (D10)", () => {
+    const keep = (exact: boolean) => ({ ...DEFAULT_POLICY.keep, tail: { tokens: 10_000, exact } });
+    const limits = { window: 50_000, maximumOutput: 8_000 };
+    expect(budgetFor(policy({ keep: keep(false) }), limits).tail).toBe(5_000);
+    expect(budgetFor(policy({ keep: keep(true) }), limits).tail).toBe(10_000);
+    expect(budgetFor(policy({ outputReserve: { tokens: 16_384 } }), limits).outputReserve).toBe(8_192);
+    expect(budgetFor(policy({ outputReserve: { tokens: 0 } }), limits).inputBudget).toBe(50_000);
+  });
+
+  test('fractions count from the base that they name', () => {
+    const limits = { window: 100_000, maximumOutput: 10_000 };
+    expect(budgetFor(policy({ trigger: { fraction: 0.9, of: 'window' } }), limits).trigger).toBe(90_000);
+    expect(budgetFor(policy({ trigger: { fraction: 0.9, of: 'input_budget' } }), limits).trigger).toBe(81_000);
+    expect(budgetFor(policy({ trigger: { fraction: 1, of: 'window' } }), limits).trigger).toBe(90_000);
+  });
+
+  test('without a target the trigger is the target', () => {
+    const budget = budgetFor(policy({ target: null }), { window: 100_000, maximumOutput: 10_000 });
+    expect(budget.target).toBe(budget.trigger);
+  });
+});
+
+describe('policyProblems', () => {
+  const limits = { window: 100_000, maximumOutput: 8_000 };
+  const codes = (changed: CompactionPolicy) => policyProblems(changed, limits).map(({ code }) => code);
+
+  test.each([8_192, 32_768, 128_000, 200_000, 1_000_000])('the default policy has none at a window of %i', (window) => {
+    expect(policyProblems(DEFAULT_POLICY, { window, maximumOutput: Math.floor(window / 4) })).toEqual([]);
+  });
+
+  test('names both numbers of each contradiction', () => {
+    const target = policy({ target: { fraction: 0.9, of: 'input_budget' } });
+    expect(policyProblems(target, limits)).toMatchObject([
+      { code: 'target_above_trigger', options: ['target', 'trigger'] },
+    ]);
+    expect(policyProblems(target, limits)[0]?.message).toMatch(/82800 .*78200/);
+    const tail = policy({ keep: { ...DEFAULT_POLICY.keep, tail: { tokens: 60_000, exact: true } } });
+    expect(policyProblems(tail, limits)).toMatchObject([
+      { code: 'kept_exceeds_target', options: ['keep.tail', 'target'] },
+    ]);
+    const both = { ...DEFAULT_POLICY.keep, tail: { tokens: 30_000 }, userMessages: { tokens: 30_000 } };
+    expect(policyProblems(policy({ keep: both }), limits)[0]?.options).toContain('keep.userMessages');
+  });
+
+  test('finds what cannot work at all', () => {
+    expect(codes(policy({ outputReserve: { tokens: 100_000, exact: true } }))).toContain('reserve_exceeds_window');
+    expect(codes(policy({ trigger: { fraction: 85 } }))).toContain('fraction_out_of_range');
+    expect(codes(policy({ minimumGain: -0.1 }))).toContain('fraction_out_of_range');
+    const never = { ...DEFAULT_POLICY.summary, when: 'never' } as const;
+    expect(codes(policy({ summary: never, reduce: [] }))).toContain('no_way_to_shrink');
+    expect(codes(policy({ summary: never }))).toEqual([]);
+    const large = { ...DEFAULT_POLICY.summary, maximumOutput: { tokens: 60_000, exact: true } };
+    expect(policyProblems(policy({ summary: large }), { window: 100_000, maximumOutput: 90_000 })).toMatchObject([
+      { code: 'summary_exceeds_target', options: ['summary.maximumOutput', 'target'] },
+    ]);
+    const [section] = DEFAULT_POLICY.summary.sections;
+    const twice = section === undefined ? [] : [section, section];
+    expect(codes(policy({ summary: { ...DEFAULT_POLICY.summary, sections: twice } }))).toContain('duplicate_sections');
+  });
+});

@@ -1,0 +1,213 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../../src/context/content.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
+import { judgeCompaction, viewAfterCompaction } from '../../src/context/judge-compaction.ts';
+import { measureContent } from '../../src/context/measure.ts';
+import { measureView } from '../../src/context/measure-view.ts';
+import { planCompaction } from '../../src/context/plan-compaction.ts';
+import type { CompactionPlan } from '../../src/context/plan.ts';
+import { canonicalView } from '../../src/context/project-view.ts';
+import { summaryContent } from '../../src/context/summary-message.ts';
+import { AGENT, Conversation, prose, viewText } from './builders.ts';
+import { happen, happenings, limits } from './random-conversations.ts';
+import type { Happening } from './random-conversations.ts';
+import { expectPaired, measuredFromText } from './view-checks.ts';
+
+/** What a summarizer may answer for a plan: as long as it was allowed to. */
+function writtenSummary(plan: CompactionPlan, pass: number): string {
+  return plan.summaryLimit === 0 ? '' : `Summary ${pass}. ${prose(Math.floor(plan.summaryLimit * 3.4), pass)}`;
+}
+
+function tokensOf(conversation: Conversation): number {
+  const input = conversation.planInput();
+  return estimateTokens(measureView(input), NO_CALIBRATION);
+}
+
+interface Pass {
+  readonly plan: CompactionPlan;
+  readonly before: Conversation['summary'];
+}
+
+/** Lets everything happen, compacting whenever the plan says so; `check` sees the conversation after each pass. */
+function play(
+  events: readonly Happening[],
+  conversation: Conversation,
+  check: (pass: Pass) => void,
+): { readonly passes: number; readonly exhausted: boolean } {
+  for (const [seed, event] of events.entries()) {
+    const reason = happen(conversation, event, seed + 1);
+    const result = planCompaction(conversation.planInput(reason));
+    if (result.kind === 'exhausted') {
+      // Nothing to shrink but a few short messages: an overflow reported then is beyond repair.
+      const { breakdown } = result;
+      return { passes: conversation.passes, exhausted: breakdown.total - breakdown.fixed - breakdown.summary > 1_500 };
+    }
+    if (result.kind === 'fits') {
+      expect(tokensOf(conversation)).toBeLessThanOrEqual(conversation.budget.inputBudget);
+      continue;
+    }
+    const before = conversation.summary;
+    conversation.commit(result.plan, writtenSummary(result.plan, conversation.passes + 1));
+    check({ plan: result.plan, before });
+  }
+  return { passes: conversation.passes, exhausted: false };
+}
+
+function property(
+  check: (conversation: Conversation, pass: Pass) => void,
+  arbitrary: fc.Arbitrary<readonly Happening[]> = happenings,
+): void {
+  fc.assert(
+    fc.property(arbitrary, limits, (events, modelLimits) => {
+      const conversation = new Conversation({ limits: modelLimits });
+      play(events, conversation, (pass) => check(conversation, pass));
+    }),
+    { numRuns: 60 },
+  );
+}
+
+describe('compactions one after another over random conversations', () => {
+  test('reach at least five passes often enough to mean something', () => {
+    let chained = 0;
+    let exhausted = 0;
+    fc.assert(
+      fc.property(happenings, limits, (events, modelLimits) => {
+        const played = play(events, new Conversation({ limits: modelLimits }), () => undefined);
+        if (played.passes >= 5) chained += 1;
+        if (played.exhausted) exhausted += 1;
+      }),
+      { numRuns: 100, seed: 7 },
+    );
+    expect(chained).toBeGreaterThan(30);
+    expect(exhausted).toBe(0);
+  });
+
+  test('R10 D8 every call keeps its result, in call order, and no group is split', () => {
+    property((conversation) => expectPaired(conversation.view()));
+  });
+
+  test('R7 the view fits after a pass as the plan promised, counted from the text itself', () => {
+    property((conversation, { plan }) => {
+      const counted = estimateTokens(measuredFromText(conversation.view()), NO_CALIBRATION);
+      expect(tokensOf(conversation)).toBeLessThanOrEqual(Math.max(plan.acceptedTokens, plan.tokensAfter) + 50);
+      expect(counted).toBeLessThanOrEqual(conversation.budget.inputBudget);
+      expect(counted).toBeLessThanOrEqual(plan.tokensAfter * 1.1 + 50);
+    });
+  });
+
+  test('R5 every pass frees at least a tenth of the window', () => {
+    property((conversation, { plan }) => {
+      const base = Math.min(conversation.budget.window, plan.tokensBefore);
+      expect(plan.tokensBefore - plan.tokensAfter).toBeGreaterThanOrEqual(Math.floor(base * 0.1));
+    });
+  });
+
+  test('D4 what leaves the view is covered by the summary, and every dropped entry is read by a part', () => {
+    property((conversation, { plan, before }) => {
+      const { summary } = conversation;
+      if (plan.firstKeptSequence === null || summary === null) return;
+      expect(summary.coveredThroughSequence).toBe(plan.firstKeptSequence - 1);
+      const reading = plan.parts.filter((part) => part.kind !== 'merge');
+      const read = (sequence: number): boolean =>
+        reading.some((part) => (part.fromSequence ?? 0) <= sequence && sequence <= (part.toSequence ?? 0));
+      const spoken = conversation.log.entries.filter(
+        (entry) =>
+          entry.sequence > (before?.coveredThroughSequence ?? 0) &&
+          entry.sequence <= summary.coveredThroughSequence &&
+          entry.kind !== 'note' &&
+          entry.kind !== 'compaction',
+      );
+      for (const entry of spoken) expect(read(entry.sequence)).toBe(true);
+    });
+  });
+
+  test('R12 D6 rules stand verbatim in the system text and exactly one summary in the view', () => {
+    property((conversation) => {
+      const view = conversation.view();
+      for (const rule of AGENT.rules) expect(view.system).toContain(rule);
+      const summaries = view.messages.filter((message) => message.role === 'user' && message.origin === 'summary');
+      expect(summaries).toHaveLength(conversation.summary === null ? 0 : 1);
+    });
+  });
+
+  // A forced pass may clip a user message for good, because nothing else is left to shrink.
+  const withoutOverflows = happenings.map((events) => events.filter((event) => event.kind !== 'overflow'));
+
+  test('R17 user messages stay verbatim, newest first, as far as their budget goes', () => {
+    property((conversation, { plan }) => {
+      if (plan.firstKeptSequence === null) return;
+      const text = viewText(conversation.view());
+      const users = conversation.log.entries.filter((entry) => entry.kind === 'user').toReversed();
+      // Rooms shrink in proportion when they do not fit together; a third of the budget is always left.
+      let left = conversation.budget.userMessages / 3;
+      for (const entry of users) {
+        left -= estimateTokens(entry.measurements, NO_CALIBRATION);
+        if (left < 0) break;
+        expect(text.includes(JSON.stringify(textOf(entry.content)).slice(1, -1))).toBe(true);
+      }
+      const newest = users[0];
+      expect(text.includes(textOf(newest?.content ?? []).slice(0, 12))).toBe(true);
+    }, withoutOverflows);
+  });
+
+  test('order is kept', () => {
+    property((conversation) => {
+      const calls = conversation
+        .view()
+        .messages.flatMap((message) => (message.role === 'assistant' ? [message.callNumber] : []));
+      expect(calls).toEqual(calls.toSorted((left, right) => left - right));
+    });
+  });
+
+  test('projection is deterministic and what is appended changes nothing before it', () => {
+    fc.assert(
+      fc.property(happenings, limits, (events, modelLimits) => {
+        const conversation = new Conversation({ limits: modelLimits });
+        for (const [seed, event] of events.entries()) {
+          const before = conversation.view();
+          const last = conversation.log.entries.at(-1);
+          happen(conversation, event, seed + 1);
+          const after = conversation.view();
+          expect(canonicalView(conversation.view())).toBe(canonicalView(after));
+          if (last?.kind !== 'compaction') {
+            expect(canonicalView({ ...after, messages: after.messages.slice(0, before.messages.length) })).toBe(
+              canonicalView(before),
+            );
+          }
+          const result = planCompaction(conversation.planInput());
+          if (result.kind === 'planned') conversation.commit(result.plan, writtenSummary(result.plan, 1));
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('the judge of finished passes accepts what was planned when the summary kept to its limit', () => {
+    fc.assert(
+      fc.property(happenings, limits, (events, modelLimits) => {
+        const conversation = new Conversation({ limits: modelLimits });
+        for (const [seed, event] of events.entries()) {
+          happen(conversation, event, seed + 1);
+          const input = conversation.planInput();
+          const result = planCompaction(input);
+          if (result.kind !== 'planned') continue;
+          const { plan } = result;
+          const text = writtenSummary(plan, seed);
+          const measurements = text === '' ? null : measureContent(summaryContent(text));
+          const after = viewAfterCompaction(input, plan, 'next', measurements);
+          const verdict = judgeCompaction({
+            plan,
+            budget: input.budget,
+            tokensBefore: plan.tokensBefore,
+            tokensAfter: estimateTokens(after, NO_CALIBRATION),
+            lastForm: false,
+          });
+          expect(verdict).toBe('accepted');
+          conversation.commit(plan, text);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
