@@ -5,16 +5,15 @@ import type { Database, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
-import { insertEvent, notifyWatchers } from './event-writer.ts';
-import { appendMessages, consumeCommands } from './inbox.ts';
+import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
 import type { WaitingMessage } from './inbox.ts';
 import { measurementsText } from './measurement-columns.ts';
 import type { ConversationSettings, MessageKind } from './messages.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
-import { transaction } from './transaction.ts';
-import type { TurnWriter } from './transaction.ts';
+import { writeEvents } from './transaction.ts';
+import type { Writer, WriterSource } from './transaction.ts';
 
 export interface BeginTurnRequest {
   readonly conversationId: string;
@@ -77,15 +76,7 @@ export async function beginTurn(
   }
   const { agent, ...settings } = conversation;
   const snapshot = await sources.snapshotFor(agent, settings);
-  let newestEvent = 0;
-  const begun = await transaction(sql, async (open) => {
-    const attempt = new BeginAttempt(open, request, (number) => {
-      newestEvent = number;
-    });
-    return attempt.begin(snapshot, sources.closeToolCall);
-  });
-  if (newestEvent > 0) await notifyWatchers(sql, conversationId, newestEvent);
-  return begun;
+  return writeEvents(sql, conversationId, (source) => begin(source, request, snapshot, sources.closeToolCall));
 }
 
 interface LockedRow {
@@ -97,156 +88,139 @@ interface WaitingRow extends WaitingMessage {
   readonly kind: MessageKind;
 }
 
-/** One transaction of `beginTurn`. */
-class BeginAttempt {
-  readonly #sql: Transaction;
-  readonly #request: BeginTurnRequest;
-  readonly #noteEvent: (number: number) => void;
-
-  constructor(sql: Transaction, request: BeginTurnRequest, noteEvent: (number: number) => void) {
-    this.#sql = sql;
-    this.#request = request;
-    this.#noteEvent = noteEvent;
-  }
-
-  async begin(snapshot: TurnSnapshot, closeToolCall: CloseToolCall): Promise<BegunTurn> {
-    const sql = this.#sql;
-    const { conversationId, turnId } = this.#request;
-    const [conversation] = await sql<LockedRow[]>`
-      select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
-    const begunBefore = await this.#begunBefore(conversation?.epoch ?? 0);
-    if (begunBefore !== null) return begunBefore;
-    const waiting = await this.#waiting();
-    const messages = waiting.filter(({ kind }) => kind === 'message');
-    const compactRequested = waiting.some(({ kind }) => kind === 'compact');
-    const stopRequested = isNewest(waiting, 'stop') && messages.length > 0;
-    const nothing = messages.length === 0 && !compactRequested;
-    const dead = conversation?.active_turn_id ?? null;
-    // Without anything to begin, a stop still ends what a dead turn left open.
-    if (!stopRequested) await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null });
-    if (nothing && dead === null) return { kind: 'nothing_waiting' };
-    const epoch = await raiseEpoch(sql, conversationId);
-    const turn: TurnReference = { conversationId, turnId, epoch };
-    const writer = this.#writer(turn);
-    if (dead !== null) await interruptTurn(writer, { turnId: dead, reason: 'taken_over', closeToolCall });
-    if (nothing) {
-      await setActiveTurn(sql, turn, null);
-      return { kind: 'nothing_waiting' };
-    }
-    const commandOnly = messages.length === 0;
-    await this.#insertTurn(turn, snapshot, { commandOnly, messages: messages.length });
-    await setActiveTurn(sql, turn, turnId);
-    await writer.event('turn_begun', {
-      agent: snapshot.snapshot.agent,
-      model: snapshot.snapshot.model,
-      preset: snapshot.snapshot.policy.name,
-      commandOnly,
-    });
-    if (!commandOnly) await this.#appendRules(writer, snapshot.rules);
-    await appendMessages(writer, messages);
-    return {
-      kind: 'begun',
-      turn,
-      commandOnly,
-      compactRequested,
-      stopRequested,
-      messages: messages.length,
-      snapshot: snapshot.snapshot,
-    };
-  }
-
-  #writer(turn: TurnReference): Pick<TurnWriter, 'sql' | 'turn' | 'event'> {
-    return {
-      sql: this.#sql,
-      turn,
-      event: async (kind, data, turnId = turn.turnId) => {
-        this.#noteEvent(await insertEvent(this.#sql, { turn: { ...turn, turnId }, kind, data }));
-      },
-    };
-  }
-
-  /** What this run began already: the activity is repeated because its result was lost. */
-  async #begunBefore(epoch: number): Promise<BegunTurn | null> {
-    const { conversationId, workflowId, runId } = this.#request;
-    const [row] = await this.#sql<
-      {
-        id: string;
-        epoch: number;
-        outcome: string | null;
-        command_only: boolean;
-        messages: number;
-        snapshot: AgentSnapshot;
-      }[]
-    >`
-      select id, epoch, outcome, command_only, messages, snapshot from turns
-      where workflow_id = ${workflowId} and begun_by_run_id = ${runId}`;
-    if (row === undefined) return null;
-    if (row.outcome !== null || row.epoch !== epoch) {
-      throw new StoreError(
-        'stale_epoch',
-        `turn ${row.id}, begun by run ${runId}, is over (${row.outcome ?? 'taken over'})`,
-      );
-    }
-    const waiting = await this.#sql<{ kind: MessageKind }[]>`
-      select distinct kind from messages
-      where conversation_id = ${conversationId} and consumed_at is null and kind <> 'message'`;
-    return {
-      kind: 'begun',
-      turn: { conversationId, turnId: row.id, epoch: row.epoch },
-      commandOnly: row.command_only,
-      compactRequested: waiting.some(({ kind }) => kind === 'compact'),
-      stopRequested: waiting.some(({ kind }) => kind === 'stop'),
-      messages: row.messages,
-      snapshot: row.snapshot,
-    };
-  }
-
-  /** Commands, all steering messages and the oldest queued one, in order of arrival. */
-  async #waiting(): Promise<WaitingRow[]> {
-    const { conversationId } = this.#request;
-    return this.#sql<WaitingRow[]>`
-      select id, position, kind, content, measurements from messages
-      where conversation_id = ${conversationId} and consumed_at is null
-        and (kind <> 'message' or mode = 'steer' or position = (
-          select min(q.position) from messages q
-          where q.conversation_id = ${conversationId} and q.consumed_at is null
-            and q.kind = 'message' and q.mode = 'queue'))
-      order by position`;
-  }
-
-  async #insertTurn(
-    turn: TurnReference,
-    { snapshot, fixed }: TurnSnapshot,
-    start: { readonly commandOnly: boolean; readonly messages: number },
-  ): Promise<void> {
-    const { workflowId, runId, workerIdentity } = this.#request;
-    await this.#sql`
-      insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
-        model, preset, snapshot, model_limits, policy, fixed, command_only, messages)
-      values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
-        ${workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
-        ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
-        ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
-        ${start.commandOnly}, ${start.messages})`;
-  }
-
-  /** Rules that were taken away are replaced by an empty note. */
-  async #appendRules(writer: Pick<TurnWriter, 'sql' | 'turn' | 'event'>, rules: NewContent | null): Promise<void> {
-    const [newest] = await this.#sql<{ text: string }[]>`
-      select e.content::text as text from entries e
-      join branches b on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
-      join conversations c on c.id = e.conversation_id and c.branch = b.branch
-      where e.conversation_id = ${writer.turn.conversationId} and e.kind = 'note' and e.slot = 'rules'
-      order by e.sequence desc limit 1`;
-    const wanted = rules ?? EMPTY_CONTENT;
-    if ((newest?.text ?? '[]') === jsonText(wanted.content)) return;
-    const note = await insertEntry(this.#sql, { ...wanted, kind: 'note', slot: 'rules', turn: writer.turn });
-    await writer.event('rules_changed', { entryId: note.id });
-  }
+async function begin(
+  { sql, writer: writerFor }: WriterSource,
+  request: BeginTurnRequest,
+  snapshot: TurnSnapshot,
+  closeToolCall: CloseToolCall,
+): Promise<BegunTurn> {
+  const { conversationId, turnId } = request;
+  const [conversation] = await sql<LockedRow[]>`
+    select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
+  const begunBefore = await findBegun(sql, request, conversation?.epoch ?? 0);
+  if (begunBefore !== null) return begunBefore;
+  const waiting = await readWaiting(sql, conversationId);
+  const messages = waiting.filter(({ kind }) => kind === 'message');
+  const compactRequested = waiting.some(({ kind }) => kind === 'compact');
+  const stopRequested = messages.length > 0 && isStopNewest(waiting);
+  const nothingWaits = messages.length === 0 && !compactRequested;
+  const deadTurnId = conversation?.active_turn_id ?? null;
+  // A stop before the messages that are taken was meant for what is over.
+  if (!stopRequested) await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null });
+  if (nothingWaits && deadTurnId === null) return { kind: 'nothing_waiting' };
+  const turn: TurnReference = { conversationId, turnId, epoch: await raiseEpoch(sql, conversationId) };
+  const writer = writerFor(turn);
+  if (deadTurnId !== null) await interruptTurn(writer, { turnId: deadTurnId, reason: 'taken_over', closeToolCall });
+  await setActiveTurn(sql, turn, nothingWaits ? null : turnId);
+  if (nothingWaits) return { kind: 'nothing_waiting' };
+  const commandOnly = messages.length === 0;
+  await insertTurn(sql, { ...request, turn, snapshot, commandOnly, messages: messages.length });
+  await writer.event('turn_begun', {
+    agent: snapshot.snapshot.agent,
+    model: snapshot.snapshot.model,
+    preset: snapshot.snapshot.policy.name,
+    commandOnly,
+  });
+  if (!commandOnly) await appendRules(writer, snapshot.rules);
+  await appendMessages(writer, messages);
+  const { length: count } = messages;
+  return {
+    kind: 'begun',
+    turn,
+    commandOnly,
+    compactRequested,
+    stopRequested,
+    messages: count,
+    snapshot: snapshot.snapshot,
+  };
 }
 
-/** Whether the newest of all that waits is a command of this kind: a later message means that the user goes on. */
-function isNewest(waiting: readonly WaitingRow[], kind: MessageKind): boolean {
-  const spoken = waiting.filter((row) => row.kind === 'message' || row.kind === kind);
-  return spoken.at(-1)?.kind === kind;
+/** Whether a stop came after every message that the turn takes: a later message means that the user goes on. */
+function isStopNewest(waiting: readonly WaitingRow[]): boolean {
+  return waiting.findLast(({ kind }) => kind !== 'compact')?.kind === 'stop';
+}
+
+/** What this run began already: the activity is repeated because its result was lost. */
+async function findBegun(
+  sql: Transaction,
+  { conversationId, workflowId, runId }: BeginTurnRequest,
+  epoch: number,
+): Promise<BegunTurn | null> {
+  const [row] = await sql<
+    {
+      id: string;
+      epoch: number;
+      outcome: string | null;
+      command_only: boolean;
+      messages: number;
+      snapshot: AgentSnapshot;
+    }[]
+  >`
+    select id, epoch, outcome, command_only, messages, snapshot from turns
+    where workflow_id = ${workflowId} and begun_by_run_id = ${runId}`;
+  if (row === undefined) return null;
+  if (row.outcome !== null || row.epoch !== epoch) {
+    throw new StoreError(
+      'stale_epoch',
+      `turn ${row.id}, begun by run ${runId}, is over (${row.outcome ?? 'taken over'})`,
+    );
+  }
+  const look = await countInbox(sql, conversationId);
+  return {
+    kind: 'begun',
+    turn: { conversationId, turnId: row.id, epoch: row.epoch },
+    commandOnly: row.command_only,
+    compactRequested: look.compactRequested,
+    stopRequested: look.stopRequested,
+    messages: row.messages,
+    snapshot: row.snapshot,
+  };
+}
+
+/** Commands, all steering messages and the oldest queued one, in order of arrival. */
+async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
+  return sql<WaitingRow[]>`
+    select id, position, kind, content, measurements from messages
+    where conversation_id = ${conversationId} and consumed_at is null
+      and (kind <> 'message' or mode = 'steer' or position = (
+        select min(q.position) from messages q
+        where q.conversation_id = ${conversationId} and q.consumed_at is null
+          and q.kind = 'message' and q.mode = 'queue'))
+    order by position`;
+}
+
+interface NewTurn extends BeginTurnRequest {
+  readonly turn: TurnReference;
+  readonly snapshot: TurnSnapshot;
+  readonly commandOnly: boolean;
+  readonly messages: number;
+}
+
+async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
+  const { turn, workflowId, runId } = start;
+  const { snapshot, fixed } = start.snapshot;
+  await sql`
+    insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
+      model, preset, snapshot, model_limits, policy, fixed, command_only, messages)
+    values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
+      ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
+      ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
+      ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
+      ${start.commandOnly}, ${start.messages})`;
+}
+
+/** Rules that were taken away are replaced by an empty note. */
+async function appendRules(writer: Writer, rules: NewContent | null): Promise<void> {
+  const [newest] = await writer.sql<{ text: string }[]>`
+    select e.content::text as text
+    from entries e
+    join branches b
+      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
+    join conversations c on c.id = e.conversation_id and c.branch = b.branch
+    where e.conversation_id = ${writer.turn.conversationId} and e.kind = 'note' and e.slot = 'rules'
+    order by e.sequence desc limit 1`;
+  const wanted = rules ?? EMPTY_CONTENT;
+  if ((newest?.text ?? '[]') === jsonText(wanted.content)) return;
+  const note = await insertEntry(writer.sql, { ...wanted, kind: 'note', slot: 'rules', turn: writer.turn });
+  await writer.event('rules_changed', { entryId: note.id });
 }

@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import type { Database } from './database.ts';
+import type { Database, Queries } from './database.ts';
 import type { OriginalReference } from './entries.ts';
 import { StoreError } from './errors.ts';
 import { newId } from './ids.ts';
@@ -88,7 +88,7 @@ async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
  * @throws StoreError `content_incomplete` (unknown, or its writer died)
  */
 export async function* readPieces(
-  sql: Database,
+  sql: Queries,
   contentId: string,
   offset = 0,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -1,6 +1,6 @@
 import type { ContentPart } from '../context/content.ts';
 import { openDecoder, readPieces } from './content-pieces.ts';
-import type { Database } from './database.ts';
+import type { Queries } from './database.ts';
 
 /**
  * What an entry says, as one text: what recall opens and what search indexes, so that an offset
@@ -26,7 +26,7 @@ function partText(part: ContentPart): string[] {
 }
 
 /** The text of an original in chunks, in order. */
-export async function* originalText(sql: Database, contentId: string): AsyncGenerator<string, void, undefined> {
+export async function* originalText(sql: Queries, contentId: string): AsyncGenerator<string, void, undefined> {
   const decoder = openDecoder();
   for await (const piece of readPieces(sql, contentId)) yield decoder.decode(piece, { stream: true });
   yield decoder.decode();

@@ -6,7 +6,7 @@ import { insertEntry } from './entry-writer.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 import type { ContentPart } from '../context/content.ts';
 import { writeAsTurn } from './transaction.ts';
-import type { TurnWriter } from './transaction.ts';
+import type { Writer } from './transaction.ts';
 
 /**
  * What waits for a turn. A command waits until it is served: a stop until the turn ends, a
@@ -73,10 +73,7 @@ export interface WaitingMessage {
 }
 
 /** Makes each message an entry of the turn, consumed in the same transaction. */
-export async function appendMessages(
-  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
-  messages: readonly WaitingMessage[],
-): Promise<void> {
+export async function appendMessages({ sql, turn, event }: Writer, messages: readonly WaitingMessage[]): Promise<void> {
   for (const message of messages) {
     const entry = await insertEntry(sql, {
       kind: 'user',

@@ -141,5 +141,12 @@ export async function listWaitingMessages(sql: Database, conversationId: string)
   >`
     select id, kind, mode, content, created_at from messages
     where conversation_id = ${conversationId} and consumed_at is null order by position`;
-  return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, conversationId, createdAt: isoTime(createdAt) }));
+  return rows.map((row) => ({
+    id: row.id,
+    conversationId,
+    kind: row.kind,
+    mode: row.mode,
+    content: row.content,
+    createdAt: isoTime(row.created_at),
+  }));
 }

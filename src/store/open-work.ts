@@ -3,7 +3,7 @@ import type { Transaction } from './database.ts';
 import { insertEntry } from './entry-writer.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 import type { CloseToolCall, OpenToolCall } from './tool-call-rows.ts';
-import type { TurnWriter } from './transaction.ts';
+import type { Writer } from './transaction.ts';
 
 interface OpenCallRow {
   readonly turn_id: string;
@@ -20,7 +20,7 @@ interface OpenCallRow {
  * result is a late one.
  */
 export async function closeToolCalls(
-  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  { sql, turn, event }: Writer,
   cause: OpenToolCall['cause'],
   closeToolCall: CloseToolCall,
 ): Promise<void> {
@@ -50,10 +50,7 @@ export async function closeToolCalls(
 }
 
 /** A plan that nobody will finish no longer keeps others out. */
-export async function abandonCompaction(
-  { sql, turn, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
-  failure: string,
-): Promise<void> {
+export async function abandonCompaction({ sql, turn, event }: Writer, failure: string): Promise<void> {
   const rows = await sql<{ id: string; turn_id: string }[]>`
     update compactions set status = 'abandoned', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
     where conversation_id = ${turn.conversationId} and status = 'planned'
@@ -63,7 +60,7 @@ export async function abandonCompaction(
 
 /** Writes the outcome. The row is final from here on: the database refuses another. */
 export async function finishTurn(
-  { sql, event }: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  { sql, event }: Writer,
   end: {
     readonly turnId: string;
     readonly outcome: TurnOutcome;
@@ -83,7 +80,7 @@ export async function finishTurn(
  * get a result, its plan is abandoned.
  */
 export async function interruptTurn(
-  writer: Pick<TurnWriter, 'sql' | 'turn' | 'event'>,
+  writer: Writer,
   interrupted: { readonly turnId: string; readonly reason: string; readonly closeToolCall: CloseToolCall },
 ): Promise<void> {
   const { turnId, reason, closeToolCall } = interrupted;

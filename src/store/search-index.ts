@@ -30,7 +30,7 @@ interface Source {
 export async function indexConversation(sql: Database, conversationId: string): Promise<{ readonly passages: number }> {
   let passages = 0;
   for (;;) {
-    const batch = await transaction(sql, (open) => indexBatch(sql, open, conversationId));
+    const batch = await transaction(sql, (open) => indexBatch(open, conversationId));
     passages += batch.passages;
     if (!batch.more) return { passages };
   }
@@ -41,17 +41,13 @@ interface Progress {
   readonly through_compaction: number;
 }
 
-async function indexBatch(
-  sql: Database,
-  open: Transaction,
-  conversationId: string,
-): Promise<{ passages: number; more: boolean }> {
+async function indexBatch(open: Transaction, conversationId: string): Promise<{ passages: number; more: boolean }> {
   await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
   const [progress] = await open<Progress[]>`
     select through_sequence, through_compaction from search_progress
     where conversation_id = ${conversationId} for update`;
   if (progress === undefined) return { passages: 0, more: false };
-  const entries = await indexEntries(sql, open, conversationId, progress.through_sequence);
+  const entries = await indexEntries(open, conversationId, progress.through_sequence);
   const summaries = await indexSummaries(open, conversationId, progress.through_compaction);
   await open`
     update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
@@ -60,7 +56,6 @@ async function indexBatch(
 }
 
 async function indexEntries(
-  sql: Database,
   open: Transaction,
   conversationId: string,
   after: number,
@@ -89,7 +84,7 @@ async function indexEntries(
       toolName: row.tool_name,
       createdAt: row.created_at,
     };
-    const texts = row.original_id === null ? [entryText(row.content)] : originalText(sql, row.original_id);
+    const texts = row.original_id === null ? [entryText(row.content)] : originalText(open, row.original_id);
     passages += await indexTexts(open, source, texts);
   }
   return { passages, through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };

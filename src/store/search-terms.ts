@@ -38,7 +38,7 @@ function foldCase(term: string): string {
 }
 
 function characterPairs(run: string): string[] {
-  const characters = [...run];
+  const characters = Array.from(run);
   if (characters.length === 1) return characters;
   return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
 }

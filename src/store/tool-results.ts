@@ -1,12 +1,12 @@
-import type { Database, Transaction } from './database.ts';
+import type { Database } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { insertEntry } from './entry-writer.ts';
-import { insertEvent, notifyWatchers } from './event-writer.ts';
 import { newId } from './ids.ts';
 import { jsonText } from './stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
 import type { ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
-import { transaction } from './transaction.ts';
+import { writeEvents } from './transaction.ts';
+import type { Writer } from './transaction.ts';
 
 export interface ToolResultToStore extends ToolCallReference, NewContent {
   /** Id of the result's entry, made before, so that the content can name it. */
@@ -31,8 +31,7 @@ export type StoredToolResult =
  */
 export async function storeToolResult(sql: Database, result: ToolResultToStore): Promise<StoredToolResult> {
   const { turn } = result;
-  let newestEvent = 0;
-  const stored = await transaction(sql, async (open): Promise<StoredToolResult> => {
+  return writeEvents(sql, turn.conversationId, async ({ sql: open, writer }): Promise<StoredToolResult> => {
     const [conversation] = await open<{ epoch: number }[]>`
       select epoch from conversations where id = ${turn.conversationId} for no key update`;
     const row = await readToolCall(open, { ...result, turnId: turn.turnId });
@@ -40,14 +39,14 @@ export async function storeToolResult(sql: Database, result: ToolResultToStore):
     if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
       return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
     }
-    const mayWrite = conversation?.epoch === turn.epoch && row.state === 'claimed' && row.attempt === result.attempt;
-    newestEvent = mayWrite
-      ? await appendResult(open, result, row)
-      : await keepLateResult(open, result, conversation?.epoch ?? 0);
-    return mayWrite ? { state: 'stored', entryId: result.entryId, outcome: result.outcome } : { state: 'late' };
+    if (conversation?.epoch === turn.epoch && row.state === 'claimed' && row.attempt === result.attempt) {
+      await appendResult(writer(turn), result, row);
+      return { state: 'stored', entryId: result.entryId, outcome: result.outcome };
+    }
+    // The event is written in the name of whoever owns the conversation now: the row itself is what is not fenced.
+    await keepLateResult(writer({ ...turn, epoch: conversation?.epoch ?? 0 }), result);
+    return { state: 'late' };
   });
-  if (newestEvent > 0) await notifyWatchers(sql, turn.conversationId, newestEvent);
-  return stored;
 }
 
 /** An unknown outcome is a decision about an attempt that may still report: it counts as one more, so that such a report is late. */
@@ -55,8 +54,9 @@ function finishingAttempt({ attempt, outcome }: ToolResultToStore): number {
   return outcome === 'outcome_unknown' ? attempt + 1 : attempt;
 }
 
-async function appendResult(sql: Transaction, result: ToolResultToStore, { name }: ToolCallRow): Promise<number> {
-  const { turn, callNumber, callIndex, outcome, plan, entryId } = result;
+async function appendResult(writer: Writer, result: ToolResultToStore, { name }: ToolCallRow): Promise<void> {
+  const { sql, turn, event } = writer;
+  const { callNumber, callIndex, outcome, plan, entryId, attempt } = result;
   await insertEntry(sql, {
     kind: 'tool_result',
     id: entryId,
@@ -73,28 +73,18 @@ async function appendResult(sql: Transaction, result: ToolResultToStore, { name 
     update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
       attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch}
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
-  const number = await insertEvent(sql, {
-    turn,
-    kind: 'tool_call_finished',
-    data: { callNumber, callIndex, name, outcome, entryId, attempt: result.attempt },
-  });
-  if (plan === undefined) return number;
+  await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt });
+  if (plan === undefined) return;
   const note = await insertEntry(sql, { ...plan, kind: 'note', slot: 'plan', turn });
-  return insertEvent(sql, { turn, kind: 'note_added', data: { slot: 'plan', entryId: note.id } });
+  await event('note_added', { slot: 'plan', entryId: note.id });
 }
 
-/** The event is written in the name of whoever owns the conversation now: the row itself is what is not fenced. */
-async function keepLateResult(sql: Transaction, result: ToolResultToStore, epoch: number): Promise<number> {
-  const { turn, callNumber, callIndex, attempt, outcome, workerIdentity } = result;
+async function keepLateResult({ sql, turn, event }: Writer, result: ToolResultToStore): Promise<void> {
+  const { callNumber, callIndex, attempt, outcome, workerIdentity } = result;
   const { count } = await sql`
     insert into late_tool_results (id, turn_id, call_number, call_index, attempt, worker_identity, outcome, content, original_id)
     values (${newId()}, ${turn.turnId}, ${callNumber}, ${callIndex}, ${attempt}, ${workerIdentity}, ${outcome},
       ${jsonText(result.content)}::text::json, ${result.original?.contentId ?? null})
     on conflict do nothing`;
-  if (count === 0) return 0;
-  return insertEvent(sql, {
-    turn: { ...turn, epoch },
-    kind: 'tool_result_late',
-    data: { callNumber, callIndex, attempt, outcome, workerIdentity },
-  });
+  if (count > 0) await event('tool_result_late', { callNumber, callIndex, attempt, outcome, workerIdentity });
 }

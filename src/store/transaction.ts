@@ -9,21 +9,10 @@ export async function transaction<Result>(
   sql: Database,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const results: Result[] = [];
   try {
-    await sql.begin(async (open) => {
-      results.push(await work(open));
-    });
-  } catch (error) {
-    throw toStoreError(error);
-  }
-  return results[0] as Result;
-}
-
-/** A read or write of one statement, with the same translation of errors. */
-export async function refusing<Result>(query: PromiseLike<Result>): Promise<Result> {
-  try {
-    return await query;
+    // Wrapped, because the driver would await each element of an array.
+    const { value } = await sql.begin(async (open) => ({ value: await work(open) }));
+    return value;
   } catch (error) {
     throw toStoreError(error);
   }
@@ -41,19 +30,53 @@ export interface LockedConversation {
   readonly compaction_id: string | null;
 }
 
-/** What the steps of a turn's transaction share. */
-export interface TurnWriter {
+/** What the steps of a transaction share that writes in the name of a turn. */
+export interface Writer {
   readonly sql: Transaction;
   readonly turn: TurnReference;
-  readonly conversation: LockedConversation;
-  /** Appends to the timeline; watchers are told after the commit. `turnId`: another turn than the writer's. */
+  /** Appends to the timeline; watchers are told after the commit. `turnId`: of another turn than the writer's. */
   readonly event: (kind: EventKind, data: EventData, turnId?: string) => Promise<void>;
+}
+
+export interface TurnWriter extends Writer {
+  readonly conversation: LockedConversation;
+}
+
+/** Hands out writers for a transaction and notes the newest event that they appended. */
+export interface WriterSource {
+  readonly sql: Transaction;
+  readonly writer: (turn: TurnReference) => Writer;
+}
+
+/**
+ * One transaction that appends events. Watchers are notified after the commit and by a statement of
+ * their own, since a commit that notifies holds a lock on the whole database.
+ */
+export async function writeEvents<Result>(
+  sql: Database,
+  conversationId: string,
+  work: (source: WriterSource) => Promise<Result>,
+): Promise<Result> {
+  let newestEvent = 0;
+  const result = await transaction(sql, (open) =>
+    work({
+      sql: open,
+      writer: (turn) => ({
+        sql: open,
+        turn,
+        event: async (kind, data, turnId = turn.turnId) => {
+          newestEvent = await insertEvent(open, { turn: { ...turn, turnId }, kind, data });
+        },
+      }),
+    }),
+  );
+  if (newestEvent > 0) await notifyWatchers(sql, conversationId, newestEvent);
+  return result;
 }
 
 /**
  * One transaction of a turn: locks the conversation first, so that the writes of a conversation
- * follow each other, and refuses a writer that was replaced. Watchers are notified after the commit
- * and by a statement of their own, since a commit that notifies holds a lock on the whole database.
+ * follow each other, and refuses a writer that was replaced.
  * @throws StoreError `stale_epoch`
  */
 export async function writeAsTurn<Result>(
@@ -61,21 +84,11 @@ export async function writeAsTurn<Result>(
   turn: TurnReference,
   work: (writer: TurnWriter) => Promise<Result>,
 ): Promise<Result> {
-  let newestEvent = 0;
-  const result = await transaction(sql, async (open) => {
+  return writeEvents(sql, turn.conversationId, async ({ sql: open, writer }) => {
     const [conversation] = await open<LockedConversation[]>`
       select id, agent, epoch, branch, active_turn_id, head_entry_id, compactions, compaction_id
       from require_epoch(${turn.conversationId}, ${turn.epoch})`;
     if (conversation === undefined) throw new TypeError('require_epoch returns a row or raises');
-    return work({
-      sql: open,
-      turn,
-      conversation,
-      event: async (kind, data, turnId = turn.turnId) => {
-        newestEvent = await insertEvent(open, { turn: { ...turn, turnId }, kind, data });
-      },
-    });
+    return work({ ...writer(turn), conversation });
   });
-  if (newestEvent > 0) await notifyWatchers(sql, turn.conversationId, newestEvent);
-  return result;
 }

@@ -1,9 +1,8 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database } from './database.ts';
-import { insertEvent, notifyWatchers } from './event-writer.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
-import { transaction } from './transaction.ts';
+import { writeEvents } from './transaction.ts';
 
 /** Rows of one look of upkeep, unless it asks for another number. */
 const DEFAULT_LIMIT = 100;
@@ -51,25 +50,15 @@ export async function markInterrupted(
   closeToolCall: CloseToolCall,
 ): Promise<boolean> {
   const { conversationId, turnId } = turn;
-  let newestEvent = 0;
-  const interrupted = await transaction(sql, async (open) => {
+  return writeEvents(sql, conversationId, async ({ sql: open, writer }) => {
     const [conversation] = await open<{ epoch: number; active_turn_id: string | null }[]>`
       select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
     if (conversation?.epoch !== turn.epoch || conversation.active_turn_id !== turnId) return false;
     const owner: TurnReference = { ...turn, epoch: await raiseEpoch(open, conversationId) };
-    const writer = {
-      sql: open,
-      turn: owner,
-      event: async (...[kind, data, ofTurn = turnId]: Parameters<import('./transaction.ts').TurnWriter['event']>) => {
-        newestEvent = await insertEvent(open, { turn: { ...owner, turnId: ofTurn }, kind, data });
-      },
-    };
-    await interruptTurn(writer, { turnId, reason: 'workflow_lost', closeToolCall });
+    await interruptTurn(writer(owner), { turnId, reason: 'workflow_lost', closeToolCall });
     await setActiveTurn(open, turn, null);
     return true;
   });
-  if (newestEvent > 0) await notifyWatchers(sql, conversationId, newestEvent);
-  return interrupted;
 }
 
 /** Conversations whose search index is behind, most behind first. */
