@@ -4,7 +4,7 @@ import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { safeText } from './render/safe-text.ts';
-import { describeContent } from './render/turn-state.ts';
+import { describeContent } from './render/entry-words.ts';
 
 /** `holdfast entry`: one entry with its whole original. */
 export function entryCommand(): Command {

@@ -65,7 +65,7 @@ export function runningCompactionLines(
 function card(title: string, body: readonly string[], columns: number, color: (text: string) => string): string[] {
   const width = Math.min(CARD_COLUMNS, columns - 2);
   // No room for a frame: the words alone.
-  if (width < 24) return [title, ...body].map((line) => `  ${truncate(line, Math.max(1, columns - 2))}`);
+  if (width < 24) return [title, ...body].map((line) => truncate(`  ${line}`, columns));
   const head = truncate(title, width - 5);
   const top = `  ${color('╭─')} ${head} ${color('─'.repeat(Math.max(0, width - displayWidth(head) - 4)))}`;
   const lines = body.flatMap((line) => wrapWords(line, width - 2)).map((line) => `  ${color('│')} ${line}`);

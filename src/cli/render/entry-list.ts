@@ -6,7 +6,7 @@ import { safeLine, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { truncate } from './text-width.ts';
 import { shortArguments } from './tool-arguments.ts';
-import { describeContent } from './turn-state.ts';
+import { describeContent } from './entry-words.ts';
 
 export interface EntryListOptions {
   readonly columns: number | null;

@@ -17,7 +17,10 @@ export function itemLines(item: TurnItem, options: LineOptions): string[] {
   const { style, columns } = options;
   switch (item.kind) {
     case 'turn_begun': {
-      const who = [item.agent === null ? null : `agent ${item.agent}`, item.model].filter((part) => part !== null);
+      const preset = item.preset === null ? null : `preset ${item.preset}`;
+      const who = [item.agent === null ? null : `agent ${item.agent}`, item.model, preset].filter(
+        (part) => part !== null,
+      );
       return [style.dim(fit(`● turn begins${who.length === 0 ? '' : `: ${who.map(safeLine).join(', ')}`}`, columns))];
     }
     case 'user':
@@ -60,7 +63,7 @@ function toolLines(tool: FinishedTool, { columns, style }: LineOptions): string[
     columns === null
       ? [size, duration].filter((part) => part !== '').join('  ')
       : `${padStart(size, 9)}  ${padStart(duration, 7)}`;
-  const room = width - displayWidth(name) - 4 - displayWidth(figures) - 2;
+  const room = width - displayWidth(name) - 5 - displayWidth(figures) - 2;
   const shown = tool.arguments === null ? '' : shortArguments(tool.arguments, Math.max(room, LEAST_ARGUMENT_COLUMNS));
   const words = `${color(MARKS[tool.outcome])} ${style.bold(name)} ${shown}`;
   const line =

@@ -4,14 +4,13 @@ import { formatCost, formatCount, formatDuration, plural } from './numbers.ts';
 /** One line of figures: steps, compactions, tokens, cost, time. */
 export function turnFigures(turn: TurnSummary): string {
   const { usage } = turn;
-  const input = usage.input + usage.cacheRead + usage.cacheWrite;
   const cached = usage.cacheRead > 0 ? ` (${formatCount(usage.cacheRead)} from cache)` : '';
   const end = turn.endedAt === null ? Date.now() : Date.parse(turn.endedAt);
   return [
     plural(turn.steps, 'step'),
     ...(turn.compactions > 0 ? [plural(turn.compactions, 'compaction')] : []),
     ...(turn.overflows > 0 ? [plural(turn.overflows, 'overflow')] : []),
-    `${formatCount(input)} tokens in${cached}, ${formatCount(usage.output)} out`,
+    `${formatCount(usage.input)} tokens in${cached}, ${formatCount(usage.output)} out`,
     formatCost(turn.cost),
     formatDuration(end - Date.parse(turn.startedAt)),
   ].join(' · ');

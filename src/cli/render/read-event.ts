@@ -11,7 +11,14 @@ interface EventPlace {
 /** What the screen makes of a row of the timeline. Fields that a row lacks are `null`; a kind that this version does not know is `other`. */
 export type ReadEvent = EventPlace &
   (
-    | { readonly kind: 'turn_begun'; readonly agent: string | null; readonly model: string | null }
+    | {
+        readonly kind: 'turn_begun';
+        readonly agent: string | null;
+        readonly model: string | null;
+        readonly preset: string | null;
+        /** A command for an idle conversation: a turn with no step. */
+        readonly commandOnly: boolean;
+      }
     | { readonly kind: 'turn_continued' }
     | { readonly kind: 'turn_ended'; readonly outcome: string; readonly reason: string | null }
     | { readonly kind: 'message_taken' }
@@ -21,7 +28,7 @@ export type ReadEvent = EventPlace &
         readonly kind: 'call_failed';
         readonly call: CallAttempt;
         readonly failure: string;
-        readonly evidence: string | null;
+        readonly status: number | null;
       }
     | { readonly kind: 'tool_claimed'; readonly tool: ToolReference }
     | { readonly kind: 'tool_finished'; readonly tool: ToolReference; readonly outcome: string | null }
@@ -37,6 +44,7 @@ export type ReadEvent = EventPlace &
     | { readonly kind: 'compaction_committed'; readonly compaction: CompactionFacts }
     | { readonly kind: 'compaction_exhausted'; readonly tokens: number | null }
     | { readonly kind: 'compaction_abandoned' }
+    | { readonly kind: 'late_result' }
     | { readonly kind: 'quiet' }
     | { readonly kind: 'other'; readonly name: string; readonly details: string }
   );
@@ -76,11 +84,18 @@ export function readEvent(event: TimelineEvent): ReadEvent {
   const common = {
     at: Date.parse(event.createdAt),
     turnId: event.turnId,
-    entryId: text(data, 'entryId', 'resultEntryId'),
+    entryId: text(data, 'entryId'),
   };
   switch (event.kind) {
     case 'turn_begun':
-      return { ...common, kind: 'turn_begun', agent: text(data, 'agent'), model: text(data, 'model') };
+      return {
+        ...common,
+        kind: 'turn_begun',
+        agent: text(data, 'agent'),
+        model: text(data, 'model'),
+        preset: text(data, 'preset'),
+        commandOnly: data['commandOnly'] === true,
+      };
     case 'turn_continued':
       return { ...common, kind: 'turn_continued' };
     case 'turn_ended':
@@ -88,7 +103,7 @@ export function readEvent(event: TimelineEvent): ReadEvent {
     case 'message_taken':
       return { ...common, kind: 'message_taken' };
     case 'model_call_started':
-      return { ...common, kind: 'call_started', call: callOf(data), tokens: number(data, 'tokens', 'estimatedTokens') };
+      return { ...common, kind: 'call_started', call: callOf(data), tokens: number(data, 'estimatedTokens') };
     case 'model_call_answered':
       return { ...common, kind: 'call_answered', call: callOf(data), inputTokens: number(data, 'inputTokens') };
     case 'model_call_failed':
@@ -96,8 +111,8 @@ export function readEvent(event: TimelineEvent): ReadEvent {
         ...common,
         kind: 'call_failed',
         call: callOf(data),
-        failure: text(data, 'kind', 'failure') ?? 'failed',
-        evidence: text(data, 'evidence'),
+        failure: text(data, 'kind') ?? 'failed',
+        status: number(data, 'status'),
       };
     case 'tool_call_claimed':
       return { ...common, kind: 'tool_claimed', tool: toolOf(data) };
@@ -106,9 +121,11 @@ export function readEvent(event: TimelineEvent): ReadEvent {
         ...common,
         kind: 'tool_finished',
         tool: toolOf(data),
-        outcome: text(data, 'outcome') ?? (data['isError'] === true ? 'failed' : null),
+        outcome: text(data, 'outcome'),
       };
-    case 'continuation_added':
+    case 'tool_result_late':
+      return { ...common, kind: 'late_result' };
+    case 'note_added':
     case 'rules_changed':
       return { ...common, kind: 'quiet' };
     default:
@@ -175,8 +192,8 @@ function callOf(data: Data): CallAttempt {
 function toolOf(data: Data): ToolReference {
   return {
     ...callOf(data),
-    callIndex: number(data, 'callIndex', 'index') ?? 0,
-    name: text(data, 'name', 'tool', 'toolName') ?? 'tool',
+    callIndex: number(data, 'callIndex') ?? 0,
+    name: text(data, 'name') ?? 'tool',
   };
 }
 

@@ -2,7 +2,12 @@ import type { CompactionFacts } from './read-event.ts';
 
 /** What is shown of a turn for good, in order: each stands for itself and never changes. */
 export type TurnItem =
-  | { readonly kind: 'turn_begun'; readonly agent: string | null; readonly model: string | null }
+  | {
+      readonly kind: 'turn_begun';
+      readonly agent: string | null;
+      readonly model: string | null;
+      readonly preset: string | null;
+    }
   | { readonly kind: 'user'; readonly text: string }
   | { readonly kind: 'answer'; readonly text: string }
   | FinishedTool

@@ -41,7 +41,9 @@ export function screenLines(state: TurnScreenState, options: ScreenOptions): str
       const shown = tool.arguments === null || room < 8 ? '' : ` ${shortArguments(tool.arguments, room)}`;
       return truncate(`  ${spinner} ${name}${again}${shown}  ${time}`, columns);
     }),
-    ...(state.tools.length > SHOWN_TOOLS ? [`    and ${state.tools.length - SHOWN_TOOLS} more`] : []),
+    ...(state.tools.length > SHOWN_TOOLS
+      ? [truncate(`    and ${state.tools.length - SHOWN_TOOLS} more`, columns)]
+      : []),
     ...(state.compaction === null ? [] : runningCompactionLines(state.compaction, now, columns, style)),
   ];
   const warning = quietWarning(state, now);
@@ -112,7 +114,8 @@ function activityWords(state: TurnScreenState, now: number): string {
     case 'preparing':
       return 'preparing';
     case 'retrying':
-      return activity.failure === 'overflow' ? 'recovering from an overflow' : 'waiting to call the model again';
+      if (activity.failure === 'overflow') return 'recovering from an overflow';
+      return activity.status === 429 ? 'waiting for the rate limit' : 'waiting to call the model again';
     case 'calling': {
       const again = activity.call.attempt > 1 ? ` (attempt ${activity.call.attempt})` : '';
       const doing = live === null ? 'calling the model' : live.text.shown === '' ? 'thinking' : 'writing';

@@ -1,6 +1,7 @@
 import type { ListedEntry, LiveTextUpdate } from '../../client/types.ts';
 import type { ToolCallPart } from '../../context/content.ts';
 import { textOf } from '../../context/content.ts';
+import { contentBytes, describeContent } from './entry-words.ts';
 import { applyCompaction } from './compaction-state.ts';
 import type { RunningCompaction } from './compaction-state.ts';
 import { addLiveText } from './live-text.ts';
@@ -13,7 +14,7 @@ export type Activity =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'preparing' }
   | { readonly kind: 'calling'; readonly call: CallAttempt }
-  | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string }
+  | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string; readonly status: number | null }
   | { readonly kind: 'ended'; readonly outcome: string };
 
 export interface RunningTool {
@@ -91,18 +92,20 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
           live: null,
           answeredCall: 0,
         },
-        items: [{ kind: 'turn_begun', agent: event.agent, model: event.model }],
+        items: event.commandOnly
+          ? []
+          : [{ kind: 'turn_begun', agent: event.agent, model: event.model, preset: event.preset }],
       };
     case 'message_taken':
       return { state, items: entry === null ? [] : [{ kind: 'user', text: describeContent(entry) }] };
     case 'call_started':
-      return quiet(callStarted(state, event.call, event.tokens));
+      return callStarted(state, event.call, event.tokens);
     case 'call_answered':
       return callAnswered(state, event.call, event.inputTokens, entry);
     case 'call_failed':
       return callFailed(state, event);
     case 'tool_claimed':
-      return quiet(toolClaimed(state, event.tool, event.at));
+      return toolClaimed(state, event.tool, event.at);
     case 'tool_finished':
       return toolFinished(state, event, entry);
     case 'turn_ended':
@@ -115,6 +118,11 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
           compaction: null,
         },
         items: [{ kind: 'turn_ended', outcome: event.outcome, reason: event.reason }],
+      };
+    case 'late_result':
+      return {
+        state,
+        items: [notice('information', 'A result of a lost attempt came late; it is kept beside the log.')],
       };
     case 'turn_continued':
     case 'quiet':
@@ -137,8 +145,16 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
   }
 }
 
-function callStarted(state: TurnScreenState, call: CallAttempt, tokens: number | null): TurnScreenState {
-  return { ...state, activity: { kind: 'calling', call }, tokens: tokens ?? state.tokens, live: null };
+function callStarted(state: TurnScreenState, call: CallAttempt, tokens: number | null): Applied {
+  const { activity } = state;
+  // No failure was told in between: whoever made the call is gone.
+  const isTakeover = activity.kind === 'calling' && activity.call.callNumber === call.callNumber && call.attempt > 1;
+  return {
+    state: { ...state, activity: { kind: 'calling', call }, tokens: tokens ?? state.tokens, live: null },
+    items: isTakeover
+      ? [notice('warning', `A worker was lost; another one makes the model call again (attempt ${call.attempt}).`)]
+      : [],
+  };
 }
 
 function callAnswered(
@@ -164,24 +180,45 @@ function callAnswered(
 }
 
 function callFailed(state: TurnScreenState, event: ReadEvent & { readonly kind: 'call_failed' }): Applied {
-  const { call, failure, evidence } = event;
-  const why = evidence === null ? failure : `${failure}: ${evidence}`;
-  const items: TurnItem[] = [
-    failure === 'overflow'
-      ? notice(
-          'warning',
-          'The provider reported that the window overflowed; the context is compacted and the call made again.',
-        )
-      : notice('warning', `The model call failed (${why}).`),
-  ];
-  return { state: { ...state, activity: { kind: 'retrying', call, failure }, live: null }, items };
+  const { call, failure, status } = event;
+  const words = failureWords(failure, status);
+  return {
+    state: { ...state, activity: { kind: 'retrying', call, failure, status }, live: null },
+    items: words === null ? [] : [notice('warning', words)],
+  };
 }
 
-function toolClaimed(state: TurnScreenState, tool: ToolReference, at: number): TurnScreenState {
+/** What a failed model call means; `null` for one that was called off. */
+function failureWords(failure: string, status: number | null): string | null {
+  const answer = status === null ? '' : ` (HTTP ${status})`;
+  switch (failure) {
+    case 'overflow':
+      return `The provider reported an overflow${answer}: the context is compacted and the call made again.`;
+    case 'retryable':
+      return status === 429
+        ? 'The provider limits the rate (HTTP 429); the call is made again when it allows.'
+        : `The provider failed${answer}; the call is made again.`;
+    case 'permanent':
+      return `The provider refused the call${answer}.`;
+    case 'aborted':
+    case 'superseded':
+      return null;
+    default:
+      return `The model call ended: ${failure.replaceAll('_', ' ')}${answer}.`;
+  }
+}
+
+function toolClaimed(state: TurnScreenState, tool: ToolReference, at: number): Applied {
   const others = state.tools.filter(({ reference }) => !sameCall(reference, tool));
   const call = state.calls.get(`${tool.callNumber}:${tool.callIndex}`);
   const running: RunningTool = { reference: tool, arguments: call?.arguments ?? null, since: at };
-  return { ...state, tools: [...others, running] };
+  return {
+    state: { ...state, tools: [...others, running] },
+    items:
+      tool.attempt > 1
+        ? [notice('warning', `A worker was lost; another one runs ${tool.name} again (attempt ${tool.attempt}).`)]
+        : [],
+  };
 }
 
 function toolFinished(
@@ -211,31 +248,6 @@ function toolOutcome(told: string | null, entry: ListedEntry | null): FinishedTo
 
 function sameCall(one: ToolReference, other: ToolReference): boolean {
   return one.callNumber === other.callNumber && one.callIndex === other.callIndex;
-}
-
-function contentBytes(entry: ListedEntry): number {
-  return entry.content.reduce((sum, part) => {
-    if (part.type === 'text') return sum + Buffer.byteLength(part.text);
-    return part.type === 'image' || part.type === 'file' ? sum + Math.floor((part.data.length * 3) / 4) : sum;
-  }, 0);
-}
-
-/** Text of an entry, with a word for each part that is none. */
-export function describeContent(entry: ListedEntry): string {
-  const words = entry.content.flatMap((part) => {
-    switch (part.type) {
-      case 'text':
-        return [part.text];
-      case 'image':
-        return [`[image, ${part.width} × ${part.height}]`];
-      case 'file':
-        return [`[file ${part.name}]`];
-      case 'thinking':
-      case 'tool_call':
-        return [];
-    }
-  });
-  return words.join('\n');
 }
 
 function notice(level: 'information' | 'warning', text: string): TurnItem {

@@ -1,0 +1,63 @@
+import type { ListedEntry, TimelineEvent } from '../../../src/client/types.ts';
+import type { ContentPart } from '../../../src/context/content.ts';
+import { readEvent } from '../../../src/cli/render/read-event.ts';
+import { applyEvent, startState } from '../../../src/cli/render/turn-state.ts';
+import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';
+import type { TurnItem } from '../../../src/cli/render/turn-items.ts';
+
+export const TURN_ID = '01981f3c-0000-7000-8000-000000000001';
+/** Milliseconds since 1970 of the first event. */
+export const BEGIN = Date.parse('2026-01-01T12:00:00.000Z');
+
+/** An event some seconds after the beginning. */
+export function timelineEvent(
+  kind: string,
+  data: TimelineEvent['data'] = {},
+  seconds = 0,
+  turnId: string | null = TURN_ID,
+): TimelineEvent {
+  return { sequence: 1, kind, turnId, data, createdAt: new Date(BEGIN + seconds * 1_000).toISOString() };
+}
+
+export function listedEntry(changes: Partial<ListedEntry> & { readonly content: readonly ContentPart[] }): ListedEntry {
+  return {
+    entryId: '01981f3c-0000-7000-8000-00000000000e',
+    sequence: 1,
+    kind: 'assistant',
+    slot: null,
+    turnId: TURN_ID,
+    callNumber: 1,
+    callIndex: null,
+    toolName: null,
+    isError: false,
+    createdAt: new Date(BEGIN).toISOString(),
+    originalBytes: null,
+    ...changes,
+  };
+}
+
+export const text = (words: string): ContentPart => ({ type: 'text', text: words });
+
+export const toolCall = (index: number, name: string, json: string): ContentPart => ({
+  type: 'tool_call',
+  index,
+  id: `call-${index}`,
+  name,
+  arguments: json,
+});
+
+/** Applies events in order; each may come with its entry. */
+export function play(
+  events: readonly (TimelineEvent | readonly [TimelineEvent, ListedEntry])[],
+  from: TurnScreenState = startState(BEGIN),
+): { readonly state: TurnScreenState; readonly items: TurnItem[] } {
+  let state = from;
+  const items: TurnItem[] = [];
+  for (const played of events) {
+    const [event, entry] = 'kind' in played ? [played, null] : played;
+    const applied = applyEvent(state, readEvent(event), entry);
+    state = applied.state;
+    items.push(...applied.items);
+  }
+  return { state, items };
+}

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { itemLines } from '../../../src/cli/render/item-lines.ts';
+import { COLOR_STYLE, PLAIN_STYLE, withoutStyle } from '../../../src/cli/render/style.ts';
+import { displayWidth } from '../../../src/cli/render/text-width.ts';
+import { quietWarning, screenLines } from '../../../src/cli/render/turn-screen.ts';
+import { startState } from '../../../src/cli/render/turn-state.ts';
+import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';
+import { BEGIN, TURN_ID, play, timelineEvent } from './timeline.ts';
+
+const compacting: TurnScreenState = play([
+  timelineEvent('turn_begun', { agent: 'default', model: 'm', preset: 'default' }),
+  timelineEvent('compaction_started', { trigger: 'threshold', form: 'summary', tokensBefore: 31_204, parts: 2 }, 1),
+]).state;
+
+const busy: TurnScreenState = {
+  ...startState(BEGIN),
+  turnId: TURN_ID,
+  steps: 11,
+  tokens: 24_310,
+  inputBudget: 28_672,
+  cost: 0.0132,
+  activity: { kind: 'calling', call: { callNumber: 12, attempt: 1 } },
+  live: {
+    turnId: TURN_ID,
+    callNumber: 12,
+    attempt: 1,
+    text: { shown: 'Das ist 日本語 🚀 '.repeat(80), nextOffset: 1_200 },
+    thinking: { shown: '', nextOffset: 0 },
+  },
+  tools: Array.from({ length: 12 }, (_, callIndex) => ({
+    reference: { callNumber: 12, callIndex, name: 'read_file', attempt: 1 },
+    arguments: '{"path":"docs/日本語/very/long/path/that/goes/on.md"}',
+    since: BEGIN,
+  })),
+};
+
+const options = { columns: 80, rows: 24, style: PLAIN_STYLE, now: BEGIN + 1_200, hint: 'Ctrl-C leaves' };
+
+describe('the screen of a running turn', () => {
+  test('fits every terminal: no line wider, never more rows', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 200 }),
+        fc.integer({ min: 2, max: 60 }),
+        fc.constantFrom(busy, compacting, startState(BEGIN)),
+        fc.constantFrom(PLAIN_STYLE, COLOR_STYLE),
+        fc.integer({ min: 0, max: 100_000 }),
+        (columns, rows, state, style, later) => {
+          const lines = screenLines(state, { ...options, columns, rows, style, now: BEGIN + later });
+          expect(lines.length).toBeLessThan(rows);
+          for (const line of lines) expect(displayWidth(withoutStyle(line))).toBeLessThanOrEqual(columns);
+        },
+      ),
+    );
+  });
+
+  test('the status line says step, window, cost and what it does', () => {
+    const lines = screenLines({ ...busy, tools: [], live: null }, { ...options, columns: 100 });
+    expect(lines.at(-2)).toMatch(
+      /calling the model .*▕█+.*▏.* step 12 .* 24,310 of 28,672 tokens \(85 %\) .* \$0\.0132/u,
+    );
+    expect(lines.at(-1)).toBe('Ctrl-C leaves');
+  });
+
+  test('a narrow terminal drops figures before what goes on', () => {
+    expect(screenLines({ ...busy, tools: [], live: null }, { ...options, columns: 40 }).at(-2)).toContain(
+      'calling the model',
+    );
+    expect(screenLines({ ...busy, tools: [], live: null }, { ...options, columns: 12 }).at(-2)).toMatch(/^. calling/u);
+  });
+
+  test('the newest text stays in sight', () => {
+    const shown = `${'old line\n'.repeat(100)}newest line`;
+    const live = {
+      turnId: TURN_ID,
+      callNumber: 12,
+      attempt: 1,
+      text: { shown, nextOffset: 0 },
+      thinking: { shown: '', nextOffset: 0 },
+    };
+    const lines = screenLines({ ...busy, tools: [], live }, options);
+    expect(lines).toContain('newest line');
+    expect(lines.length).toBeLessThan(20);
+  });
+
+  test('W35 the card of a running compaction counts the parts that are written', () => {
+    const text = screenLines(compacting, options).join('\n');
+    expect(text).toContain('compacting · the window is filling');
+    expect(text).toContain('31,204 tokens');
+    expect(text).toContain('0 of 2 parts written');
+  });
+
+  test('escape codes in live text do not reach the terminal', () => {
+    const live = {
+      turnId: TURN_ID,
+      callNumber: 12,
+      attempt: 1,
+      text: { shown: 'a\u001b[2Jb', nextOffset: 0 },
+      thinking: { shown: '', nextOffset: 0 },
+    };
+    expect(screenLines({ ...busy, tools: [], live }, options).join('')).not.toContain('\u001b');
+  });
+});
+
+describe('when nobody works', () => {
+  test('a message that no worker takes for some seconds says what to do', () => {
+    const waiting = startState(BEGIN);
+    expect(quietWarning(waiting, BEGIN + 2_000)).toBeNull();
+    expect(quietWarning(waiting, BEGIN + 5_000)).toContain('npx holdfast worker');
+  });
+
+  test('a turn without news says so later, a running tool later still', () => {
+    expect(quietWarning({ ...busy, tools: [] }, BEGIN + 20_000)).toBeNull();
+    expect(quietWarning({ ...busy, tools: [] }, BEGIN + 31_000)).toContain('No news for 31 s');
+    expect(quietWarning(busy, BEGIN + 31_000)).toBeNull();
+  });
+
+  test('a turn that ended says nothing', () => {
+    const { state } = play([timelineEvent('turn_ended', { outcome: 'completed', reason: null })]);
+    expect(quietWarning(state, BEGIN + 1e7)).toBeNull();
+  });
+});
+
+describe('lines that stay', () => {
+  const tool = {
+    kind: 'tool',
+    name: 'read_file',
+    arguments: '{"path":"docs/a.md","offset":200}',
+    outcome: 'succeeded',
+    bytes: 8_600,
+    failure: null,
+    durationMilliseconds: 140,
+  } as const;
+
+  test('a tool call is one line: name, arguments, size, duration', () => {
+    expect(itemLines(tool, { columns: 60, style: PLAIN_STYLE })).toEqual([
+      '  ✓ read_file docs/a.md offset=200           8.4 KB    0.1 s',
+    ]);
+    expect(itemLines(tool, { columns: null, style: PLAIN_STYLE })).toEqual([
+      '  ✓ read_file docs/a.md offset=200  8.4 KB  0.1 s',
+    ]);
+  });
+
+  test('a failed call says why on a second line', () => {
+    const failed = { ...tool, outcome: 'failed', failure: 'no such file:\n docs/a.md' } as const;
+    expect(itemLines(failed, { columns: null, style: PLAIN_STYLE })[1]).toBe('    no such file: docs/a.md');
+    const unknown = { ...tool, outcome: 'outcome_unknown', failure: 'it began' } as const;
+    expect(itemLines(unknown, { columns: null, style: PLAIN_STYLE })).toEqual([
+      expect.stringContaining('? read_file'),
+      '    outcome unknown: it began',
+    ]);
+  });
+
+  test('tool lines fit every terminal', () => {
+    for (let columns = 8; columns < 120; columns += 1) {
+      for (const line of itemLines({ ...tool, failure: 'x'.repeat(300) }, { columns, style: COLOR_STYLE })) {
+        expect(displayWidth(withoutStyle(line))).toBeLessThanOrEqual(Math.max(columns, 12));
+      }
+    }
+  });
+
+  const done = {
+    kind: 'compaction_done',
+    durationMilliseconds: 4_100,
+    compaction: {
+      compactionId: 'c',
+      trigger: 'threshold',
+      form: 'summary',
+      tokensBefore: 31_204,
+      tokensAfter: 14_880,
+      parts: 2,
+      operations: 12,
+      fromSequence: 14,
+      toSequence: 203,
+      durationMilliseconds: null,
+    },
+  } as const;
+
+  test('W36 a finished compaction shows targets, tokens before and after, and duration', () => {
+    expect(itemLines(done, { columns: 80, style: PLAIN_STYLE })).toEqual([
+      expect.stringMatching(/^ {2}╭─ compacted · the window is filling ─+$/u),
+      '  │ 31,204 → 14,880 tokens (−52 %)',
+      '  │ summary of entries 14–203 in 2 parts · 12 entries shown shorter · 4.1 s',
+      expect.stringMatching(/^ {2}╰─+$/u),
+    ]);
+    expect(itemLines(done, { columns: null, style: PLAIN_STYLE })).toEqual([
+      '  = compaction done: 31,204 → 14,880 tokens (−52 %), summary of entries 14–203 in 2 parts, 12 entries shown shorter, the window is filling, 4.1 s',
+    ]);
+  });
+
+  test('a card without room for a frame is words', () => {
+    const lines = itemLines(done, { columns: 22, style: PLAIN_STYLE });
+    expect(lines.join('')).not.toContain('│');
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(22);
+  });
+
+  test("a user's message and an answer keep their lines", () => {
+    expect(itemLines({ kind: 'user', text: 'one\ntwo' }, { columns: 40, style: PLAIN_STYLE })).toEqual([
+      '',
+      '> one',
+      '  two',
+      '',
+    ]);
+    expect(itemLines({ kind: 'answer', text: 'one\ntwo' }, { columns: 40, style: PLAIN_STYLE })).toEqual([
+      '',
+      'one',
+      'two',
+      '',
+    ]);
+  });
+
+  test('nothing has escape codes without colours', () => {
+    for (const item of [tool, done, { kind: 'notice', level: 'warning', text: 'x\u001b[31m' } as const]) {
+      expect(itemLines(item, { columns: 80, style: PLAIN_STYLE }).join('')).not.toContain('\u001b');
+    }
+  });
+});

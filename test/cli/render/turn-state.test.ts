@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { applyLiveText } from '../../../src/cli/render/turn-state.ts';
+import { BEGIN, TURN_ID, listedEntry, play, text, timelineEvent, toolCall } from './timeline.ts';
+
+const begun = timelineEvent('turn_begun', {
+  agent: 'default',
+  model: 'simulator/sim-32k',
+  preset: 'default',
+  commandOnly: false,
+});
+const started = timelineEvent('model_call_started', { callNumber: 1, attempt: 1, estimatedTokens: 2_000 }, 1);
+const answered = timelineEvent(
+  'model_call_answered',
+  { callNumber: 1, attempt: 1, inputTokens: 2_100, outputTokens: 40, toolCalls: 2 },
+  3,
+);
+const answer = listedEntry({
+  content: [
+    text('I read the files.'),
+    toolCall(0, 'read_file', '{"path":"a.md"}'),
+    toolCall(1, 'read_file', '{"path":"b.md"}'),
+  ],
+});
+const claim = (callIndex: number, attempt: number, seconds: number) =>
+  timelineEvent(
+    'tool_call_claimed',
+    { callNumber: 1, callIndex, name: 'read_file', attempt, workerIdentity: 'w' },
+    seconds,
+  );
+const finish = (callIndex: number, outcome: string, seconds: number) =>
+  timelineEvent('tool_call_finished', { callNumber: 1, callIndex, name: 'read_file', outcome, attempt: 1 }, seconds);
+
+describe('a turn on the screen', () => {
+  test('an answer with tool calls: its text, then a line per call with arguments, size and duration', () => {
+    const result = listedEntry({ kind: 'tool_result', callIndex: 1, content: [text('x'.repeat(2_048))] });
+    const failure = listedEntry({
+      kind: 'tool_result',
+      callIndex: 0,
+      isError: true,
+      content: [text('a.md: no such file')],
+    });
+    const { state, items } = play([
+      begun,
+      started,
+      [answered, answer],
+      claim(0, 1, 4),
+      claim(1, 1, 4),
+      [finish(1, 'succeeded', 5.5), result],
+      [finish(0, 'failed', 6), failure],
+    ]);
+    expect(items).toEqual([
+      { kind: 'turn_begun', agent: 'default', model: 'simulator/sim-32k', preset: 'default' },
+      { kind: 'answer', text: 'I read the files.' },
+      {
+        kind: 'tool',
+        name: 'read_file',
+        arguments: '{"path":"b.md"}',
+        outcome: 'succeeded',
+        bytes: 2_048,
+        failure: null,
+        durationMilliseconds: 1_500,
+      },
+      {
+        kind: 'tool',
+        name: 'read_file',
+        arguments: '{"path":"a.md"}',
+        outcome: 'failed',
+        bytes: 18,
+        failure: 'a.md: no such file',
+        durationMilliseconds: 2_000,
+      },
+    ]);
+    expect(state).toMatchObject({ steps: 1, tokens: 2_100, tools: [], turnId: TURN_ID });
+  });
+
+  test('the size of a clipped result is that of its original', () => {
+    const result = listedEntry({
+      kind: 'tool_result',
+      callIndex: 0,
+      content: [text('head … tail')],
+      originalBytes: 900_000,
+    });
+    const { items } = play([begun, [finish(0, 'succeeded', 5), result]]);
+    expect(items.at(-1)).toMatchObject({ bytes: 900_000 });
+  });
+
+  test('a claim of a higher attempt says that a worker was lost, and the call runs once', () => {
+    const { state, items } = play([begun, started, [answered, answer], claim(0, 1, 4), claim(0, 2, 9)]);
+    expect(state.tools).toHaveLength(1);
+    expect(items.at(-1)).toMatchObject({
+      kind: 'notice',
+      level: 'warning',
+      text: expect.stringContaining('attempt 2'),
+    });
+  });
+
+  test('a model call begun again without a failure says that a worker was lost; after a failure it does not', () => {
+    const again = timelineEvent('model_call_started', { callNumber: 1, attempt: 2, estimatedTokens: 2_000 }, 9);
+    expect(play([begun, started, again]).items.at(-1)).toMatchObject({
+      text: expect.stringContaining('worker was lost'),
+    });
+    const failed = timelineEvent('model_call_failed', { callNumber: 1, attempt: 1, kind: 'retryable', status: 529 }, 2);
+    const { items, state } = play([begun, started, failed, again]);
+    expect(items).toHaveLength(2);
+    expect(items.at(-1)).toMatchObject({ text: expect.stringContaining('HTTP 529') });
+    expect(state.activity).toEqual({ kind: 'calling', call: { callNumber: 1, attempt: 2 } });
+  });
+
+  test('an overflow that the provider reports is told in words', () => {
+    const failed = timelineEvent('model_call_failed', { callNumber: 1, attempt: 1, kind: 'overflow', status: 400 }, 2);
+    expect(play([begun, started, failed]).items.at(-1)).toMatchObject({ text: expect.stringContaining('overflow') });
+  });
+
+  test('a stop is not told as a failure of the model', () => {
+    const failed = timelineEvent('model_call_failed', { callNumber: 1, attempt: 1, kind: 'aborted', status: null }, 2);
+    expect(play([begun, started, failed]).items).toHaveLength(1);
+  });
+
+  test('live text of a call that is answered, of another turn or after the end is dropped', () => {
+    const update = { turnId: TURN_ID, callNumber: 1, attempt: 1, kind: 'text', offset: 0, text: 'late' } as const;
+    const afterAnswer = play([begun, started, [answered, answer]]).state;
+    expect(applyLiveText(afterAnswer, update).live).toBeNull();
+    expect(applyLiveText(afterAnswer, { ...update, callNumber: 2 }).live?.text.shown).toBe('late');
+    const calling = play([begun, started]).state;
+    expect(applyLiveText(calling, update).live?.text.shown).toBe('late');
+    expect(applyLiveText(calling, { ...update, turnId: 'other' }).live).toBeNull();
+    const ended = play([timelineEvent('turn_ended', { outcome: 'stopped', reason: null })], calling).state;
+    expect(applyLiveText(ended, { ...update, callNumber: 9 }).live).toBeNull();
+  });
+
+  test('W35 W36 a compaction is a card while it runs and an item with tokens before and after when it is done', () => {
+    const compactionStarted = timelineEvent(
+      'compaction_started',
+      { compactionId: 'c', trigger: 'threshold', form: 'summary', tokensBefore: 31_204, parts: 2, operations: 12 },
+      10,
+    );
+    const running = play([begun, compactionStarted, timelineEvent('compaction_part_written', { part: 1 }, 12)]).state;
+    expect(running.compaction).toMatchObject({
+      written: 1,
+      since: BEGIN + 10_000,
+      facts: { parts: 2, operations: 12 },
+    });
+    const committed = timelineEvent('compaction_committed', { compactionId: 'c', tokensAfter: 14_880 }, 14.1);
+    const { state, items } = play([committed], running);
+    expect(state.compaction).toBeNull();
+    expect(state.tokens).toBe(14_880);
+    expect(items).toEqual([
+      {
+        kind: 'compaction_done',
+        durationMilliseconds: 4_100,
+        compaction: expect.objectContaining({
+          tokensBefore: 31_204,
+          tokensAfter: 14_880,
+          form: 'summary',
+          operations: 12,
+        }),
+      },
+    ]);
+  });
+
+  test('a kind that this version does not know is shown by its name and figures', () => {
+    const { items } = play([begun, timelineEvent('moon_phase', { phase: 'full', nested: { a: 1 }, lit: 100 })]);
+    expect(items.at(-1)).toEqual({ kind: 'notice', level: 'information', text: 'moon_phase: phase full, lit 100' });
+  });
+
+  test('events without their data do not break anything', () => {
+    const kinds = [
+      'turn_begun',
+      'message_taken',
+      'model_call_started',
+      'model_call_failed',
+      'model_call_answered',
+      'tool_call_claimed',
+      'tool_call_finished',
+      'tool_result_late',
+      'compaction_started',
+      'compaction_part_written',
+      'compaction_part_failed',
+      'compaction_form_failed',
+      'compaction_committed',
+      'compaction_exhausted',
+      'compaction_abandoned',
+      'note_added',
+      'rules_changed',
+      'turn_continued',
+      'turn_ended',
+    ];
+    const { state } = play(kinds.map((kind) => timelineEvent(kind, {})));
+    expect(state.activity.kind).toBe('ended');
+  });
+});
