@@ -72,7 +72,9 @@ export const policyOptions = z.strictObject({
   enabled: z.boolean().optional().meta({ description: 'Whether the conversation is compacted at all.' }),
   trigger: amount('A pass starts when the next request is larger.'),
   target: amount('What a pass aims for.'),
-  outputReserve: amount('Kept free for the answer.'),
+  outputReserve: amount(
+    'Kept free for the answer. Without a number: the smallest of the longest answer, 16,384 tokens and a fifth of the window.',
+  ),
   keep: z
     .strictObject({
       tail: amount('Newest entries that stay as they are.'),

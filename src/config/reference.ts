@@ -132,8 +132,12 @@ function presetDefault(path: string): string {
     );
   if (value === null) return "the preset's";
   const isPlain =
-    ['string', 'number', 'boolean'].includes(typeof value) || isAmountValue(value) || Array.isArray(value);
+    ['string', 'number', 'boolean'].includes(typeof value) || isAmountValue(value) || isListOfText(value);
   return isPlain ? `the preset's; \`default\` has \`${inYaml(value)}\`` : '';
+}
+
+function isListOfText(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 function isAmountValue(value: unknown): boolean {

@@ -83,6 +83,7 @@ interface ShownText {
 async function showText(text: string, hasMedia: boolean, input: ResultToCompose): Promise<ShownText> {
   const { sink, resultLimit } = input;
   if (sink.bytes === 0 && text.length <= resultLimit) {
+    await sink.finish();
     const masked = maskText(text, input.secrets);
     // Providers refuse empty text, and a model takes an empty result for a failure of the wire.
     return { text: masked === '' && !hasMedia ? '[no output]' : masked, original: null, failed: false };

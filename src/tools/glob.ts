@@ -3,67 +3,124 @@ import { ToolError } from './errors.ts';
 /** Longest glob, in characters. */
 const GLOB_LIMIT = 500;
 
+/** Most globs that one with braces may stand for. */
+const ALTERNATIVES_LIMIT = 256;
+
+type Wildcard<Item> = 'any_number' | ((item: Item) => boolean);
+
 /**
  * A test for paths relative to the workspace. `*` and `?` stay within a name, `**` crosses directories,
  * `{a,b}` and `[a-z]` as usual. A glob without `/` is compared with the file's name at any depth, like ripgrep's.
- * @throws ToolError `input_refused` for a glob with an open bracket or brace.
+ * Its time grows with length of glob times length of path: a translation into a regular expression would backtrack
+ * for minutes on some globs, and models write them.
+ * @throws ToolError `input_refused` for an open brace or too many alternatives.
  */
 export function globTest(glob: string): (path: string) => boolean {
-  if (glob.length > GLOB_LIMIT)
+  if (glob.length > GLOB_LIMIT) {
     throw new ToolError('input_refused', `The glob is longer than ${GLOB_LIMIT} characters.`);
+  }
   const anchored = glob.startsWith('/') ? glob.slice(1) : glob.includes('/') ? glob : `**/${glob}`;
-  const pattern = translate(anchored.replaceAll(/\*{3,}/g, '**').replaceAll('**/**/', '**/'), glob);
-  return (path) => pattern.test(path);
+  const alternatives = expandBraces(anchored, glob).map((one) => compilePath(one));
+  return (path) => {
+    const names = path.split('/');
+    return alternatives.some((pattern) => matches(pattern, names));
+  };
 }
 
-function translate(glob: string, original: string): RegExp {
-  let source = '';
-  let braces = 0;
-  for (let at = 0; at < glob.length;) {
-    const [length, piece] = translateAt(glob, at, braces);
-    if (glob[at] === '{') braces += 1;
-    if (glob[at] === '}' && braces > 0) braces -= 1;
-    source += piece;
-    at += length;
-  }
-  if (braces > 0) throw new ToolError('input_refused', `The glob ${original} has a "{" without "}".`);
-  try {
-    return new RegExp(`^${source}$`, 'su');
-  } catch (error) {
-    throw new ToolError('input_refused', `The glob ${original} is not valid.`, { cause: error });
-  }
-}
-
-/** How many characters of the glob are consumed, and what they mean as a regular expression. */
-function translateAt(glob: string, at: number, braces: number): readonly [number, string] {
-  const character = glob[at] ?? '';
-  switch (character) {
-    case '*':
-      if (glob.startsWith('**/', at)) return [3, '(?:[^/]+/)*'];
-      return glob.startsWith('**', at) ? [2, '.*'] : [1, '[^/]*'];
-    case '?':
-      return [1, '[^/]'];
-    case '{':
-      return [1, '(?:'];
-    case '}':
-      return [1, braces > 0 ? ')' : '\\}'];
-    case ',':
-      return [1, braces > 0 ? '|' : ','];
-    case '[': {
-      const end = glob.indexOf(']', at + 2);
-      if (end === -1) return [1, '\\['];
-      const body = glob.slice(at + 1, end).replaceAll(/[\\[\]&~|()/{}]/g, '\\$&');
-      return [end + 1 - at, `[${body.startsWith('!') ? `^${body.slice(1)}` : body}]`];
+function expandBraces(glob: string, original: string): readonly string[] {
+  const open = glob.search(/(?<!\\)\{/);
+  if (open === -1) return [glob];
+  let depth = 0;
+  let from = open + 1;
+  const choices: string[] = [];
+  for (let at = open; at < glob.length; at += 1) {
+    const character = glob[at];
+    if (character === '\\') at += 1;
+    if (character === '{') depth += 1;
+    if (character === '}') depth -= 1;
+    if ((character === ',' && depth === 1) || depth === 0) {
+      choices.push(glob.slice(from, at));
+      from = at + 1;
     }
-    case '\\': {
-      const next = glob[at + 1] ?? '\\';
-      return [2, literal(next)];
-    }
-    default:
-      return [1, literal(character)];
+    if (depth > 0) continue;
+    const expanded = choices.flatMap((choice) =>
+      expandBraces(glob.slice(0, open) + choice + glob.slice(from), original),
+    );
+    if (expanded.length <= ALTERNATIVES_LIMIT) return expanded;
+    throw new ToolError('input_refused', `The glob ${original} stands for more than ${ALTERNATIVES_LIMIT} globs.`);
   }
+  throw new ToolError('input_refused', `The glob ${original} has a "{" without "}".`);
 }
 
-function literal(character: string): string {
-  return character.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+function compilePath(glob: string): readonly Wildcard<string>[] {
+  const names = glob.split('/');
+  // What ends with ** means everything below, not the directory itself.
+  if (names.at(-1) === '**') names.push('*');
+  return names.map((name) => {
+    if (name === '**') return 'any_number';
+    const pattern = compileName(name);
+    return (candidate) => matches(pattern, Array.from(candidate));
+  });
+}
+
+function compileName(glob: string): readonly Wildcard<string>[] {
+  const characters = Array.from(glob);
+  const pattern: Wildcard<string>[] = [];
+  for (let at = 0; at < characters.length; at += 1) {
+    const character = characters[at];
+    if (character === '*') {
+      if (pattern.at(-1) !== 'any_number') pattern.push('any_number');
+    } else if (character === '?') {
+      pattern.push(() => true);
+    } else if (character === '[' && characters.includes(']', at + 2)) {
+      const end = characters.indexOf(']', at + 2);
+      pattern.push(compileSet(characters.slice(at + 1, end)));
+      at = end;
+    } else {
+      if (character === '\\' && at + 1 < characters.length) at += 1;
+      const literal = characters[at];
+      pattern.push((candidate) => candidate === literal);
+    }
+  }
+  return pattern;
+}
+
+/** `[a-z_]`, `[!a-z]` */
+function compileSet(body: readonly string[]): (candidate: string) => boolean {
+  const negated = body[0] === '!' || body[0] === '^';
+  const members = negated ? body.slice(1) : body;
+  const ranges: (readonly [string, string])[] = [];
+  for (let at = 0; at < members.length; at += 1) {
+    const [from = '', dash, to] = members.slice(at);
+    const isRange = dash === '-' && to !== undefined;
+    ranges.push([from, isRange ? to : from]);
+    if (isRange) at += 2;
+  }
+  return (candidate) => ranges.some(([from, to]) => from <= candidate && candidate <= to) !== negated;
+}
+
+/** Greedy with one step back: after a mismatch the last `any_number` takes one item more. */
+function matches<Item>(pattern: readonly Wildcard<Item>[], items: readonly Item[]): boolean {
+  let at = 0;
+  let star = -1;
+  let taken = 0;
+  for (let index = 0; index < items.length;) {
+    const wildcard = pattern[at];
+    const item = items[index];
+    if (wildcard === 'any_number') {
+      star = at;
+      taken = index;
+      at += 1;
+    } else if (wildcard !== undefined && item !== undefined && wildcard(item)) {
+      at += 1;
+      index += 1;
+    } else if (star !== -1) {
+      taken += 1;
+      index = taken;
+      at = star + 1;
+    } else {
+      return false;
+    }
+  }
+  return pattern.slice(at).every((wildcard) => wildcard === 'any_number');
 }

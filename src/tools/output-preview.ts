@@ -8,6 +8,9 @@ export interface OutputPreview {
   readonly totalCharacters: number;
 }
 
+/** Decoded at once: small strings die young, large ones pile up until the next full collection. */
+const SLICE_BYTES = 64 * 1_024;
+
 /** Keeps the first and the last `characters` of a stream. */
 export function createOutputPreview(characters: number): OutputPreview {
   // The mark at the start of a file is part of the original; offsets must count it.
@@ -23,7 +26,11 @@ export function createOutputPreview(characters: number): OutputPreview {
   }
 
   return {
-    add: (bytes) => take(decoder.decode(bytes, { stream: true })),
+    add(bytes) {
+      for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+        take(decoder.decode(bytes.subarray(from, from + SLICE_BYTES), { stream: true }));
+      }
+    },
     end: () => take(decoder.decode()),
     get head() {
       return head;

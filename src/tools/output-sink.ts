@@ -114,8 +114,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  // Copied, because the tool may reuse its buffer before the write is served.
-  return Buffer.concat([first, second]);
+  return first.length === 0 ? second : Buffer.concat([first, second]);
 }
 
 interface ByteStore {
@@ -132,12 +131,15 @@ function createByteStore(directory: string): ByteStore {
   return {
     async append(bytes) {
       length += bytes.length;
-      memory.push(bytes);
-      if (file === null && length <= MEMORY_BYTES) return;
+      if (file === null && length <= MEMORY_BYTES) {
+        // Copied: after the write the tool may use its buffer for something else.
+        memory.push(Buffer.from(bytes));
+        return;
+      }
       file ??= await openUnnamed(directory);
       const waiting = memory;
       memory = [];
-      for (const part of waiting) await writeAll(file, part);
+      for (const part of [...waiting, bytes]) await writeAll(file, part);
     },
     async *pieces() {
       if (file === null) {

@@ -34,7 +34,7 @@ export interface CommandEnd {
  * kills the group when the worker dies: it holds the other end of a pipe that only the worker keeps open.
  */
 const LAUNCHER = `
-((trap '' HUP INT TERM; read -r _ <&3; kill -KILL -$$) </dev/null >/dev/null 2>&1 &)
+((trap '' HUP INT; read -r _ <&3; kill -KILL -$$) </dev/null >/dev/null 2>&1 &)
 exec "$0" -c "$1" 2>&1 3<&-
 `;
 

@@ -48,15 +48,15 @@ function parseJson(
 }
 
 function describeJsonError(text: string, message: string): string {
-  if (/unexpected end|unterminated/i.test(message)) {
+  const place = /at position (\d+)/.exec(message);
+  const position = place === null ? null : Number(place[1]);
+  if (/unexpected end|unterminated/i.test(message) || (position !== null && position >= text.trimEnd().length)) {
     return (
       `the JSON is cut off after ${text.length} characters. If the answer reached its maximum length, ` +
       `make the call again with less: for instance, write a long file in parts with "append".`
     );
   }
-  const place = /at position (\d+)/.exec(message);
-  if (place === null) return `they are not valid JSON (${message}).`;
-  const position = Number(place[1]);
+  if (position === null) return `they are not valid JSON (${message}).`;
   const near = text.slice(Math.max(0, position - 20), position + 20);
   return `they are not valid JSON: ${message.replace(/\s+\(line.*$/, '')}, near ${JSON.stringify(near)}.`;
 }

@@ -33,6 +33,7 @@ export interface ToolContext {
 
 /** Collects the bytes of a result on disk, so that no tool holds a gigabyte in memory. */
 export interface OutputSink {
+  /** Writes land in order, awaited or not. Bytes must not be changed until the write has resolved. */
   write(chunk: Uint8Array | string): Promise<void>;
   /** Bytes written so far. */
   readonly bytes: number;

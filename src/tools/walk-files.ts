@@ -42,7 +42,7 @@ async function* walk(
   prefix: string,
   options: WalkOptions,
 ): AsyncGenerator<WalkedEntry> {
-  for (const found of await readSorted(workspace, real, prefix)) {
+  for (const found of await readSorted(workspace, real, prefix.replace(/\/$/, ''))) {
     options.signal.throwIfAborted();
     const kind = kindOf(found);
     const path = `${prefix}${found.name}`;

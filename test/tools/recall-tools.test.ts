@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { recallOpen } from '../../src/tools/recall-open.ts';
+import { recallSearch } from '../../src/tools/recall-search.ts';
+import type { RecallPassage, ToolMemory } from '../../src/tools/tool.ts';
+import { call, emptyMemory, ENTRY_ID } from './support/tool-context.ts';
+
+const passage = (index: number, text: string): RecallPassage => ({
+  entryId: `01890a5d-ac96-774b-bcce-${String(index).padStart(12, '0')}`,
+  kind: 'tool_result',
+  createdAt: '2026-11-22T10:00:00Z',
+  offset: index * 100,
+  text,
+});
+
+const remembering = (passages: readonly RecallPassage[]): ToolMemory => ({
+  ...emptyMemory,
+  search: (_, limit) => Promise.resolve(passages.slice(0, limit)),
+});
+
+test('recall_search prints each passage under a line with its entry, kind, time and offset', async () => {
+  const memory = remembering([passage(1, ' the port is 5433 '), passage(2, 'two\nlines')]);
+  const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory } });
+  expect(text).toBe(
+    'entry 01890a5d-ac96-774b-bcce-000000000001 · tool_result · 2026-11-22T10:00:00Z · offset 100\nthe port is 5433\n\n' +
+      'entry 01890a5d-ac96-774b-bcce-000000000002 · tool_result · 2026-11-22T10:00:00Z · offset 200\ntwo\nlines',
+  );
+});
+
+test('recall_search shares the result limit among passages, so that none is clipped away', async () => {
+  const memory = remembering(
+    Array.from({ length: 10 }, (_, index) => passage(index, `start${index} ${'word '.repeat(1_000)}`)),
+  );
+  const { text, original } = await call(recallSearch, {
+    input: { query: 'word', limit: 10 },
+    context: { memory, resultLimit: 4_000 },
+  });
+  expect(text.length).toBeLessThanOrEqual(4_000);
+  expect(original).toBeNull();
+  expect(text.match(/^entry /gm)).toHaveLength(10);
+  for (let index = 0; index < 10; index += 1) expect(text).toContain(`start${index} word`);
+});
+
+test('recall_search says what does not fit, instead of cutting an id', async () => {
+  const memory = remembering(Array.from({ length: 50 }, (_, index) => passage(index, 'x'.repeat(500))));
+  const { text } = await call(recallSearch, {
+    input: { query: 'x', limit: 50 },
+    context: { memory, resultLimit: 2_000 },
+  });
+  expect(text.length).toBeLessThanOrEqual(2_000);
+  expect(text).toMatch(/\[\d+ more found; ask with a smaller limit or other words\]$/);
+});
+
+test('recall_search says so when nothing is found', async () => {
+  expect((await call(recallSearch, { input: { query: 'x' } })).text).toMatch(/^\[nothing found; try other words/);
+});
+
+const ORIGINAL = Array.from({ length: 2_000 }, (_, index) => `word${index}`).join(' ');
+
+const holding: ToolMemory = {
+  ...emptyMemory,
+  open: (id, offset, limit) =>
+    Promise.resolve(
+      id === ENTRY_ID
+        ? { text: ORIGINAL.slice(offset, offset + limit), totalCharacters: ORIGINAL.length, kind: 'tool_result' }
+        : null,
+    ),
+};
+
+test('recall_open pages through an entry without losing a character', async () => {
+  let seen = '';
+  for (let offset = 0; ;) {
+    const input = { entry_id: ENTRY_ID, offset };
+    const { text, original } = await call(recallOpen, { input, context: { memory: holding, resultLimit: 2_000 } });
+    expect(text.length).toBeLessThanOrEqual(2_000);
+    expect(original).toBeNull();
+    const [head = '', ...rest] = text.split('\n');
+    seen += rest.join('\n');
+    expect(head).toContain(
+      `entry ${ENTRY_ID} · tool_result · characters ${offset}–${seen.length} of ${ORIGINAL.length} · `,
+    );
+    const next = /next: recall_open (\{.*\})$/.exec(head);
+    if (next === null) {
+      expect(head).toMatch(/ · end of entry$/);
+      break;
+    }
+    offset = JSON.parse(next[1] ?? '').offset;
+  }
+  expect(seen).toBe(ORIGINAL);
+});
+
+test('recall_open names an entry that is not there, and an offset after the end', async () => {
+  const context = { memory: holding };
+  for (const id of ['01890a5d-ac96-774b-bcce-000000000000', '12', "'; drop table entries"]) {
+    const outcome = await call(recallOpen, { input: { entry_id: id }, context });
+    expect(outcome.isError).toBe(true);
+    expect(outcome.text).toContain('This conversation has no entry');
+  }
+  const after = await call(recallOpen, { input: { entry_id: ENTRY_ID, offset: 99_999_999 }, context });
+  expect(after.text).toBe(`The entry has ${ORIGINAL.length} characters; offset is 99999999.`);
+});
+
+test('what recall throws is an error result, not an exception', async () => {
+  const memory: ToolMemory = { ...emptyMemory, search: () => Promise.reject(new Error('connection lost')) };
+  expect((await call(recallSearch, { input: { query: 'x' }, context: { memory } })).ending).toBe('tool_failed');
+});

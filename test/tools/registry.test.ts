@@ -1,0 +1,85 @@
+import { expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { createBuiltInTools } from '../../src/tools/built-in-tools.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { BUILT_IN_TOOL_NAMES } from '../../src/tools/names.ts';
+import { createToolRegistry } from '../../src/tools/registry.ts';
+import type { ToolDefinition } from '../../src/tools/tool.ts';
+
+const builtIn = createBuiltInTools({ environment: {}, secrets: [] });
+
+const weather: ToolDefinition = {
+  name: 'weather',
+  description: 'The weather.',
+  input: z.object({ city: z.string() }),
+  effect: 'none',
+  run: () => Promise.resolve({ content: 'rain' }),
+};
+
+test('holds built-in tools and those of the user, in order', () => {
+  const registry = createToolRegistry([...builtIn, weather]);
+  expect(registry.names).toEqual([...BUILT_IN_TOOL_NAMES, 'weather']);
+  expect(registry.get('weather')).toBe(weather);
+  expect(registry.get('none')).toBeUndefined();
+});
+
+test('an agent is offered what it names; run_command only if commands are allowed', () => {
+  const registry = createToolRegistry([...builtIn, weather]);
+  const tools = ['weather', 'run_command', 'read_file'];
+  const namesFor = (allowCommands: boolean) =>
+    registry.schemasFor({ tools, allowCommands }).map((schema) => schema.name);
+  expect(namesFor(false)).toEqual(['weather', 'read_file']);
+  expect(namesFor(true)).toEqual(tools);
+  expect(registry.offeredTo({ tools, allowCommands: false })).not.toContain(registry.get('run_command'));
+});
+
+test('a name that no tool has is refused with the names that there are', () => {
+  const registry = createToolRegistry([weather]);
+  expect(() => registry.offeredTo({ tools: ['wether'], allowCommands: false })).toThrow(
+    'no tool wether. It has: weather.',
+  );
+});
+
+test('two tools of one name are refused, also over a built-in one', () => {
+  expect(() => createToolRegistry([weather, weather])).toThrow(
+    expect.objectContaining({ code: 'tool_name_duplicate' }),
+  );
+  expect(() => createToolRegistry([...builtIn, { ...weather, name: 'read_file' }])).toThrow(
+    'Built-in tools cannot be replaced',
+  );
+});
+
+const WRONG: readonly (readonly [string, object, string])[] = [
+  ['a name with a blank', { name: 'my tool' }, 'tool_name_invalid'],
+  ['an empty name', { name: '' }, 'tool_name_invalid'],
+  ['a name of 65 characters', { name: 'x'.repeat(65) }, 'tool_name_invalid'],
+  ['no name', { name: undefined }, 'tool_name_invalid'],
+  ['no description', { description: ' ' }, 'tool_description_missing'],
+  ['an unknown effect', { effect: 'sometimes' }, 'tool_effect_invalid'],
+  ['a timeout of 0', { timeout: 0 }, 'tool_timeout_invalid'],
+  ['a timeout that is no number', { timeout: Number.NaN }, 'tool_timeout_invalid'],
+  ['a timeout over a day', { timeout: 86_400_001 }, 'tool_timeout_invalid'],
+  ['no function to run', { run: 'echo' }, 'tool_run_missing'],
+  ['an input that is no object', { input: z.string() }, 'tool_input_invalid'],
+];
+
+test.each(WRONG)('%s is refused at start', (_, change, code) => {
+  const tool = { ...weather, ...change };
+  expect(() => createToolRegistry([tool])).toThrow(expect.objectContaining({ name: 'ToolDefinitionError', code }));
+  expect(() => defineTool(tool)).toThrow(expect.objectContaining({ code }));
+});
+
+test('the type of a tool’s input follows from its schema', () => {
+  const tool = defineTool({
+    name: 'typed',
+    description: 'Typed.',
+    input: z.object({ city: z.string(), days: z.number().default(1) }),
+    effect: 'none',
+    run(input) {
+      expectTypeOf(input).toEqualTypeOf<{ city: string; days: number }>();
+      return Promise.resolve({ content: input.city });
+    },
+  });
+  const tools: ToolDefinition[] = [tool, weather];
+  expect(createToolRegistry(tools).names).toEqual(['typed', 'weather']);
+});

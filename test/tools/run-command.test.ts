@@ -1,0 +1,221 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { findMarkedProcesses, killMarkedProcesses } from '../../src/tools/end-processes.ts';
+import { createRunCommand } from '../../src/tools/run-command.ts';
+import type { ToolContext } from '../../src/tools/tool.ts';
+import { call, originalBytes, temporaryDirectory } from './support/tool-context.ts';
+
+const runCommand = createRunCommand({ environment: process.env, secrets: [] });
+
+let calls = 0;
+
+/** Context of one call, whose processes must all be gone when the test ends. */
+async function commandContext(changes: Partial<ToolContext> = {}) {
+  calls += 1;
+  const idempotencyKey = `run-command-test-${process.pid}-${calls}`;
+  onTestFinished(async () => {
+    const left = await killMarkedProcesses(idempotencyKey);
+    expect(left, 'processes left behind').toEqual([]);
+  });
+  return { workspace: await temporaryDirectory(), idempotencyKey, ...changes };
+}
+
+async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const startedAt = performance.now(); performance.now() - startedAt < 10_000; await delay(10)) {
+    if (await condition()) return;
+  }
+  throw new Error(`waited 10 s for: ${what}`);
+}
+
+test('returns both streams in order, the exit code, and runs in the workspace', async () => {
+  const context = await commandContext();
+  const command = 'echo one; echo two >&2; pwd; echo four >&2';
+  const outcome = await call(runCommand, { input: { command }, context });
+  expect(outcome.isError).toBe(false);
+  expect(outcome.text).toMatch(new RegExp(`^one\ntwo\n${context.workspace}\nfour\n\n\\[exit code 0; \\d+\\.\\d s\\]$`));
+});
+
+test('an exit code other than 0 is an error result with the output', async () => {
+  const outcome = await call(runCommand, {
+    input: { command: 'echo problem; exit 3' },
+    context: await commandContext(),
+  });
+  expect(outcome).toMatchObject({ isError: true, ending: 'tool_failed' });
+  expect(outcome.text).toMatch(/^problem\n\n\[exit code 3; /);
+});
+
+test('a command that reads input gets none, and no pager waits', async () => {
+  const outcome = await call(runCommand, {
+    input: { command: 'cat; read x; echo "$PAGER"' },
+    context: await commandContext(),
+  });
+  expect(outcome.text).toMatch(/^cat\n/);
+});
+
+test('keys and addresses of Holdfast do not reach the command, the marker does', async () => {
+  const context = await commandContext();
+  const tool = createRunCommand({
+    environment: {
+      PATH: process.env['PATH'],
+      ANTHROPIC_API_KEY: 'sk-ant-planted',
+      OPENAI_API_KEY: 'sk-planted',
+      DATABASE_URL: 'postgres://user:planted@host/db',
+      TEMPORAL_API_KEY: 'planted',
+      MY_OWN_NAME: 'planted-own-key',
+      URL_WITH_KEY: 'https://host/?key=planted-own-key',
+      HARMLESS: 'stays',
+    },
+    secrets: ['planted-own-key'],
+  });
+  const { text } = await call(tool, { input: { command: 'env' }, context });
+  expect(text).not.toContain('planted');
+  expect(text).toContain('HARMLESS=stays\n');
+  expect(text).toContain(`HOLDFAST_TOOL_CALL=${context.idempotencyKey}\n`);
+});
+
+test('a key that a command prints nevertheless is masked in what is shown and stored', async () => {
+  const secret = 'sk-planted-0123456789';
+  const command = `echo ${secret}; for i in $(seq 3000); do echo filler line $i; done; echo ${secret}`;
+  const outcome = await call(runCommand, { input: { command }, context: await commandContext(), secrets: [secret] });
+  expect(outcome.text).toContain('[masked key]');
+  expect(outcome.text).not.toContain(secret);
+  expect((await originalBytes(outcome)).includes(secret)).toBe(false);
+});
+
+test('bytes that are no UTF-8 are shown as replacement characters and stored as they are', async () => {
+  const context = await commandContext();
+  const outcome = await call(runCommand, { input: { command: String.raw`printf 'a\377\000b'` }, context });
+  expect(outcome.text).toMatch(/^a\ufffd\0b\n\[exit code 0/);
+  expect([...(await originalBytes(outcome)).subarray(0, 4)]).toEqual([0x61, 0xff, 0x00, 0x62]);
+});
+
+test('100 MB of output stay flat in memory, are shown clipped and stored up to 64 MB', async () => {
+  const context = await commandContext();
+  const before = process.memoryUsage().rss;
+  let highest = 0;
+  const watching = setInterval(() => {
+    highest = Math.max(highest, process.memoryUsage().rss);
+  }, 20);
+  onTestFinished(() => clearInterval(watching));
+  const command = 'echo START; yes 0123456789abcdef | head -c 104857600; echo END';
+  const outcome = await call(runCommand, { input: { command }, context });
+  expect(highest - before).toBeLessThan(100 * 1_024 * 1_024);
+  expect(outcome.text.length).toBeLessThanOrEqual(12_000);
+  expect(outcome.text.startsWith('START\n')).toBe(true);
+  expect(outcome.text).toMatch(/END\n\n\[exit code 0; .*\]$/);
+  expect(outcome.text).toMatch(/recall_open \{"entry_id": "[0-9a-f-]{36}", "offset": \d+\}/);
+  expect(outcome.original?.missingBytes).toBeGreaterThan(36 * 1_024 * 1_024);
+});
+
+test('the time limit of the call ends the command and keeps what it wrote', async () => {
+  const startedAt = performance.now();
+  const command = 'echo begun; sleep 60';
+  const outcome = await call(runCommand, { input: { command, timeout_seconds: 1 }, context: await commandContext() });
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(outcome).toMatchObject({ isError: true, ending: 'tool_failed' });
+  expect(outcome.text).toMatch(/^begun\n\n\[ended after the time limit of 1 s; /);
+});
+
+const STUBBORN: readonly (readonly [string, string])[] = [
+  ['a child that ignores SIGTERM', `trap '' TERM; sleep 300 & sleep 300`],
+  ['children in the background', 'for i in 1 2 3; do (sleep 300 &) ; done; sleep 300'],
+  ['a grandchild in a session of its own', `setsid sh -c "trap '' TERM HUP; sleep 300" & sleep 300`],
+  [
+    'a daemon that left its parent and its output',
+    'setsid sh -c "sleep 300 & exit" </dev/null >/dev/null 2>&1; sleep 300',
+  ],
+  ['a program that stops itself', 'sh -c "kill -STOP \\$\\$"; sleep 300'],
+];
+
+test.each(STUBBORN)('a stop within 2 s leaves nothing of %s', async (_, command) => {
+  const stop = new AbortController();
+  const context = await commandContext({ signal: stop.signal });
+  const ready = join(context.workspace, 'ready');
+  const running = call(runCommand, { input: { command: `echo begun; touch ready; ${command}` }, context });
+  await until(() => existsSync(ready), 'the command has begun');
+  const stoppedAt = performance.now();
+  stop.abort();
+  const outcome = await running;
+  expect(performance.now() - stoppedAt).toBeLessThan(2_000);
+  expect(outcome.ending).toBe('aborted');
+  expect(outcome.text).toMatch(/^begun\n\nThe call was stopped\./);
+  expect(await findMarkedProcesses(context.idempotencyKey)).toEqual([]);
+});
+
+test('a command that is stopped may clean up after itself, and is then not waited for', async () => {
+  const stop = new AbortController();
+  const context = await commandContext({ signal: stop.signal });
+  const command = `trap 'echo cleaned up; exit 0' TERM; touch ready; while true; do sleep 0.05; done`;
+  const running = call(runCommand, { input: { command }, context });
+  await until(() => existsSync(join(context.workspace, 'ready')), 'the command has begun');
+  stop.abort();
+  expect((await running).text).toMatch(/cleaned up\n\nThe call was stopped\./);
+});
+
+test('what a command leaves in the background is ended when it returns, and does not hold it up', async () => {
+  const context = await commandContext();
+  const startedAt = performance.now();
+  const command = '(sleep 300 &); nohup sleep 300 & setsid sleep 300 & echo done';
+  const outcome = await call(runCommand, { input: { command }, context });
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(outcome.text).toMatch(/^done\n/);
+  expect(await findMarkedProcesses(context.idempotencyKey)).toEqual([]);
+});
+
+test('when the worker is killed, its command is gone too', async () => {
+  const { spawn } = await import('node:child_process');
+  const context = await commandContext();
+  const script = join(context.workspace, 'worker.ts');
+  const source = new URL('../../src/tools/', import.meta.url).pathname;
+  await writeFile(
+    script,
+    `import { runShellCommand } from '${source}shell-command.ts';
+     void runShellCommand({
+       command: "touch ready; trap '' TERM HUP; (sleep 300 &); while true; do sleep 1; done",
+       directory: ${JSON.stringify(context.workspace)},
+       environment: { PATH: process.env.PATH ?? '', HOLDFAST_TOOL_CALL: ${JSON.stringify(context.idempotencyKey)} },
+       idempotencyKey: ${JSON.stringify(context.idempotencyKey)},
+       timeoutMilliseconds: 60_000, outputLimitBytes: 1_000_000,
+       signal: new AbortController().signal, onOutput: () => Promise.resolve(),
+     });`,
+  );
+  const worker = spawn(process.execPath, ['--import', 'tsx', script], {
+    cwd: new URL('../..', import.meta.url).pathname,
+  });
+  onTestFinished(() => {
+    worker.kill('SIGKILL');
+  });
+  await until(() => existsSync(join(context.workspace, 'ready')), 'the command has begun');
+  expect((await findMarkedProcesses(context.idempotencyKey)).length).toBeGreaterThan(1);
+  worker.kill('SIGKILL');
+  await until(async () => (await findMarkedProcesses(context.idempotencyKey)).length === 0, 'the command is gone');
+});
+
+test('processes of a call are found by its marker, not those of another call', async () => {
+  const [one, other] = [await commandContext(), await commandContext()];
+  const stop = new AbortController();
+  const running = [one, other].map((context) =>
+    call(runCommand, { input: { command: 'touch ready; sleep 300' }, context: { ...context, signal: stop.signal } }),
+  );
+  await until(() => [one, other].every(({ workspace }) => existsSync(join(workspace, 'ready'))), 'both have begun');
+  const found = await findMarkedProcesses(one.idempotencyKey);
+  expect(found.length).toBeGreaterThan(0);
+  for (const processId of found) {
+    const environment = await readFile(`/proc/${processId}/environ`, 'utf8');
+    expect(environment).toContain(one.idempotencyKey);
+    expect(environment).not.toContain(other.idempotencyKey);
+  }
+  stop.abort();
+  await Promise.all(running);
+});
+
+test('progress tells time and bytes, not output', async () => {
+  const messages: string[] = [];
+  const context = await commandContext({ progress: (message) => messages.push(message) });
+  await call(runCommand, { input: { command: 'echo planted; sleep 1.3' }, context });
+  expect(messages.length).toBeGreaterThan(0);
+  expect(messages[0]).toMatch(/^\d+\.\d s, 8 bytes$/);
+});

@@ -1,0 +1,88 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { searchFiles } from '../../src/tools/search-files.ts';
+import { call, temporaryDirectory } from './support/tool-context.ts';
+
+async function project(): Promise<{ readonly workspace: string }> {
+  const workspace = await temporaryDirectory();
+  await mkdir(join(workspace, 'src'));
+  await mkdir(join(workspace, 'node_modules'));
+  await writeFile(join(workspace, 'src', 'a.ts'), 'const one = 1;\r\n\nconst Two = 2;\n');
+  await writeFile(join(workspace, 'b.md'), 'one\nconst\n');
+  await writeFile(join(workspace, 'image.bin'), Buffer.concat([Buffer.from('const'), Buffer.from([0])]));
+  await writeFile(join(workspace, 'node_modules', 'c.ts'), 'const three = 3;\n');
+  return { workspace };
+}
+
+const search = (context: { readonly workspace: string; readonly resultLimit?: number }, input: object) =>
+  call(searchFiles, { input, context });
+
+test('shows path, line number and line of every match', async () => {
+  const { text } = await search(await project(), { pattern: '^const \\w+' });
+  expect(text).toBe(
+    'src/a.ts:1: const one = 1;\nsrc/a.ts:3: const Two = 2;\n' +
+      '[2 matching lines, 3 files searched; 1 not searched (binary or not readable)]',
+  );
+});
+
+test('glob, path and ignore_case narrow or widen the search', async () => {
+  const context = await project();
+  expect((await search(context, { pattern: 'const', glob: '*.md' })).text).toContain('b.md:2: const\n[1 matching');
+  expect((await search(context, { pattern: 'two', path: 'src', ignore_case: true })).text).toContain('src/a.ts:3:');
+  expect((await search(context, { pattern: 'two', path: 'src' })).text).toBe('[nothing matches "two" in 1 files]');
+  expect((await search(context, { pattern: 'three', path: 'node_modules' })).text).toContain('node_modules/c.ts:1:');
+  expect((await search(context, { pattern: 'one', path: 'src/a.ts' })).text).toContain('src/a.ts:1: const one = 1;');
+});
+
+test('says that there is more than the limit', async () => {
+  const { text } = await search(await project(), { pattern: 'const', limit: 1 });
+  expect(text).toMatch(/^b\.md:2: const\n\[1 matching lines, .*there are more: narrow/);
+});
+
+test('exactly as many matches as the limit are not "more"', async () => {
+  const { text } = await search(await project(), { pattern: '^const ', limit: 2 });
+  expect(text).not.toContain('there are more');
+});
+
+test('stays within the result limit', async () => {
+  const context = { ...(await project()), resultLimit: 2_000 };
+  await writeFile(join(context.workspace, 'many.txt'), 'needle in a line of some length\n'.repeat(1_000));
+  const { text } = await search(context, { pattern: 'needle', limit: 1_000 });
+  expect(text.length).toBeLessThanOrEqual(2_000);
+  expect(text).toContain('there are more');
+});
+
+test('of a long line only the part around the match is shown', async () => {
+  const context = await project();
+  await writeFile(join(context.workspace, 'long.txt'), `${'x'.repeat(5_000)}needle${'y'.repeat(5_000)}\n`);
+  const { text } = await search(context, { pattern: 'needle' });
+  const [line = ''] = text.split('\n');
+  expect(line).toMatch(/^long\.txt:1: …x+needley+…$/);
+  expect(line.length).toBeLessThan(300);
+});
+
+test('line numbers are right behind the first chunk and in a line without end', async () => {
+  const context = await project();
+  await writeFile(join(context.workspace, 'big.txt'), `${'filler line\n'.repeat(100_000)}needle\n`);
+  expect((await search(context, { pattern: '^needle$' })).text).toContain('big.txt:100001: needle');
+  await writeFile(join(context.workspace, 'one-line.txt'), `${'z'.repeat(3_000_000)}pin`);
+  expect((await search(context, { pattern: 'pin$' })).text).toContain('one-line.txt:1: …');
+});
+
+test('a pattern that is not valid says why, and how to find it literally', async () => {
+  const outcome = await search(await project(), { pattern: 'foo(' });
+  expect(outcome.isError).toBe(true);
+  expect(outcome.text).toContain('Unterminated group');
+  expect(outcome.text).toContain('Put a \\ before');
+});
+
+test('a pattern that backtracks without end is interrupted within a second', async () => {
+  const context = await project();
+  await writeFile(join(context.workspace, 'trap.txt'), `${'a'.repeat(50)}!\n`);
+  const startedAt = performance.now();
+  const outcome = await search(context, { pattern: '^(a+)+$' });
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  expect(outcome).toMatchObject({ isError: true });
+  expect(outcome.text).toContain('takes too long');
+});

@@ -1,0 +1,64 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { shownResult } from '../../src/tools/shown-result.ts';
+
+const ENTRY = '01890a5d-ac96-774b-bcce-b302099a8057';
+
+function shown(text: string, limit: number, missingBytes = 0): string {
+  const outline = { head: text.slice(0, limit), tail: text.slice(-limit), totalCharacters: text.length };
+  return shownResult({ ...outline, limit, entryId: ENTRY, missingBytes });
+}
+
+const NOTICE =
+  /\n\[… characters (\d+) to (\d+) of (\d+) are not shown; open them with recall_open \{"entry_id": "([^"]+)", "offset": (\d+)\}.* …\]\n/;
+
+test('a text within the limit is shown whole', () => {
+  expect(shown('abc', 3)).toBe('abc');
+  expect(shown('', 2_000)).toBe('');
+});
+
+test('a longer one shows its beginning, its end, and how to open what is between', () => {
+  const text = Array.from({ length: 1_000 }, (_, index) => `line ${index}`).join('\n');
+  const result = shown(text, 2_000);
+  expect(result.startsWith('line 0\nline 1\n')).toBe(true);
+  expect(result.endsWith('\nline 998\nline 999')).toBe(true);
+  const [, from, to, total, entryId, offset] = NOTICE.exec(result) ?? [];
+  expect([entryId, total, offset]).toEqual([ENTRY, String(text.length), from]);
+  expect(text.slice(Number(from), Number(to)).length + result.length).toBeGreaterThan(text.length);
+});
+
+test('never longer than the limit; shown and not shown together are the text; no pair is split', () => {
+  const texts = fc.array(
+    fc.oneof(fc.constant('word '), fc.constant('\n'), fc.constant('😀'), fc.string({ maxLength: 30 })),
+    {
+      minLength: 600,
+      maxLength: 3_000,
+    },
+  );
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 2_000, max: 6_000 }), (parts, limit) => {
+      const text = parts.join('');
+      const result = shown(text, limit);
+      expect(result.length).toBeLessThanOrEqual(limit);
+      expect(/\p{Surrogate}/u.test(result.replaceAll(/\p{Surrogate}/gu, '')) && !/\p{Surrogate}/u.test(text)).toBe(
+        false,
+      );
+      const notice = NOTICE.exec(result);
+      if (notice === null) {
+        expect(result).toBe(text);
+        return;
+      }
+      const [whole, from, to] = notice;
+      const [head = '', tail = ''] = result.split(whole);
+      expect(head + text.slice(Number(from), Number(to)) + tail).toBe(text);
+      expect(head.length).toBeGreaterThan(limit * 0.3);
+      expect(tail.length).toBeGreaterThan(limit * 0.2);
+      if (!/\p{Surrogate}/u.test(text)) expect(/\p{Surrogate}/u.test(head + tail)).toBe(false);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('bytes that were too much to store are named', () => {
+  expect(shown('x'.repeat(5_000), 2_000, 123)).toContain('the last 123 bytes were too much to store');
+});
