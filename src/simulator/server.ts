@@ -29,7 +29,7 @@ export interface Simulator {
   /** `http://host:port`; the Anthropic SDK takes it as base URL, the OpenAI SDK with `/v1` behind it. */
   readonly url: string;
   readonly port: number;
-  /** Stops listening and drops every open connection. */
+  /** Stops listening and drops every open connection; asked again, it does nothing. */
   close(): Promise<void>;
 }
 
@@ -70,7 +70,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   if (address === null || typeof address === 'string') throw new TypeError('the simulator does not listen on a port');
   const { port } = address;
   const host = complete.host.includes(':') ? `[${complete.host}]` : complete.host;
-  return { url: `http://${host}:${port}`, port, close: () => close(server) };
+  let closed: Promise<void> | undefined;
+  return { url: `http://${host}:${port}`, port, close: () => (closed ??= close(server)) };
 }
 
 function listen(server: Server, { port, host }: { port: number; host: string }): Promise<void> {

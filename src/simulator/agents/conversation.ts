@@ -80,6 +80,14 @@ export function newestUserText(
   return event?.kind === 'user' ? { text: event.text, since: events.slice(index + 1) } : undefined;
 }
 
+/** Whether an assignment was answered: words without a call, and something of the user's behind them. */
+export function isAnswered(since: readonly ConversationEvent[]): boolean {
+  return since.some((event, index) => {
+    const next = since[index + 1];
+    return event.kind === 'assistant' && next?.kind === 'user' && next.textKind === 'message';
+  });
+}
+
 /** A string argument of a call; `undefined` when it is missing or no string. */
 export function stringArgument(call: CallEvent, name: string): string | undefined {
   const value = call.arguments[name];

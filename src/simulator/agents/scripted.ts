@@ -1,6 +1,6 @@
 import type { Draft } from '../core/answer.ts';
 import type { Random } from '../core/random.ts';
-import { newestUserText, type ConversationEvent } from './conversation.ts';
+import { isAnswered, newestUserText, type ConversationEvent } from './conversation.ts';
 import { parseScript, type ScriptStep } from './script.ts';
 
 /** Characters of a tool result that the last answer repeats. */
@@ -10,28 +10,44 @@ const RESULT_CHARACTERS = 200;
 const PROGRESS = /\bStep (\d+) of (\d+)\b/g;
 
 /**
- * Follows instructions in the newest text of the user: `Call <tool> with {json}` and their like (see the README).
- * `undefined` when the newest text has none.
+ * Follows the newest instructions of the user: `Call <tool> with {json}` and their like (see the README).
+ * `undefined` when no text has any, or when they were carried out and answered. Words that arrive in between change nothing.
  */
 export function scriptedDraft(events: readonly ConversationEvent[], random: Random): Draft | undefined {
-  const assignment = newestUserText(events);
-  const steps = assignment === undefined ? [] : parseScript(assignment.text);
-  if (assignment === undefined || steps.length === 0) return undefined;
-  const step = stepsDone(assignment.since, events, steps.length);
+  const assignment = newestUserText(events, (text) => parseScript(text).length > 0);
+  if (assignment === undefined || isAnswered(assignment.since)) return undefined;
+  const steps = parseScript(assignment.text);
+  const step = stepsDone(assignment.since, events, steps);
   const next = steps[step];
   if (next === undefined) return { text: closing(assignment.since, random), calls: [] };
   if (next.kind === 'say') return { text: next.text, calls: [] };
   return { text: announcement(next, step + 1, steps.length, random), calls: next.calls };
 }
 
-/** How many steps are behind: by the highest progress said since the instruction, or in a summary of it. */
-function stepsDone(since: readonly ConversationEvent[], all: readonly ConversationEvent[], total: number): number {
+/**
+ * How many steps are behind: by the calls that were answered since the instruction, or by the highest progress said
+ * since or in a summary, whichever is more (a shortened context has lost calls, a caller may drop words).
+ */
+function stepsDone(
+  since: readonly ConversationEvent[],
+  all: readonly ConversationEvent[],
+  steps: readonly ScriptStep[],
+): number {
   const said = since.flatMap((event) => (event.kind === 'assistant' ? [event.text] : []));
   const summaries = all.flatMap((event) => (event.kind === 'user' && event.textKind === 'summary' ? [event.text] : []));
   const reached = [...said, ...summaries].flatMap((text) =>
-    [...text.matchAll(PROGRESS)].flatMap((match) => (Number(match[2]) === total ? [Number(match[1])] : [])),
+    [...text.matchAll(PROGRESS)].flatMap((match) => (Number(match[2]) === steps.length ? [Number(match[1])] : [])),
   );
-  return Math.max(0, ...reached);
+  return Math.max(stepsAnswered(since, steps), ...reached);
+}
+
+function stepsAnswered(since: readonly ConversationEvent[], steps: readonly ScriptStep[]): number {
+  let answered = since.filter((event) => event.kind === 'call' && event.result !== undefined).length;
+  const open = steps.findIndex((step) => {
+    answered -= step.kind === 'call' ? step.calls.length : 0;
+    return answered < 0 || step.kind === 'say';
+  });
+  return open === -1 ? steps.length : open;
 }
 
 function announcement(

@@ -10,6 +10,7 @@ const SQUARE_PIXELS = 28;
 export function imageTokens(base64: string): number {
   try {
     const { width, height } = imageSize(Buffer.from(base64, 'base64'));
+    if (width === 0 || height === 0) return LARGEST_IMAGE_TOKENS;
     return Math.min(LARGEST_IMAGE_TOKENS, Math.ceil(width / SQUARE_PIXELS) * Math.ceil(height / SQUARE_PIXELS));
   } catch {
     // Not an image that the library knows: the vendors' flat rate.

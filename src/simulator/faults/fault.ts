@@ -56,7 +56,7 @@ export const FaultSchema = z.discriminatedUnion('kind', [
   plain('connection_reset'),
   /** No byte of the answer ever comes. */
   plain('hang'),
-  /** The stream's connection is reset after so many bytes. */
+  /** The connection ends after so many bytes of the answer, without the answer's own ending. */
   z.strictObject({ kind: z.literal('cut_stream'), afterBytes, ...Schedule }),
   /** The stream falls silent after so many bytes; the connection stays open. */
   z.strictObject({ kind: z.literal('stall_stream'), afterBytes, ...Schedule }),

@@ -74,7 +74,7 @@ export async function deliverBody(
   const gone = watchClient(outgoing);
   await pause(delivery.pace.latency + paceMilliseconds(delivery.pace, tokens), gone);
   if (gone.aborted) return;
-  if (isStreamFault(delivery.fault)) return breakConnection(outgoing, delivery, gone);
+  if (isStreamFault(delivery.fault)) return breakConnection(outgoing, delivery);
   sendBody(outgoing, 200, body, delivery.headers);
 }
 
@@ -117,14 +117,14 @@ export async function deliverStream(
     const payload = Buffer.from(renderFrame(frame));
     if (payload.byteLength > bytesLeft) {
       await write(outgoing, cutPayload(payload, bytesLeft, fault), gone);
-      return breakConnection(outgoing, delivery, gone);
+      return breakConnection(outgoing, delivery);
     }
     bytesLeft -= payload.byteLength;
     await write(outgoing, payload, gone);
     tokens += frame.tokens;
     await pause(started + paceMilliseconds(pace, tokens) - performance.now(), gone);
   }
-  if (isStreamFault(fault)) return breakConnection(outgoing, delivery, gone);
+  if (isStreamFault(fault)) return breakConnection(outgoing, delivery);
   outgoing.end(trailer);
 }
 
@@ -138,7 +138,7 @@ async function write(outgoing: ServerResponse, payload: Buffer, gone: AbortSigna
   if (!outgoing.write(payload)) await once(outgoing, 'drain', { signal: gone }).catch(() => undefined);
 }
 
-async function breakConnection(outgoing: ServerResponse, delivery: Delivery, gone: AbortSignal): Promise<void> {
+async function breakConnection(outgoing: ServerResponse, delivery: Delivery): Promise<void> {
   const { fault } = delivery;
   if (fault?.kind === 'stall_stream') return hang(outgoing);
   if (fault?.kind === 'stream_error') {
@@ -147,11 +147,6 @@ async function breakConnection(outgoing: ServerResponse, delivery: Delivery, gon
     outgoing.end(renderFrame(delivery.errorFrame(fault.status, 'Overloaded')));
     return;
   }
-  // What was written must leave before the reset takes the rest with it.
-  await new Promise<void>((resolve) => {
-    if (gone.aborted || outgoing.writableLength === 0) return resolve();
-    outgoing.once('drain', resolve);
-    outgoing.once('close', resolve);
-  });
-  resetConnection(outgoing);
+  // An end without the answer's own ending; unlike a reset it cannot overtake what was written.
+  outgoing.socket?.destroySoon();
 }

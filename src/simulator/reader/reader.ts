@@ -1,4 +1,4 @@
-import { newestUserText, type ConversationEvent } from '../agents/conversation.ts';
+import { isAnswered, newestUserText, type ConversationEvent } from '../agents/conversation.ts';
 import type { Draft } from '../core/answer.ts';
 import type { Random } from '../core/random.ts';
 import type { SimulatorRequest } from '../core/request.ts';
@@ -43,14 +43,6 @@ export function readDraft(
     return listFirst(reading, listing);
   const stopsEarly = knowledge.shortened && !knowledge.toldToGoOn;
   return (stopsEarly ? undefined : readNext(reading)) ?? writeNext(reading);
-}
-
-/** Text without a call, and something of the user's behind it: that was the answer. */
-function isAnswered(since: readonly ConversationEvent[]): boolean {
-  return since.some((event, index) => {
-    const next = since[index + 1];
-    return event.kind === 'assistant' && next?.kind === 'user' && next.textKind === 'message';
-  });
 }
 
 function listFirst({ task, tools, random }: Reading, listing: Listing): Draft {

@@ -47,7 +47,7 @@ function reportPathOf(text: string, items: readonly Item[]): string | undefined 
 }
 
 /** Facts: the list lines under "For each file, note:", or what follows the colon in the same line. */
-function parseFacts(text: string): readonly Fact[] {
+export function parseFacts(text: string): readonly Fact[] {
   const facts: Fact[] = [];
   let inside = false;
   for (const line of text.split('\n')) {

@@ -3,7 +3,7 @@ import { gatherKnowledge, type Knowledge } from '../reader/knowledge.ts';
 import { genericName, isRead, knownFact } from '../reader/known-facts.ts';
 import { foldIntoItems, formatMemory, formatRows, type Memory } from '../reader/memory-lines.ts';
 import { parseFact, type Fact } from '../reader/fact-question.ts';
-import { factsOf, isNamed, parseReadingTask, type Item, type ReadingTask } from '../reader/reading-task.ts';
+import { factsOf, isNamed, parseFacts, parseReadingTask, type Item, type ReadingTask } from '../reader/reading-task.ts';
 import { reportState } from '../reader/report.ts';
 
 /** What a summary says of a reading task. */
@@ -34,8 +34,9 @@ export function makeLedger(events: readonly ConversationEvent[], instructions: s
   const knowledge = gatherKnowledge(events, reportPath);
   const items = [...(task?.items ?? []), ...strayItems(task, knowledge)];
   const remembered = foldIntoItems(items, knowledge.memory.items);
+  const asked = task?.facts ?? parseFacts(instructions);
   const seen = items
-    .map((item) => memoryOf(task, item, knowledge))
+    .map((item) => memoryOf({ task, asked }, item, knowledge))
     .filter((memory) => memory.facts.size > 0 || memory.read.length > 0);
   const labels = new Set(seen.map((memory) => memory.label));
   const memories = [...remembered.filter((memory) => !labels.has(memory.label)), ...seen];
@@ -59,10 +60,16 @@ function strayItems(task: ReadingTask | undefined, knowledge: Knowledge): readon
     .map((path) => ({ label: path, files: [path], facts: [] }));
 }
 
-function memoryOf(task: ReadingTask | undefined, item: Item, knowledge: Knowledge): Memory {
+/** What is asked: by the task for its items, and of any file. */
+interface Questions {
+  readonly task: ReadingTask | undefined;
+  readonly asked: readonly Fact[];
+}
+
+function memoryOf({ task, asked }: Questions, item: Item, knowledge: Knowledge): Memory {
   const isStray = task === undefined || !task.items.includes(item);
-  const asked = isStray ? strayFacts(task, item) : factsOf(task, item);
-  const found = asked.flatMap((fact): [string, string][] => {
+  const facts = isStray ? strayFacts(asked, item) : factsOf(task, item);
+  const found = facts.flatMap((fact): [string, string][] => {
     const finding = knownFact(knowledge, item, fact);
     if (finding.state === 'found') return [[fact.name, finding.value]];
     return finding.state === 'absent' && !isStray ? [[fact.name, '–']] : [];
@@ -71,12 +78,12 @@ function memoryOf(task: ReadingTask | undefined, item: Item, knowledge: Knowledg
   return { label: item.label, facts: new Map(found), read: read.length === item.files.length ? 'all' : read };
 }
 
-/** Of a file without an item: the facts that name it as their file, else what is always worth keeping. */
-function strayFacts(task: ReadingTask | undefined, item: Item): readonly Fact[] {
+/** Of a file without an item: the facts that name it as their file, or, when nothing is asked, what is always worth keeping. */
+function strayFacts(asked: readonly Fact[], item: Item): readonly Fact[] {
   const path = item.files[0] ?? '';
-  const asked = (task?.facts ?? []).filter((fact) => fact.file === undefined || isNamed(path, fact.file));
+  if (asked.length > 0) return asked.filter((fact) => fact.file === undefined || isNamed(path, fact.file));
   const isManifest = path.endsWith('.json');
-  return [...asked, ...GENERIC_FACTS.filter((fact) => (fact.question.kind === 'value') === isManifest)];
+  return GENERIC_FACTS.filter((fact) => (fact.question.kind === 'value') === isManifest);
 }
 
 /** A ledger line, and a shorter one for when room is short. */

@@ -209,7 +209,9 @@ function runCall(world: World, call: Anthropic.ToolUseBlock): Anthropic.ToolResu
 /** Replaces all results but the newest few by placeholders, with or without the way back. */
 export function clearOldResults(world: World, keep: number, way: 'recall' | 'no way back'): void {
   const results = world.messages.flatMap((message) =>
-    typeof message.content === 'string' ? [] : message.content.filter((block): block is Anthropic.ToolResultBlockParam => block.type === 'tool_result'),
+    typeof message.content === 'string'
+      ? []
+      : message.content.flatMap((block) => (block.type === 'tool_result' ? [block] : [])),
   );
   for (const result of results.slice(0, -keep)) {
     const original = world.originals.find((entry) => entry.text === result.content);
