@@ -51,7 +51,9 @@ export function defineAgent(input: AgentInput): AgentDefinition {
     ...(tools === undefined ? {} : { tools: tools.map((tool) => (typeof tool === 'string' ? tool : tool.name)) }),
   };
   const parsed = agentOptions.safeParse(options);
-  const found = parsed.success ? [] : describeOptionProblems(parsed.error.issues, options);
+  const found = parsed.success
+    ? []
+    : describeOptionProblems(parsed.error.issues, { value: options, below: ['agents', name] });
   const problems = found.map(({ code, path, message }) => ({
     code,
     option: `agent ${name}: ${optionPath(path)}`,

@@ -3,11 +3,20 @@ import { nearestName } from '../tools/nearest-name.ts';
 import type { ConfigurationProblem } from './errors.ts';
 import { configurationOptions } from './options.ts';
 
+/** An address with a password in it; refused elsewhere, and not shown here. */
+const HOLDS_PASSWORD = /:\/\/[^/\s]*@/;
+
 /** Options of these names would hold a key; their values are never shown. */
 const SECRET_OPTION = /key|token|secret|password|credential/i;
 
 export interface FoundProblem extends Pick<ConfigurationProblem, 'code' | 'message'> {
   readonly path: readonly PropertyKey[];
+}
+
+export interface WrittenOptions {
+  readonly value: unknown;
+  /** Path of the options within the whole configuration: empty for the file, `agents.<name>` for one agent. */
+  readonly below: readonly string[];
 }
 
 /** `agents.reviewer.tools[0]` */
@@ -18,16 +27,16 @@ export function optionPath(path: readonly PropertyKey[]): string {
 }
 
 /** Words what zod found wrong: the offending value, what is accepted, and what was probably meant. */
-export function describeOptionProblems(issues: readonly z.core.$ZodIssue[], input: unknown): FoundProblem[] {
-  return issues.flatMap((issue) => describeIssue(issue, input));
+export function describeOptionProblems(issues: readonly z.core.$ZodIssue[], written: WrittenOptions): FoundProblem[] {
+  return issues.flatMap((issue) => describeIssue(issue, written));
 }
 
-function describeIssue(issue: z.core.$ZodIssue, input: unknown): FoundProblem[] {
+function describeIssue(issue: z.core.$ZodIssue, written: WrittenOptions): FoundProblem[] {
   const { path } = issue;
-  const value = valueAt(input, path);
+  const value = valueAt(written.value, path);
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownOption([...path, key]));
+      return issue.keys.map((key) => unknownOption([...path, key], written.below));
     case 'invalid_key':
       return [
         { code: 'wrong_value', path, message: `is not a valid name: it ${issue.issues[0]?.message ?? 'is wrong'}` },
@@ -39,7 +48,7 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): FoundProblem[] 
       );
       const issues = inner?.map((error) => Object.assign({}, error, { path: path.concat(error.path) }));
       return (
-        issues?.flatMap((error) => describeIssue(error, input)) ?? [
+        issues?.flatMap((error) => describeIssue(error, written)) ?? [
           wrongValue(path, value, 'must be false or a map of options'),
         ]
       );
@@ -80,12 +89,13 @@ function shown(path: readonly PropertyKey[], value: unknown): string {
   if (value === null) return 'is empty: it ';
   if (typeof value === 'object' || value === undefined || SECRET_OPTION.test(String(path.at(-1)))) return '';
   const text = JSON.stringify(value) ?? '';
+  if (HOLDS_PASSWORD.test(text)) return '';
   return `is ${text.length > 60 ? `${text.slice(0, 60)}…` : text}: it `;
 }
 
-function unknownOption(path: readonly PropertyKey[]): FoundProblem {
+function unknownOption(path: readonly PropertyKey[], below: readonly string[]): FoundProblem {
   const key = String(path.at(-1));
-  const known = optionNamesAt(path.slice(0, -1));
+  const known = optionNamesAt([...below, ...path.slice(0, -1)]);
   if (SECRET_OPTION.test(key) && path[0] === 'providers') {
     const message =
       'is refused: keys never stand in the file. Put it into an environment variable and name that with apiKeyVariable';
@@ -121,7 +131,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** Names of the options below a path, read from the schema. */
-export function optionNamesAt(path: readonly PropertyKey[]): string[] {
+function optionNamesAt(path: readonly PropertyKey[]): string[] {
   let node: unknown = z.toJSONSchema(configurationOptions, { io: 'input' });
   for (const key of path) {
     node =

@@ -103,7 +103,7 @@ function parseOptions(source: Source | null): {
   const written = source?.yaml.value ?? {};
   const parsed = configurationOptions.safeParse(written);
   if (parsed.success) return { value: parsed.data, problems: [] };
-  return { value: {}, problems: describeOptionProblems(parsed.error.issues, written) };
+  return { value: {}, problems: describeOptionProblems(parsed.error.issues, { value: written, below: [] }) };
 }
 
 function placed({ code, path, message }: FoundProblem, source: Source | null): ConfigurationProblem {

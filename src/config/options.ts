@@ -49,10 +49,14 @@ const providerOptions = z.strictObject({
       'How the server is spoken to: Anthropic Messages, OpenAI Chat Completions (all compatible servers), or OpenAI Responses.',
     defaultText: 'required for a provider of your own',
   }),
-  baseUrl: z.httpUrl('must be an http or https address').optional().meta({
-    description: "Address before the protocol's own paths, like `http://localhost:8000/v1`.",
-    defaultText: 'required for a provider of your own',
-  }),
+  baseUrl: z
+    .string()
+    .regex(/^https?:\/\/\S+$/, 'must be an http or https address')
+    .optional()
+    .meta({
+      description: "Address before the protocol's own paths, like `http://localhost:8000/v1`.",
+      defaultText: 'required for a provider of your own',
+    }),
   apiKeyVariable: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not the key itself')

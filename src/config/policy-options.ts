@@ -97,6 +97,10 @@ export const policyOptions = z.strictObject({
         .enum(['if_needed', 'always', 'never'])
         .optional()
         .meta({ description: 'When a model is asked for a summary.' }),
+      splitTurn: z.enum(['together', 'separate']).optional().meta({
+        description:
+          'Whether the beginning of a split turn is summarized together with the history, if both fit into one request.',
+      }),
       maximumOutput: amount('Longest summary.'),
       model: z
         .string()
@@ -142,6 +146,7 @@ export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions)
     summary: {
       ...policy.summary,
       when: summary?.when ?? policy.summary.when,
+      splitTurn: summary?.splitTurn ?? policy.summary.splitTurn,
       maximumOutput: amountOr(summary?.maximumOutput, policy.summary.maximumOutput),
       model: summary?.model === undefined ? policy.summary.model : summary.model,
     },

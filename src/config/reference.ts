@@ -131,8 +131,7 @@ function presetDefault(path: string): string {
       PRESETS['default'],
     );
   if (value === null) return "the preset's";
-  const isPlain =
-    ['string', 'number', 'boolean'].includes(typeof value) || isAmountValue(value) || isListOfText(value);
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value) || isAmountValue(value) || isListOfText(value);
   return isPlain ? `the preset's; \`default\` has \`${inYaml(value)}\`` : '';
 }
 
