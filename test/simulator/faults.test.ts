@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OVERFLOW_VENDORS } from '../../src/simulator/faults/overflow-bodies.ts';
-import { rejection, simulator, type TestSimulator } from './support/simulator.ts';
+import { headerOf, rejection, simulator, type TestSimulator } from './support/simulator.ts';
 import { SUMMARIZER, summaryOrder } from './support/summary-prompt.ts';
 
 const hello = { model: 'sim-32k', max_tokens: 500, messages: [{ role: 'user' as const, content: 'Hello there' }] };
@@ -55,7 +55,7 @@ describe('refusals', () => {
       anthropic.messages.create(hello, withFault({ kind: 'rate_limit', retryAfterSeconds: 7 })),
     );
     expect(limited).toMatchObject({ status: 429, type: 'rate_limit_error' });
-    expect((limited['headers'] as Headers).get('retry-after')).toBe('7');
+    expect(headerOf(limited, 'retry-after')).toBe('7');
     const silent = await rejection(
       openai.responses.create(
         { model: 'sim-32k', input: 'a' },
@@ -63,7 +63,7 @@ describe('refusals', () => {
       ),
     );
     expect(silent).toMatchObject({ status: 429 });
-    expect((silent['headers'] as Headers).get('retry-after')).toBeNull();
+    expect(headerOf(silent, 'retry-after')).toBeNull();
   });
 
   test.each([500, 503, 529])('server error %i', async (status) => {
@@ -83,7 +83,7 @@ describe('refusals', () => {
     };
     const error = await rejection(openai.chat.completions.create(chatHello, withFault(fault)));
     expect(error).toMatchObject({ status: 402 });
-    expect((error['headers'] as Headers).get('x-extra')).toBe('yes');
+    expect(headerOf(error, 'x-extra')).toBe('yes');
   });
 
   test('a fault that nobody knows is refused and says what is known', async () => {
@@ -124,7 +124,9 @@ describe('connections', () => {
     });
     let bytes = 0;
     const read = async () => {
-      for await (const chunk of response.body ?? []) bytes += (chunk as Uint8Array).byteLength;
+      const reader = response.body?.getReader();
+      for (let next = await reader?.read(); next?.done === false; next = await reader?.read())
+        bytes += next.value.byteLength;
     };
     await rejection(read());
     expect(bytes).toBe(afterBytes);
@@ -277,9 +279,10 @@ describe('the control endpoint', () => {
     await rejection(openai.chat.completions.create(chatHello, withFault('overflow')));
     const { body } = await control('GET', '/requests?last=2');
     expect(body).toMatchObject({ total: 2, agent: 2, summary: 0, answered: 1, refused: 1, overflows: 1 });
-    const requests = body['requests'] as Record<string, unknown>[];
-    expect(requests[0]).toMatchObject({ protocol: 'anthropic', status: 200, body: { messages: hello.messages } });
-    expect(requests[1]).toMatchObject({ protocol: 'chat', status: 400, fault: 'overflow', window: 32_768 });
+    expect(body['requests']).toMatchObject([
+      { protocol: 'anthropic', status: 200, body: { messages: hello.messages } },
+      { protocol: 'chat', status: 400, fault: 'overflow', window: 32_768 },
+    ]);
     await control('DELETE', '/requests');
     expect((await control('GET', '/requests')).body).toMatchObject({ total: 0, requests: [] });
     expect((await control('GET', '/requests?last=x')).status).toBe(400);

@@ -84,7 +84,7 @@ describe('Anthropic Messages', () => {
     expect(message.usage.input_tokens).toBe(counted.input_tokens);
   });
 
-  test.each([
+  test.each<[string, Anthropic.MessageParam[], RegExp]>([
     [
       'a call without its result',
       [
@@ -102,9 +102,7 @@ describe('Anthropic Messages', () => {
     ['an empty text block', [{ role: 'user', content: [{ type: 'text', text: '' }] }], /must be non-empty/],
   ])('refuses %s', async (_, messages, expected) => {
     const { anthropic } = await simulator();
-    const error = await rejection(
-      anthropic.messages.create({ model: 'sim-32k', max_tokens: 10, messages: messages as Anthropic.MessageParam[] }),
-    );
+    const error = await rejection(anthropic.messages.create({ model: 'sim-32k', max_tokens: 10, messages }));
     expect(error).toMatchObject({ status: 400, type: 'invalid_request_error' });
     expect(error.message).toMatch(expected);
   });

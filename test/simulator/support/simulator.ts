@@ -1,6 +1,7 @@
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk';
+import OpenAI, { APIError as OpenAIError } from 'openai';
 import { onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/index.ts';
 
 /** A simulator with both vendors' clients, closed when the test ends. */
@@ -8,7 +9,7 @@ export interface TestSimulator extends Simulator {
   readonly anthropic: Anthropic;
   readonly openai: OpenAI;
   /** Sends JSON to a control path and returns the JSON of the answer. */
-  control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<ControlAnswer>;
+  readonly control: (method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => Promise<ControlAnswer>;
 }
 
 export interface ControlAnswer {
@@ -28,17 +29,17 @@ export async function simulator(options: SimulatorOptions = {}): Promise<TestSim
         method,
         ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
       });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+      return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) };
     },
   };
 }
 
 /** The error that a promise is rejected with. */
-export async function rejection(promise: PromiseLike<unknown>): Promise<Error & Record<string, unknown>> {
+export async function rejection(promise: PromiseLike<unknown>): Promise<Error> {
   try {
     await promise;
   } catch (error) {
-    if (error instanceof Error) return error as Error & Record<string, unknown>;
+    if (error instanceof Error) return error;
     throw error;
   }
   throw new Error('the promise was not rejected');
@@ -47,4 +48,10 @@ export async function rejection(promise: PromiseLike<unknown>): Promise<Error & 
 /** Words that are about one token each. */
 export function words(count: number): string {
   return Array.from({ length: count }, (_, index) => `word${index % 10}`).join(' ');
+}
+
+/** A header of the response that an SDK turned into this error. */
+export function headerOf(error: Error, name: string): string | null {
+  const isVendors = error instanceof AnthropicError || error instanceof OpenAIError;
+  return isVendors ? (error.headers?.get(name) ?? null) : null;
 }

@@ -31,7 +31,7 @@ export function transcript(messages: readonly Anthropic.MessageParam[]): string 
         return `<tool_call name="${block.name}">\n${JSON.stringify(block.input)}\n</tool_call>`;
       }
       if (block.type !== 'tool_result') return '';
-      return `<tool_result name="${names.get(block.tool_use_id) ?? ''}">\n${String(block.content)}\n</tool_result>`;
+      return `<tool_result name="${names.get(block.tool_use_id) ?? ''}">\n${typeof block.content === 'string' ? block.content : ''}\n</tool_result>`;
     });
   });
   return `<transcript>\n${frames.join('\n')}\n</transcript>`;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type Anthropic from '@anthropic-ai/sdk';
+import { z } from 'zod';
 
 type Messages = Anthropic.MessageParam[];
 
@@ -73,7 +74,8 @@ export function createWorld(files: Record<string, string>, task: string): World 
 type Input = Record<string, unknown>;
 
 function text(input: Input, name: string): string {
-  return String(input[name] ?? '');
+  const value = input[name];
+  return typeof value === 'string' ? value : '';
 }
 
 /** Lines with numbers and a footer that says how to go on, as file tools show them. */
@@ -190,7 +192,7 @@ export async function runLoop({
 }
 
 function runCall(world: World, call: Anthropic.ToolUseBlock): Anthropic.ToolResultBlockParam {
-  const input = call.input as Input;
+  const input = z.record(z.string(), z.unknown()).parse(call.input);
   world.calls.push({ name: call.name, input });
   try {
     const content = runTool(world, call.name, input);
