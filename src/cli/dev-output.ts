@@ -77,7 +77,7 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
 }
 
 /** What `holdfast dev` prints: lines for a person on stdout, or one JSON object per line. */
-export class ServiceOutput {
+export class DevOutput {
   private readonly json: boolean;
   private isRunning = false;
 
@@ -116,11 +116,5 @@ export class ServiceOutput {
 
   stopped(): void {
     this.line('Stopped.', { event: 'stopped' });
-  }
-
-  failure(error: unknown): void {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
-    if (this.json) this.line('', { event: 'failed', code, message: messageOf(error) });
-    else process.stderr.write(`holdfast: ${messageOf(error)}\n`);
   }
 }

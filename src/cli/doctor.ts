@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Finding } from '../local/doctor/finding.ts';
+import type { JsonOption } from './holdfast-command.ts';
 
 const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok     ', warning: 'warning', broken: 'broken ' };
 
@@ -9,18 +10,35 @@ export function formatFinding(finding: Finding): string {
   return `${MARKS[finding.status]}  ${finding.check.padEnd(13)} ${finding.detail}${fix}`;
 }
 
-async function doctor(options: { readonly json?: boolean; readonly directory?: string }): Promise<void> {
+/** The environment with what `holdfast.yaml` names; a mistake in that file is a finding like any other. */
+async function readConfiguration(): Promise<{ environment: NodeJS.ProcessEnv; findings: Finding[] }> {
+  const { environmentWithNamedServers } = await import('./named-servers.ts');
+  try {
+    return { environment: environmentWithNamedServers(process.env), findings: [] };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
+    const fix = 'correct what is named there';
+    return { environment: process.env, findings: [{ check: 'configuration', status: 'broken', detail, fix }] };
+  }
+}
+
+async function doctor(options: DoctorOptions): Promise<void> {
   // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
   const [{ examine }, { stateDirectory }] = await Promise.all([
     import('../local/doctor/examine.ts'),
     import('../local/stack-file.ts'),
   ]);
-  const findings = await examine({ environment: process.env, directory: options.directory ?? stateDirectory() });
+  const { environment, findings: mistakes } = await readConfiguration();
+  const findings = [...(await examine({ environment, directory: options.directory ?? stateDirectory() })), ...mistakes];
   const isHealthy = findings.every(({ status }) => status !== 'broken');
   const text =
     options.json === true ? JSON.stringify({ healthy: isHealthy, findings }) : findings.map(formatFinding).join('\n');
   process.stdout.write(`${text}\n`);
   if (!isHealthy) process.exitCode = 1;
+}
+
+interface DoctorOptions extends JsonOption {
+  readonly directory?: string;
 }
 
 /** `holdfast doctor`: what works on this machine, and how to mend what does not. */
@@ -33,5 +51,5 @@ export function doctorCommand(): Command {
       'after',
       '\nExample:\n  npx holdfast doctor\n\nExit codes: 0 everything works, 1 something is broken (its line ends with the fix)',
     )
-    .action(async (options: { json?: boolean; directory?: string }) => doctor(options));
+    .action(doctor);
 }

@@ -46,6 +46,9 @@ async function isPolled(connection: Connection, namespace: string, taskQueue: st
   return (pollers ?? []).some(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 + 999 >= since);
 }
 
+/** Time that running calls get when the stack stops: nobody waits long for Ctrl-C, and a turn that is cut off goes on at the next start. */
+const GRACE_SECONDS = 5;
+
 /** Starts `holdfast worker` in a process of its own and returns when it asks Temporal for work. */
 export async function startWorkerProcess(options: WorkerProcessOptions, signal?: AbortSignal): Promise<RunningService> {
   const logFile = join(options.logDirectory, 'worker.log');
@@ -53,12 +56,11 @@ export async function startWorkerProcess(options: WorkerProcessOptions, signal?:
   const since = Date.now();
   const process = await startProgram({
     name: 'worker',
-    arguments: options.command ?? holdfastCommand('worker'),
+    arguments: options.command ?? holdfastCommand('worker', '--grace', String(GRACE_SECONDS)),
     environment: connectedEnvironment(options.environment, options.connections),
     workingDirectory: options.workingDirectory,
     logFile,
-    // Running model calls may finish; a turn that is cut off goes on at the next start.
-    stopTimeoutMilliseconds: 10_000,
+    stopTimeoutMilliseconds: (GRACE_SECONDS + 5) * 1000,
   });
   const connection = Connection.lazy({ address: temporalAddress });
   const taskQueue = options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE;

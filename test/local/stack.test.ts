@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Connection } from '@temporalio/client';
+import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
@@ -216,25 +216,17 @@ describe('the local stack', () => {
   });
 });
 
+/** A workflow that no worker serves: it stays open. */
 async function startOpenWorkflow(address: string): Promise<void> {
   const connection = await Connection.connect({ address });
-  await connection.workflowService.startWorkflowExecution({
-    namespace: 'default',
-    workflowId: 'open',
-    workflowType: { name: 'open' },
-    taskQueue: { name: 'nobody' },
-    requestId: 'once',
-  });
+  await new Client({ connection }).workflow.start('open', { workflowId: 'open', taskQueue: 'nobody' });
   await connection.close();
 }
 
+/** As Temporal's client names it. */
 async function workflowStatus(address: string): Promise<string> {
   const connection = await Connection.connect({ address });
-  const { workflowExecutionInfo } = await connection.workflowService.describeWorkflowExecution({
-    namespace: 'default',
-    execution: { workflowId: 'open' },
-  });
+  const { status } = await new Client({ connection }).workflow.getHandle('open').describe();
   await connection.close();
-  // 1 is RUNNING in Temporal's API.
-  return workflowExecutionInfo?.status === 1 ? 'RUNNING' : String(workflowExecutionInfo?.status);
+  return status.name;
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { restartDelay, supervise } from '../../src/local/supervise.ts';
 import type { RunningService, ServiceEvent } from '../../src/local/supervise.ts';
@@ -71,8 +71,8 @@ describe('supervision', () => {
   });
 
   test('the wait doubles, never shrinks, and has an end', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 1000 }), (failures) => {
+    assert(
+      property(integer({ min: 1, max: 1000 }), (failures) => {
         expect(restartDelay(failures + 1)).toBeGreaterThanOrEqual(restartDelay(failures));
         expect(restartDelay(failures)).toBeLessThanOrEqual(30_000);
       }),

@@ -1,0 +1,193 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { formatFinding } from '../../src/cli/doctor.ts';
+import {
+  checkNode,
+  checkPackages,
+  checkTemporalCli,
+  checkWritable,
+  judgeDisk,
+} from '../../src/local/doctor/check-installation.ts';
+import { checkModelKeys } from '../../src/local/doctor/check-model-key.ts';
+import { judgeClock } from '../../src/local/doctor/check-servers.ts';
+import { examine } from '../../src/local/doctor/examine.ts';
+import type { Finding } from '../../src/local/doctor/finding.ts';
+import { freePort } from '../../src/local/ports.ts';
+import { temporaryDirectory } from '../support/servers.ts';
+
+let project: string;
+beforeEach(async () => {
+  project = await temporaryDirectory('doctor');
+});
+afterEach(async () => rm(project, { recursive: true, force: true }));
+
+const base = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+
+async function examined(environment: NodeJS.ProcessEnv): Promise<Map<string, Finding>> {
+  const findings = await examine({ environment: { ...base, ...environment }, directory: join(project, '.holdfast') });
+  return new Map(findings.map((finding) => [finding.check, finding]));
+}
+
+describe('the doctor', () => {
+  test('finds nothing broken on a machine that is set up, trying what does not run', async () => {
+    const findings = await examined({});
+    expect([...findings.values()].filter(({ status }) => status === 'broken')).toEqual([]);
+    expect([...findings.keys()]).toEqual([
+      'Node.js',
+      'npm packages',
+      'Temporal CLI',
+      'workspace',
+      'disk',
+      'ports',
+      'Postgres',
+      'clock',
+      'Temporal',
+      'model key',
+    ]);
+    expect(findings.get('Postgres')?.detail).toMatch(/^18\.\d+ starts/);
+    expect(findings.get('Temporal')?.detail).toContain('starts');
+  });
+
+  test('asks the servers that the environment names', async () => {
+    const findings = await examined({
+      DATABASE_URL: inject('databaseUrl'),
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+    });
+    expect(findings.get('Postgres')).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('answers on 127.0.0.1'),
+    });
+    expect(findings.get('Temporal')).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('namespace default exists'),
+    });
+  });
+
+  test('names a server that does not answer, a wrong namespace, and the fix', async () => {
+    const nobody = await freePort();
+    const findings = await examined({
+      DATABASE_URL: `postgresql://x:secret-password@127.0.0.1:${nobody}/x`,
+      TEMPORAL_ADDRESS: `127.0.0.1:${nobody}`,
+    });
+    expect(findings.get('Postgres')).toMatchObject({ status: 'broken', fix: expect.stringContaining('DATABASE_URL') });
+    expect(findings.get('Temporal')).toMatchObject({
+      status: 'broken',
+      fix: expect.stringContaining('TEMPORAL_ADDRESS'),
+    });
+    expect(JSON.stringify([...findings.values()])).not.toContain('secret-password');
+    const wrong = await examined({
+      DATABASE_URL: inject('databaseUrl'),
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      TEMPORAL_NAMESPACE: 'missing',
+    });
+    expect(wrong.get('Temporal')).toMatchObject({ status: 'broken', detail: expect.stringContaining('missing') });
+  });
+
+  test('finds a stack file that is damaged', async () => {
+    await mkdir(join(project, '.holdfast'));
+    await writeFile(join(project, '.holdfast', 'stack.json'), '{');
+    const findings = await examined({
+      DATABASE_URL: inject('databaseUrl'),
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+    });
+    expect(findings.get('stack file')).toMatchObject({ status: 'broken', fix: expect.stringContaining('stack.json') });
+  });
+
+  test('finds an old Node', () => {
+    expect(checkNode('18.20.0')).toMatchObject({ status: 'broken', fix: expect.stringContaining('20.19.0') });
+    expect(checkNode('20.19.0').status).toBe('ok');
+    expect(checkNode('26.1.0').status).toBe('ok');
+  });
+
+  test('finds packages that are missing', async () => {
+    await writeFile(join(project, 'package-lock.json'), '{}');
+    expect(checkPackages(project)).toMatchObject({ status: 'broken', fix: 'npm run setup' });
+  });
+
+  test('finds a Temporal CLI that is missing, broken, too old, or not the one that was checked', async () => {
+    const cli = join(project, 'temporal');
+    const environment = { PATH: '/nonexistent', HOLDFAST_CACHE: project, HOME: project };
+    expect(await checkTemporalCli(environment)).toMatchObject({ status: 'broken', detail: 'not found' });
+    await writeFile(cli, '#!/bin/sh\nexit 1\n');
+    await chmod(cli, 0o755);
+    expect(await checkTemporalCli({ ...environment, HOLDFAST_TEMPORAL_CLI: cli })).toMatchObject({
+      status: 'broken',
+      detail: expect.stringContaining('cannot be run'),
+    });
+    await writeFile(cli, '#!/bin/sh\necho "temporal version 1.1.0 (Server 1.25.0)"\n');
+    expect(await checkTemporalCli({ ...environment, HOLDFAST_TEMPORAL_CLI: cli })).toMatchObject({
+      status: 'broken',
+      detail: expect.stringContaining('1.1.0'),
+    });
+    const cached = join(project, `temporal-1.9.1-${process.platform}-${process.arch}`);
+    await mkdir(cached);
+    await writeFile(join(cached, 'temporal'), '#!/bin/sh\necho "temporal version 1.9.1"\n', { mode: 0o755 });
+    expect(await checkTemporalCli(environment)).toMatchObject({
+      status: 'broken',
+      detail: expect.stringContaining('changed or damaged'),
+    });
+  });
+
+  test('judges the disk by what is free', () => {
+    expect(judgeDisk(50e9, '/x').status).toBe('ok');
+    expect(judgeDisk(0.5e9, '/x')).toMatchObject({ status: 'warning', detail: '0.5 GB free in /x' });
+    expect(judgeDisk(0.1e9, '/x').status).toBe('broken');
+  });
+
+  test('judges the clock by its distance, in both directions', () => {
+    expect([0, 1999, -1999].map((distance) => judgeClock(distance).status)).toEqual(['ok', 'ok', 'ok']);
+    expect([2001, -2001, 60_000].map((distance) => judgeClock(distance).status)).toEqual([
+      'warning',
+      'warning',
+      'warning',
+    ]);
+    expect(judgeClock(-61_000)).toMatchObject({ status: 'broken', detail: expect.stringContaining('61.0 s behind') });
+  });
+
+  test('finds a folder that cannot be written', async () => {
+    await writeFile(join(project, 'file'), '');
+    expect(await checkWritable(join(project, 'file'))).toMatchObject({
+      status: 'broken',
+      detail: expect.stringContaining('cannot be written'),
+    });
+    expect(await checkWritable(project)).toMatchObject({ status: 'ok' });
+  });
+
+  test('asks the provider about a key, and never repeats it', async () => {
+    const key = 'sk-planted-key';
+    const server = createServer((request, response) => {
+      response.statusCode =
+        request.headers['x-api-key'] === key || request.headers.authorization === 'Bearer good' ? 200 : 401;
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const findings = await checkModelKeys({
+      ANTHROPIC_API_KEY: key,
+      ANTHROPIC_BASE_URL: url,
+      OPENAI_API_KEY: 'bad',
+      OPENAI_BASE_URL: url,
+    });
+    server.close();
+    expect(findings.map(({ status }) => status)).toEqual(['ok', 'broken']);
+    expect(JSON.stringify(findings)).not.toContain(key);
+    expect((await checkModelKeys({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url }))[0]).toMatchObject({
+      status: 'warning',
+      detail: expect.stringContaining('cannot be reached'),
+    });
+    expect((await checkModelKeys({ OPENAI_API_KEY: '"quoted"' }))[0]).toMatchObject({ status: 'broken' });
+    expect((await checkModelKeys({}))[0]).toMatchObject({ status: 'ok', detail: expect.stringContaining('simulator') });
+  });
+
+  test('prints one line each, the fix at its end', () => {
+    expect(formatFinding({ check: 'disk', status: 'broken', detail: 'full', fix: 'free 1 GB' })).toBe(
+      'broken   disk          full → free 1 GB',
+    );
+    expect(formatFinding({ check: 'disk', status: 'ok', detail: 'fine', fix: null })).toBe(
+      'ok       disk          fine',
+    );
+  });
+});
