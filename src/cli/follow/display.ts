@@ -1,5 +1,6 @@
 import type { Output } from '../output.ts';
-import { itemLines } from '../render/item-lines.ts';
+import { itemLines, squeezeEmpty } from '../render/item-lines.ts';
+import type { LineOptions } from '../render/item-lines.ts';
 import type { TurnItem } from '../render/turn-items.ts';
 import { quietWarning, screenLines } from '../render/turn-screen.ts';
 import type { TurnScreenState } from '../render/turn-state.ts';
@@ -26,8 +27,22 @@ export function openDisplay(output: Output, hint: string): Display {
 /** Shows nothing, for `--json`. */
 export const NO_DISPLAY: Display = { liveText: false, show: () => undefined, close: () => undefined };
 
+/** Lines of items that follow each other, with one empty line where several would meet. */
+function createItemLines(): (items: readonly TurnItem[], options: LineOptions) => string[] {
+  let afterEmpty = false;
+  return (items, options) => {
+    const lines = squeezeEmpty(
+      items.flatMap((item) => itemLines(item, options)),
+      afterEmpty,
+    );
+    afterEmpty = lines.length === 0 ? afterEmpty : lines.at(-1) === '';
+    return lines;
+  };
+}
+
 function openScreen(output: Output, hint: string): Display {
   const painter = createPainter(output);
+  const linesOf = createItemLines();
   let current: TurnScreenState | null = null;
   const paint = (): void => {
     if (current === null) return;
@@ -42,7 +57,7 @@ function openScreen(output: Output, hint: string): Display {
     liveText: true,
     show(state, items) {
       current = state;
-      const lines = items.flatMap((item) => itemLines(item, { columns: output.columns(), style: output.style }));
+      const lines = linesOf(items, { columns: output.columns(), style: output.style });
       if (lines.length > 0) painter.commit(lines);
     },
     close() {
@@ -54,6 +69,7 @@ function openScreen(output: Output, hint: string): Display {
 }
 
 function openLines(output: Output): Display {
+  const linesOf = createItemLines();
   let current: TurnScreenState | null = null;
   let warned = false;
   const timer = setInterval(() => {
@@ -65,7 +81,7 @@ function openLines(output: Output): Display {
     liveText: false,
     show(state, items) {
       current = state;
-      output.lines(items.flatMap((item) => itemLines(item, { columns: null, style: output.style })));
+      output.lines(linesOf(items, { columns: null, style: output.style }));
     },
     close: () => clearInterval(timer),
   };

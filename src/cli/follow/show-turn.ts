@@ -66,9 +66,10 @@ function endLines({ style }: Output, conversation: string, followed: FollowedTur
   const figures = turn === null ? '' : style.dim(` · ${turnFigures(turn)}`);
   const next = nextCommand(outcome, conversation);
   if (outcome === 'completed' && followed.reason === null) {
-    return [`${style.green('✓')} ${style.bold(words)}${figures}`];
+    return ['', `${style.green('✓')} ${style.bold(words)}${figures}`];
   }
   return [
+    '',
     `${outcome === 'completed' ? style.green('✓') : style.red('✗')} ${style.bold(words)}${figures}`,
     ...(turn?.explanation == null ? [] : [`  ${turn.explanation}`]),
     ...(next === null ? [] : [`  next: ${next}`]),

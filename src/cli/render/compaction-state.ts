@@ -48,7 +48,7 @@ export function applyCompaction(running: RunningCompaction | null, event: Compac
     case 'form_failed': {
       const why = event.failure === null ? '' : ` (${event.failure.replaceAll('_', ' ')})`;
       const form = formName(running?.facts.form ?? event.compaction.form);
-      return { ...unchanged, items: [warn(`The ${form} did not do${why}; a weaker form follows.`)] };
+      return { ...unchanged, items: [warn(`The ${form} did not succeed${why}; a weaker form is tried.`)] };
     }
     case 'compaction_committed':
       return committed(running, event);

@@ -1,8 +1,8 @@
 import { compactionBegunLines, compactionDoneLines } from './compaction-card.ts';
-import { formatBytes, formatDuration } from './numbers.ts';
+import { formatBytes, formatDuration, plural } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
-import { displayWidth, padStart, truncate } from './text-width.ts';
+import { displayWidth, padStart, truncate, wrapWords } from './text-width.ts';
 import { shortArguments } from './tool-arguments.ts';
 import type { FinishedTool, TurnItem } from './turn-items.ts';
 
@@ -12,7 +12,7 @@ export interface LineOptions {
   readonly style: Style;
 }
 
-/** The lines that show an item for good. Only an answer and a user's message may be wider than the terminal, which then breaks them itself, so that they can be copied. */
+/** The lines that show an item for good. On a terminal each fits one row. */
 export function itemLines(item: TurnItem, options: LineOptions): string[] {
   const { style, columns } = options;
   switch (item.kind) {
@@ -24,19 +24,20 @@ export function itemLines(item: TurnItem, options: LineOptions): string[] {
       return [style.dim(fit(`● turn begins${who.length === 0 ? '' : `: ${who.map(safeLine).join(', ')}`}`, columns))];
     }
     case 'user':
-      return ['', ...prefixed(safeText(item.text).trimEnd(), style.cyan('> '), '  '), ''];
+      return ['', ...messageLines(item.text, options), ''];
     case 'answer':
-      return ['', ...safeText(item.text).split('\n'), ''];
+      return ['', ...wrapped(safeText(item.text), columns)];
     case 'tool':
       return toolLines(item, options);
     case 'compaction_begun':
       return compactionBegunLines(item.compaction, options);
     case 'compaction_done':
       return compactionDoneLines(item.compaction, item.durationMilliseconds, options);
-    case 'notice':
-      return [
-        item.level === 'warning' ? style.yellow(`! ${safeLine(item.text)}`) : style.dim(`· ${safeLine(item.text)}`),
-      ];
+    case 'notice': {
+      const mark = item.level === 'warning' ? '!' : '·';
+      const color = item.level === 'warning' ? style.yellow : style.dim;
+      return wrapped(`${mark} ${safeLine(item.text)}`, columns).map(color);
+    }
     case 'turn_ended':
       return [];
   }
@@ -80,8 +81,23 @@ function failureWords({ outcome, failure }: FinishedTool): string {
   return outcome === 'failed' ? words : `${outcome.replaceAll('_', ' ')}: ${words}`;
 }
 
-function prefixed(text: string, first: string, rest: string): string[] {
-  return text.split('\n').map((line, position) => `${position === 0 ? first : rest}${line}`);
+/** At most of a user's message: it is known to who wrote it. */
+const MESSAGE_LINES = 12;
+
+function messageLines(text: string, { columns, style }: LineOptions): string[] {
+  const lines = wrapped(safeText(text).trim(), columns === null ? null : Math.max(1, columns - 2));
+  const rest = lines.length - MESSAGE_LINES;
+  const shown = rest > 1 ? [...lines.slice(0, MESSAGE_LINES), `… ${plural(rest, 'more line')}`] : lines;
+  return shown.map((line, position) => `${position === 0 ? style.cyan('> ') : '  '}${line}`);
+}
+
+function wrapped(text: string, columns: number | null): string[] {
+  return columns === null ? text.split('\n') : wrapWords(text, columns);
+}
+
+/** Lines without two empty ones in a row. @param afterEmpty whether the line before them is empty */
+export function squeezeEmpty(lines: readonly string[], afterEmpty: boolean): string[] {
+  return lines.filter((line, position) => line !== '' || !(position === 0 ? afterEmpty : lines[position - 1] === ''));
 }
 
 function fit(text: string, columns: number | null): string {

@@ -65,23 +65,24 @@ export function breakRows(text: string, columns: number): string[] {
   return rows;
 }
 
-/** Breaks at spaces; words longer than a row are cut. */
+/** Breaks lines that are too long at spaces, and words longer than a row anywhere. Each element fits one row. */
 export function wrapWords(text: string, columns: number): string[] {
+  return text.split('\n').flatMap((line) => (displayWidth(line) <= columns ? [line] : wrapLine(line, columns)));
+}
+
+function wrapLine(line: string, columns: number): string[] {
   const rows: string[] = [];
-  for (const line of text.split('\n')) {
-    let row = '';
-    for (const word of line.split(' ')) {
-      const joined = row === '' ? word : `${row} ${word}`;
-      if (displayWidth(joined) <= columns) {
-        row = joined;
-        continue;
-      }
-      if (row !== '') rows.push(row);
-      const pieces = breakRows(word, columns);
-      row = pieces.pop() ?? '';
-      rows.push(...pieces);
+  let row: string | null = null;
+  for (const word of line.split(' ')) {
+    const joined: string = row === null ? word : `${row} ${word}`;
+    if (displayWidth(joined) <= columns) {
+      row = joined;
+      continue;
     }
-    rows.push(row);
+    if (row !== null && row.trim() !== '') rows.push(row.trimEnd());
+    const pieces = breakRows(word, columns);
+    row = pieces.pop() ?? '';
+    rows.push(...pieces);
   }
-  return rows;
+  return row === null ? rows : [...rows, row];
 }

@@ -3,7 +3,7 @@ import { drawBar, formatCost, formatCount, formatDuration, formatPercent, format
 import { safeLine, safeText } from './safe-text.ts';
 import { withoutStyle } from './style.ts';
 import type { Style } from './style.ts';
-import { breakRows, displayWidth, truncate } from './text-width.ts';
+import { displayWidth, truncate, wrapWords } from './text-width.ts';
 import { shortArguments } from './tool-arguments.ts';
 import type { TurnScreenState } from './turn-state.ts';
 
@@ -48,7 +48,7 @@ export function screenLines(state: TurnScreenState, options: ScreenOptions): str
   ];
   const warning = quietWarning(state, now);
   const foot = [
-    ...(warning === null ? [] : breakRows(`! ${warning}`, columns).map((line) => style.yellow(line))),
+    ...(warning === null ? [] : wrapWords(`! ${warning}`, columns).map((line) => style.yellow(line))),
     statusLine(state, options, spinner),
     ...(rows > 6 ? [style.dim(truncate(options.hint, columns))] : []),
   ];
@@ -63,7 +63,7 @@ function liveRows({ live }: TurnScreenState, columns: number, most: number, styl
   const writing = safeText(live.text.shown).trim();
   const shown = writing === '' ? safeText(live.thinking.shown).trim() : writing;
   if (shown === '') return [];
-  const rows = breakRows(shown, columns).slice(-(most - 1));
+  const rows = wrapWords(shown, columns).slice(-(most - 1));
   return ['', ...(writing === '' ? rows.map((row) => style.dim(row)) : rows)];
 }
 

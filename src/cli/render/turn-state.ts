@@ -83,19 +83,7 @@ export function applyLiveText(state: TurnScreenState, update: LiveTextUpdate): T
 export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: ListedEntry | null): Applied {
   switch (event.kind) {
     case 'turn_begun':
-      return {
-        state: {
-          ...state,
-          turnId: event.turnId,
-          activity: { kind: 'preparing' },
-          tools: [],
-          live: null,
-          answeredCall: 0,
-        },
-        items: event.commandOnly
-          ? []
-          : [{ kind: 'turn_begun', agent: event.agent, model: event.model, preset: event.preset }],
-      };
+      return turnBegun(state, event);
     case 'message_taken':
       return { state, items: entry === null ? [] : [{ kind: 'user', text: describeContent(entry) }] };
     case 'call_started':
@@ -143,6 +131,14 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
       return { state: { ...state, compaction, tokens: tokens ?? state.tokens }, items };
     }
   }
+}
+
+function turnBegun(state: TurnScreenState, event: ReadEvent & { readonly kind: 'turn_begun' }): Applied {
+  const { agent, model, preset, commandOnly } = event;
+  return {
+    state: { ...startState(state.heardAt), turnId: event.turnId, activity: { kind: 'preparing' } },
+    items: commandOnly ? [] : [{ kind: 'turn_begun', agent, model, preset }],
+  };
 }
 
 function callStarted(state: TurnScreenState, call: CallAttempt, tokens: number | null): Applied {

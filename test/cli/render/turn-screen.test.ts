@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { itemLines } from '../../../src/cli/render/item-lines.ts';
 import { COLOR_STYLE, PLAIN_STYLE, withoutStyle } from '../../../src/cli/render/style.ts';
@@ -206,7 +206,6 @@ describe('lines that stay', () => {
       '',
       'one',
       'two',
-      '',
     ]);
   });
 
