@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
 
@@ -20,6 +21,7 @@ afterAll(() => harness.stop());
 test('the Temporal UI shows conversation, progress, activity summaries and search attributes without Holdfast', async () => {
   const turn = await harness.runTask('Call read_file with {"path": "log-$index.txt"} 6 times, one by one');
   const handle = harness.temporal.workflow.getHandle(turnWorkflowId(turn.conversationId));
+  await waitUntil('the workflow completed', async () => (await handle.describe()).status.name === 'COMPLETED');
   const description = await handle.describe();
   expect(await description.staticSummary()).toBe(`conversation ${turn.conversationId}`);
   expect(await description.staticDetails()).toContain(turn.conversationId);

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { TurnHarness } from './turn-harness.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
+
+/** A worker in a process of its own, to be killed. */
+export interface WorkerProcess {
+  readonly processId: number;
+  /** Resolves with the signal or exit code when the process is gone. */
+  readonly exited: Promise<{
+    readonly signal: string | null;
+    readonly code: number | null;
+    readonly at: number;
+    readonly output: string;
+  }>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts `holdfast worker` in the harness's workspace and waits until it serves. */
+export async function startWorkerProcess(
+  harness: TurnHarness,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [PROGRAM, 'worker'], {
+    cwd: harness.workspace,
+    env: { ...process.env, ...harness.environment, HOLDFAST_LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = new Promise<Awaited<WorkerProcess['exited']>>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal, at: Date.now(), output }));
+  });
+  const started = new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString();
+      if (output.includes('worker started')) resolve();
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    void exited.then(() => reject(new Error(`the worker ended before it served:\n${output}`)));
+  });
+  await started;
+  return { processId: child.pid ?? 0, exited, kill: (signal) => child.kill(signal) };
+}

@@ -1,0 +1,93 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { CrashPoint } from '../../src/activities/crash-points.ts';
+import { textOf } from '../../src/context/content.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+
+/** A turn must go on this soon after its worker was killed. */
+const TAKEOVER_MILLISECONDS = 8_000;
+const FILES = 8;
+
+let harness: TurnHarness;
+
+beforeEach(async () => {
+  harness = await startTurnHarness();
+  for (let file = 1; file <= FILES; file += 1) {
+    // Together more than the window of 8,192 tokens, so that the task compacts.
+    const lines = Array.from(
+      { length: 120 },
+      (_, index) => `pump ${file * 1_000 + index} opens at ${index * 3 + file} bar\n`,
+    );
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+});
+
+afterEach(() => harness.stop());
+
+/** Attempts that Temporal counted, by activity: the history shows that a kill hit an open one. */
+async function highestAttempts(conversationId: string): Promise<Record<string, number>> {
+  const { events } = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
+  const names = new Map<string, string>();
+  const attempts: Record<string, number> = {};
+  for (const event of events ?? []) {
+    const scheduled = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    if (scheduled) names.set(String(event.eventId), scheduled);
+    const started = event.activityTaskStartedEventAttributes;
+    const name = names.get(String(started?.scheduledEventId)) ?? '';
+    if (started) attempts[name] = Math.max(attempts[name] ?? 0, started.attempt ?? 0);
+  }
+  return attempts;
+}
+
+test.each<[CrashPoint, string]>([
+  ['compactContext:planned', 'compactContext'],
+  ['summarize:answered', 'summarize'],
+  ['commitCompaction:written', 'commitCompaction'],
+  ['callModel:answered', 'callModel'],
+  ['callModel:stored', 'callModel'],
+  ['runTool:claimed', 'runTool'],
+  ['runTool:finished', 'runTool'],
+])(
+  'killed at %s, the turn goes on within 8 s on another worker, and nothing is lost or doubled',
+  async (point, activity) => {
+    const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
+    const sent = await harness.client.startTask({
+      task: `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one`,
+      model: 'simulator/sim-8k',
+    });
+    const death = await doomed.exited;
+    expect(death).toMatchObject({ signal: 'SIGKILL' });
+    const { turn } = await harness.client.getConversation(sent.conversationId);
+    const before = await lastEvent(sent.conversationId);
+    await harness.startWorker();
+    const ready = Date.now();
+    const resumed = await nextEventAt(sent.conversationId, before);
+    expect(resumed - ready).toBeLessThan(TAKEOVER_MILLISECONDS);
+    const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+    expect(outcome).toMatchObject({ outcome: 'completed', turnId: turn?.turnId, overflows: 0 });
+    expect((await highestAttempts(sent.conversationId))[activity]).toBe(2);
+    const entries = await harness.client.listEntries({ conversationId: sent.conversationId, limit: 1_000 });
+    expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
+    const results = entries.filter((entry) => entry.kind === 'tool_result');
+    expect(results).toHaveLength(FILES);
+    results.forEach((entry, index) => expect(textOf(entry.content)).toContain(`pump ${(index + 1) * 1_000 + 119}`));
+  },
+);
+
+async function lastEvent(conversationId: string): Promise<number> {
+  const [row] = await harness.database<{ number: number }[]>`
+    select coalesce(max(number), 0)::int as number from events where conversation_id = ${conversationId}`;
+  return row?.number ?? 0;
+}
+
+/** When the first event after a number came; milliseconds since the epoch. */
+async function nextEventAt(conversationId: string, after: number): Promise<number> {
+  for await (const update of harness.client.watch({ conversationId, afterSequence: after, liveText: false })) {
+    if (update.type === 'event') return Date.now();
+  }
+  return Number.NaN;
+}
