@@ -9,8 +9,8 @@ import { clearedResultText, clipLabel, strippedMediaText } from './placeholders.
 import type { RecallOptions } from './placeholders.ts';
 import type { Operation } from './plan.ts';
 
-/** Above this no placeholder is longer than what it stands for, so nobody needs to count. Characters. */
-const CERTAINLY_LONGER_THAN_A_PLACEHOLDER = 4_000;
+/** Above this the length alone decides; counting classes of a megabyte at each projection would cost. Characters. */
+const LONG_ENOUGH_TO_COMPARE_LENGTHS = 20_000;
 
 /**
  * What an entry shows once an operation is in force. Each placeholder says how to get the piece
@@ -58,7 +58,8 @@ function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options:
 }
 
 function isLarger(changed: readonly ContentPart[], original: readonly ContentPart[]): boolean {
-  if (clippableCharacters(original) >= CERTAINLY_LONGER_THAN_A_PLACEHOLDER) return false;
+  const characters = clippableCharacters(original);
+  if (characters >= LONG_ENOUGH_TO_COMPARE_LENGTHS) return clippableCharacters(changed) >= characters;
   return rawTokens(measureContent(changed)) > rawTokens(measureContent(original));
 }
 

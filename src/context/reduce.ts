@@ -69,7 +69,7 @@ function amount(state: PlanningState, value: TokenAmount): number {
   return resolveAmount(value, state.input.budget);
 }
 
-/** Old results beyond the protected amount become placeholders, oldest first, if that wins enough. */
+/** Old results of successful calls beyond the protected amount become placeholders, oldest first, if that wins enough. */
 function clearToolResults(
   state: PlanningState,
   draft: Draft,
@@ -85,7 +85,7 @@ function clearToolResults(
     if (operationOn(state, draft, entry)?.kind === 'clear') continue;
     const shown = tokensOf(state, shownMeasurements(state, draft, entry));
     newest += shown;
-    if (newest <= protect || isUnseen(state, entry)) continue;
+    if (newest <= protect || isUnseen(state, entry) || entry.isError === true) continue;
     won += Math.max(0, shown - tokensOf(state, clearOperation(entry).measurements));
     candidates.push(entry);
   }

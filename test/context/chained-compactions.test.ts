@@ -16,7 +16,7 @@ import { expectPaired, measuredFromText } from './view-checks.ts';
 
 /** What a summarizer may answer for a plan: as long as it was allowed to. */
 function writtenSummary(plan: CompactionPlan, pass: number): string {
-  return plan.summaryLimit === 0 ? '' : `Summary ${pass}. ${prose(Math.floor(plan.summaryLimit * 3.4), pass)}`;
+  return plan.summaryLimit === 0 ? '' : `Summary ${pass}. ${prose(Math.floor(plan.summaryLimit * 3), pass)}`;
 }
 
 function tokensOf(conversation: Conversation): number {
@@ -63,7 +63,7 @@ function property(
       const conversation = new Conversation({ limits: modelLimits });
       play(events, conversation, (pass) => check(conversation, pass));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 }
 
@@ -207,7 +207,7 @@ describe('compactions one after another over random conversations', () => {
           conversation.commit(plan, text);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });

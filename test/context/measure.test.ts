@@ -54,8 +54,8 @@ describe('measureText', () => {
       measureText(sample);
       const started = performance.now();
       measureText(sample);
-      // Ten times the usual time: other work shares the machine.
-      expect(performance.now() - started).toBeLessThan(120);
+      // Many times the usual 12 ms: other work may share the machine.
+      expect(performance.now() - started).toBeLessThan(500);
     }
   });
 });

@@ -23,7 +23,7 @@ export type Happening =
 const size = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 1, max: 3_000 }) },
   { weight: 3, arbitrary: fc.integer({ min: 3_000, max: 20_000 }) },
-  { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 150_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 70_000 }) },
 );
 
 const step: fc.Arbitrary<Happening> = fc.record({

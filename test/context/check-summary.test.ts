@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { checkSummary } from '../../src/context/check-summary.ts';
+import { composeSummary } from '../../src/context/compose-summary.ts';
+import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { parseSections, splitSections } from '../../src/context/summary-sections.ts';
+import { prose } from './builders.ts';
+
+const TITLES = DEFAULT_POLICY.summary.sections.map((section) => section.title);
+const GOOD = TITLES.map((title) => `## ${title}\n- something about ${title}`).join('\n\n');
+
+function check(text: string, change: Partial<Parameters<typeof checkSummary>[0]> = {}) {
+  return checkSummary({
+    policy: DEFAULT_POLICY,
+    text,
+    stopReason: 'end',
+    calledTool: false,
+    maximumOutputTokens: 2_000,
+    ...change,
+  });
+}
+
+describe('checkSummary', () => {
+  test('accepts a text with all sections and returns them', () => {
+    const checked = check(GOOD);
+    expect(checked).toMatchObject({ ok: true, text: GOOD });
+    expect(checked.ok && checked.sections.map((section) => section.title)).toEqual(TITLES);
+  });
+
+  test.each([
+    ['R20 empty', '', {}, 'empty'],
+    ['R20 white space', ' \n\n ', {}, 'empty'],
+    ['R20 headings without anything', TITLES.map((title) => `## ${title}\n- none`).join('\n'), {}, 'empty'],
+    ['R22 cut off', GOOD, { stopReason: 'maximum_output' }, 'cut_off'],
+    ['R22 cut off by the window', GOOD, { stopReason: 'window_full' }, 'cut_off'],
+    ['R22 far too long', `${GOOD}\n${prose(30_000)}`, {}, 'too_long'],
+    ['R19 without sections', 'We read three files and all is well.', {}, 'missing_sections'],
+    ['R19 one section missing', GOOD.replace('## Open Items', '## Whatever'), {}, 'missing_sections'],
+    ['R19 a tool call', GOOD, { calledTool: true }, 'tool_call'],
+    ['R19 stopped for tool calls', '', { stopReason: 'tool_calls' }, 'tool_call'],
+    ['refused', '', { stopReason: 'refusal' }, 'refused'],
+    ['filtered', GOOD, { stopReason: 'content_filter' }, 'refused'],
+  ] as const)('%s', (_, text, change, problem) => {
+    expect(check(text, change)).toEqual({ ok: false, problem });
+  });
+
+  test('accepts headings as models vary them, and gives them back as the policy writes them', () => {
+    const varied = [
+      'Here is the summary:',
+      ...TITLES.map((title, index) => `### ${index + 1}. **${title.toUpperCase()}:**\n- item ${index}`),
+    ].join('\n');
+    const checked = check(varied);
+    expect(checked.ok && checked.text).toBe(TITLES.map((title, index) => `## ${title}\n- item ${index}`).join('\n\n'));
+  });
+
+  test('a quoted heading of a file is content, not a section', () => {
+    const quoted = GOOD.replace('something about Completed Items', 'README:\n## Installation\nnpm install');
+    expect(check(quoted)).toMatchObject({ ok: true });
+    expect(parseSections(quoted, TITLES)[1]?.text).toContain('## Installation');
+  });
+
+  test('a section that stands twice is one, nothing lost', () => {
+    const checked = check(`${GOOD}\n\n## Open Items\n- and another`);
+    expect(checked.ok && checked.text.match(/## Open Items/g)).toHaveLength(1);
+    expect(checked.ok && checked.text).toContain('- and another');
+  });
+});
+
+describe('composeSummary', () => {
+  test('takes the merged text when there is one', () => {
+    const parts = [
+      { kind: 'history', text: 'one' },
+      { kind: 'turn_prefix', text: 'two' },
+      { kind: 'merge', text: GOOD },
+    ] as const;
+    expect(composeSummary(parts)).toEqual({ text: GOOD, sections: splitSections(GOOD) });
+  });
+
+  test('P16 without a merge, the beginning of a split turn follows the history under a heading of its own', () => {
+    const { text } = composeSummary([
+      { kind: 'history', text: 'HISTORY' },
+      { kind: 'turn_prefix', text: 'PREFIX' },
+    ]);
+    expect(text).toBe('HISTORY\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX');
+    expect(composeSummary([{ kind: 'turn_prefix', text: 'ONLY' }]).text).toBe('ONLY');
+  });
+});

@@ -1,0 +1,92 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { groupEntries } from '../../src/context/groups.ts';
+import { LogBuilder, outline } from './builders.ts';
+
+function shapes(log: LogBuilder): string[] {
+  return groupEntries(log.entries).map((group) => {
+    const inside = group.entries.map((entry) => entry.callIndex ?? entry.kind).join(',');
+    return `${group.kind}(${inside})${group.cutBefore ? '' : ' no cut'}`;
+  });
+}
+
+describe('groupEntries', () => {
+  test('P1 an assistant entry and all its results are one group, results in call order', () => {
+    const log = new LogBuilder();
+    log.user('go');
+    log.step(['a', 'b', 'c'], { order: [2, 0, 1] });
+    log.answer('done');
+    expect(shapes(log)).toEqual(['user(user)', 'exchange(assistant,0,1,2)', 'exchange(assistant)']);
+  });
+
+  test('P9 a compaction marker is never a cut point, notes and branch summaries are', () => {
+    const log = new LogBuilder();
+    log.user('go');
+    log.add({ kind: 'compaction', content: [] });
+    log.note('continuation', 'go on');
+    log.add({ kind: 'branch_summary', content: [] });
+    expect(shapes(log)).toEqual([
+      'user(user)',
+      'marker(compaction) no cut',
+      'note(note)',
+      'branch_summary(branch_summary)',
+    ]);
+  });
+
+  test('D8 no cut while an earlier group still waits for a result that arrives later', () => {
+    const log = new LogBuilder();
+    log.user('go');
+    const [assistant] = log.step(['first', 'second'], { order: [0] });
+    log.steer('and hurry');
+    log.add({
+      kind: 'tool_result',
+      callNumber: assistant?.callNumber ?? 0,
+      callIndex: 1,
+      toolName: 'read_file',
+      content: [],
+    });
+    log.answer('done');
+    expect(shapes(log)).toEqual(['user(user)', 'exchange(assistant,0,1)', 'user(user) no cut', 'exchange(assistant)']);
+  });
+
+  test('a result whose call is not there stands alone and is never a cut point', () => {
+    const log = new LogBuilder();
+    log.add({ kind: 'tool_result', callNumber: 7, callIndex: 0, toolName: 'read_file', content: [] });
+    expect(shapes(log)).toEqual(['orphan_result(0) no cut']);
+  });
+
+  test('calls of the same number in different turns do not mix', () => {
+    const log = new LogBuilder();
+    log.user('one');
+    log.add({ kind: 'assistant', callNumber: 1, toolCallCount: 1, content: [] });
+    log.add({ kind: 'tool_result', callNumber: 1, callIndex: 0, content: [] });
+    log.user('two');
+    log.add({ kind: 'assistant', callNumber: 1, toolCallCount: 1, content: [] });
+    log.add({ kind: 'tool_result', callNumber: 1, callIndex: 0, content: [] });
+    expect(shapes(log)).toEqual(['user(user)', 'exchange(assistant,0)', 'user(user)', 'exchange(assistant,0)']);
+  });
+
+  test('R10 every entry is in exactly one group and no result is in another group than its call, in any order of arrival', () => {
+    const steps = fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.nat(100)), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(steps, (drawn) => {
+        const log = new LogBuilder();
+        log.user('go');
+        for (const [calls, rotation] of drawn) {
+          const order = Array.from({ length: calls }, (_, index) => (index + rotation) % calls);
+          log.step(order.map(String), { order });
+          if (rotation % 5 === 0) log.steer('more');
+        }
+        const groups = groupEntries(log.entries.map(outline));
+        const ids = groups.flatMap((group) => group.entries.map((entry) => entry.id));
+        expect(ids.toSorted()).toEqual(log.entries.map((entry) => entry.id).toSorted());
+        for (const group of groups.filter(({ kind }) => kind === 'exchange')) {
+          const [assistant, ...results] = group.entries;
+          expect(results.map((result) => result.callIndex)).toEqual(results.map((_, index) => index));
+          expect(results).toHaveLength(assistant?.toolCallCount ?? 0);
+          expect(new Set(results.map((result) => result.callNumber))).toEqual(new Set([assistant?.callNumber]));
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,374 @@
+import { describe, expect, test } from 'vitest';
+import type { CompactionPlan, PlanInput } from '../../src/context/plan.ts';
+import type { CompactionPolicy } from '../../src/context/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { planCompaction, weakerForm } from '../../src/context/plan-compaction.ts';
+import { Conversation, image, prose, viewText } from './builders.ts';
+
+function planOf(conversation: Conversation, change: Partial<PlanInput> = {}): CompactionPlan {
+  const result = planCompaction({ ...conversation.planInput(change.reason), ...change });
+  if (result.kind !== 'planned') throw new Error(`nothing was planned: ${result.kind}`);
+  return result.plan;
+}
+
+function withPolicy(change: Partial<CompactionPolicy>): CompactionPolicy {
+  return { ...DEFAULT_POLICY, ...change };
+}
+
+const NO_REDUCERS = withPolicy({ reduce: [] });
+
+/** A turn that reads `files` files of `characters` each. */
+function reading(files: number, characters: number, policy = DEFAULT_POLICY): Conversation {
+  const conversation = new Conversation({ policy });
+  conversation.log.user('Read all files and report their versions.');
+  for (let file = 0; file < files; file += 1) conversation.log.step([prose(characters, file + 1)]);
+  return conversation;
+}
+
+describe('trigger', () => {
+  test('below the trigger nothing is planned, above it something is', () => {
+    const small = reading(3, 8_000);
+    expect(planCompaction(small.planInput())).toMatchObject({ kind: 'fits' });
+    expect(planCompaction(reading(14, 8_000).planInput()).kind).toBe('planned');
+  });
+
+  test('P5 switched off it never compacts, and a reported overflow is exhausted', () => {
+    const off = reading(14, 8_000, withPolicy({ enabled: false }));
+    expect(planCompaction(off.planInput()).kind).toBe('fits');
+    expect(planCompaction(off.planInput('overflow')).kind).toBe('exhausted');
+  });
+
+  test('R3 only the view decides: usage is no input of the plan, and a compacted view fits', () => {
+    const conversation = reading(14, 8_000);
+    conversation.commit(planOf(conversation), 'Summary.');
+    expect(planCompaction(conversation.planInput()).kind).toBe('fits');
+  });
+});
+
+describe('free reductions', () => {
+  test('come first, and when they reach the target no model is called', () => {
+    const plan = planOf(reading(14, 8_000));
+    expect(plan).toMatchObject({ form: 'reduction', parts: [], firstKeptSequence: null, summaryLimit: 0 });
+    expect(plan.tokensAfter).toBeLessThanOrEqual(plan.acceptedTokens);
+  });
+
+  test('W12 clip the largest results first and leave errors and the newest three', () => {
+    const clips = DEFAULT_POLICY.reduce.filter(({ kind }) => kind === 'clip');
+    const conversation = new Conversation({ policy: withPolicy({ reduce: clips }) });
+    conversation.log.user('go');
+    const [, failed] = conversation.log.step([prose(15_000)], { isError: true });
+    const [, small] = conversation.log.step([prose(3_000)]);
+    const [, large] = conversation.log.step([prose(60_000)]);
+    const newest = [1, 2, 3].map(() => conversation.log.step([prose(9_000)])[1]);
+    const clipped = planOf(conversation).operations.map((operation) => operation.entryId);
+    expect(clipped).toContain(large?.id);
+    for (const entry of [failed, small, ...newest]) expect(clipped).not.toContain(entry?.id);
+  });
+
+  test('O19 O20 old results beyond the protected output are cleared, oldest first, only if that wins enough', () => {
+    const clear = { kind: 'clear_tool_results', protect: { tokens: 20_000 }, protectedTools: ['skill'] } as const;
+    const policy = (minimum: number) => withPolicy({ reduce: [{ ...clear, minimum: { tokens: minimum } }] });
+    const cleared = planOf(reading(14, 8_000, policy(10_000)));
+    expect(cleared.form).toBe('reduction');
+    const ids = cleared.operations.filter((operation) => operation.kind === 'clear').map(({ entryId }) => entryId);
+    expect(ids[0]).toMatch(/003$/);
+    expect(ids).toEqual(ids.toSorted());
+    expect(planOf(reading(14, 8_000, policy(90_000))).form).toBe('summary');
+  });
+
+  test('O16 results of protected tools and of failed calls stay', () => {
+    const clear = {
+      kind: 'clear_tool_results',
+      protect: { tokens: 0 },
+      minimum: { tokens: 0 },
+      protectedTools: ['skill'],
+    } as const;
+    const conversation = new Conversation({ policy: withPolicy({ reduce: [clear], target: null }) });
+    conversation.log.user('go');
+    const [, skill] = conversation.log.step([prose(9_000)], { tool: 'skill' });
+    const [, failed] = conversation.log.step([prose(9_000)], { isError: true });
+    for (let step = 0; step < 12; step += 1) conversation.log.step([prose(9_000)]);
+    const cleared = planOf(conversation).operations.map(({ entryId }) => entryId);
+    expect(cleared).not.toContain(skill?.id);
+    expect(cleared).not.toContain(failed?.id);
+    expect(cleared.length).toBeGreaterThan(5);
+  });
+
+  test('R24 an image that no request has carried yet stays, older ones become markers', () => {
+    const conversation = new Conversation({
+      policy: withPolicy({ reduce: [{ kind: 'strip_images', keepNewest: 0 }] }),
+    });
+    conversation.log.user('look');
+    const old = Array.from({ length: 8 }, () => conversation.log.step([[image(1_500, 1_400)]])[1]);
+    const [, fresh] = conversation.log.step([[image(1_500, 1_400)]]);
+    const stripped = planOf(conversation).operations.filter(({ kind }) => kind === 'strip');
+    expect(stripped.map(({ entryId }) => entryId)).not.toContain(fresh?.id);
+    expect(stripped.map(({ entryId }) => entryId)).toContain(old[0]?.id);
+  });
+
+  test('notes that a newer one has replaced are cleared', () => {
+    const conversation = reading(14, 8_000);
+    const notes = ['one', 'two', 'three'].map((value) => conversation.log.note('plan', value));
+    conversation.log.step([prose(2_000)]);
+    const operations = planOf(conversation).operations.filter(({ kind }) => kind === 'clear');
+    const cleared = operations.map(({ entryId }) => entryId);
+    expect(cleared).toEqual(expect.arrayContaining([notes[0]?.id, notes[1]?.id]));
+    expect(cleared).not.toContain(notes[2]?.id);
+  });
+});
+
+describe('summary', () => {
+  test('P7 P13 keeps the newest entries within the tail and covers everything before', () => {
+    const conversation = reading(14, 8_000, NO_REDUCERS);
+    const plan = planOf(conversation);
+    expect(plan).toMatchObject({ form: 'summary', coveredThroughSequence: (plan.firstKeptSequence ?? 0) - 1 });
+    const kept = conversation.log.entries.filter((entry) => entry.sequence >= (plan.firstKeptSequence ?? 0));
+    expect(kept[0]?.kind).toBe('assistant');
+    expect(kept.length).toBeGreaterThan(1);
+    expect(plan.parts.length).toBeGreaterThan(0);
+  });
+
+  test('P10 G13 a turn larger than the tail is split, and the plan says so', () => {
+    expect(planOf(reading(14, 8_000, NO_REDUCERS)).splitTurn).toBe(true);
+    const conversation = reading(12, 8_000, NO_REDUCERS);
+    conversation.log.answer(prose(6_000));
+    conversation.log.user('Now the next thing.');
+    conversation.log.step([prose(12_000)]);
+    expect(planOf(conversation).splitTurn).toBe(false);
+  });
+
+  test('without splitting, the cut moves to a user message; a single giant turn is split all the same (D9)', () => {
+    const whole = withPolicy({ reduce: [], keep: { ...DEFAULT_POLICY.keep, splitTurns: false } });
+    const conversation = reading(10, 8_000, whole);
+    const second = conversation.log.user('Now the next thing.');
+    for (let step = 0; step < 4; step += 1) conversation.log.step([prose(8_000, step)]);
+    expect(planOf(conversation).firstKeptSequence).toBe(second.sequence);
+    expect(planOf(reading(14, 8_000, whole)).splitTurn).toBe(true);
+  });
+
+  test('R17 older user messages are kept, newest first, within their budget; the newest always', () => {
+    const conversation = new Conversation({ policy: NO_REDUCERS });
+    const old = conversation.log.user(`Old request. ${prose(9_000)}`);
+    conversation.log.answer('ok');
+    const pasted = conversation.log.user(`A pasted log: ${prose(30_000)}`);
+    conversation.log.answer('ok');
+    const short = conversation.log.user('Short request.');
+    const newest = conversation.log.user('Newest request.');
+    for (let step = 0; step < 12; step += 1) conversation.log.step([prose(6_000, step)]);
+    const { keptUserEntryIds } = planOf(conversation);
+    expect(keptUserEntryIds).toEqual([old.id, short.id, newest.id]);
+    expect(keptUserEntryIds).not.toContain(pasted.id);
+  });
+
+  test('D5 the next pass covers what the summary does not, and reads on from there', () => {
+    const conversation = reading(14, 8_000, NO_REDUCERS);
+    const first = planOf(conversation);
+    conversation.commit(first, prose(3_000));
+    for (let step = 0; step < 12; step += 1) conversation.log.step([prose(8_000, step)]);
+    const second = planOf(conversation);
+    const from = Math.min(...second.parts.map((part) => part.fromSequence ?? Infinity));
+    expect(from).toBe(first.firstKeptSequence);
+  });
+});
+
+describe('what users of such systems ran into', () => {
+  test('D1 W10 a forced pass shrinks something even if the estimate says that all is well', () => {
+    const conversation = reading(6, 8_000);
+    expect(planCompaction(conversation.planInput()).kind).toBe('fits');
+    const plan = planOf(conversation, { reason: 'overflow' });
+    expect(plan.tokensAfter).toBeLessThan(plan.tokensBefore * 0.7);
+  });
+
+  test('R2 a forced pass aims lower than one at the threshold', () => {
+    const conversation = reading(14, 8_000, NO_REDUCERS);
+    const atThreshold = planOf(conversation);
+    const forced = planOf(conversation, { reason: 'overflow' });
+    expect(forced.tokensAfter).toBeLessThan(atThreshold.tokensAfter);
+    expect(forced.acceptedTokens).toBeLessThan(atThreshold.acceptedTokens);
+  });
+
+  test('D2 a conversation that overflows by images alone can be repaired', () => {
+    const seen = new Conversation();
+    seen.log.user('look at these');
+    for (let step = 0; step < 20; step += 1) seen.log.step([[image(1_500, 1_400)]]);
+    expect(planOf(seen, { reason: 'overflow' }).tokensAfter).toBeLessThan(seen.budget.target);
+    const fresh = new Conversation();
+    fresh.log.user([
+      { type: 'text', text: 'What is on these?' },
+      ...Array.from({ length: 20 }, () => image(1_500, 1_400)),
+    ]);
+    const plan = planOf(fresh);
+    expect(plan.operations[0]?.measurements.images).toBe(0);
+    fresh.commit(plan, '');
+    expect(viewText(fresh.view())).toContain('What is on these?');
+  });
+
+  test('D9 one giant user message is clipped, head and tail kept', () => {
+    const conversation = new Conversation();
+    const giant = conversation.log.user(`FIRST ${prose(400_000)} LAST`);
+    const plan = planOf(conversation);
+    expect(plan).toMatchObject({ form: 'clip_only', parts: [] });
+    conversation.commit(plan, '');
+    const shown = viewText(conversation.view());
+    expect(shown).toContain('FIRST');
+    expect(shown).toContain('LAST');
+    expect(shown).toContain(`recall_open ${giant.id}`);
+    expect(planCompaction(conversation.planInput()).kind).toBe('fits');
+  });
+
+  test('D11 a log that ends in one giant result is compacted: the result is clipped', () => {
+    const conversation = reading(5, 4_000);
+    const [, giant] = conversation.log.step([prose(300_000)]);
+    const plan = planOf(conversation);
+    expect(plan.operations.map(({ entryId }) => entryId)).toContain(giant?.id);
+    expect(plan.tokensAfter).toBeLessThanOrEqual(plan.acceptedTokens);
+  });
+
+  test('D9 an answer with one giant argument is clipped as the very last resort', () => {
+    const conversation = new Conversation();
+    conversation.log.user('write it');
+    conversation.log.step(['written'], {
+      tool: 'write_file',
+      arguments: JSON.stringify({ path: 'report.md', content: prose(300_000) }),
+    });
+    const plan = planOf(conversation);
+    conversation.commit(plan, '');
+    expect(viewText(conversation.view())).toContain('report.md');
+    expect(planCompaction(conversation.planInput()).kind).toBe('fits');
+  });
+
+  test('R1 exhausted only when the floor is over the window, with what fills it', () => {
+    const conversation = reading(2, 400);
+    const input = conversation.planInput();
+    const letters = 150_000;
+    const fixed = { ...input.fixed, letters };
+    const result = planCompaction({ ...input, fixed });
+    expect(result.kind).toBe('exhausted');
+    if (result.kind !== 'exhausted') return;
+    expect(result.breakdown.fixed).toBeGreaterThan(result.breakdown.inputBudget);
+    const { total, fixed: floor, summary, userMessages, assistantMessages, toolResults, notes } = result.breakdown;
+    expect(Math.abs(total - (floor + summary + userMessages + assistantMessages + toolResults + notes))).toBeLessThan(
+      6,
+    );
+  });
+
+  test('R1 over the trigger with nothing to shrink, but within the window: the request goes out', () => {
+    const conversation = reading(2, 400);
+    const input = conversation.planInput();
+    const result = planCompaction({ ...input, fixed: { ...input.fixed, letters: 110_000 } });
+    expect(result.kind).toBe('fits');
+    expect(planCompaction({ ...input, fixed: { ...input.fixed, letters: 110_000 }, reason: 'overflow' }).kind).toBe(
+      'exhausted',
+    );
+  });
+
+  test('100,000 tiny entries are summarized', () => {
+    const conversation = new Conversation();
+    conversation.log.user('go');
+    for (let step = 0; step < 6_000; step += 1) conversation.log.answer('ok');
+    const plan = planOf(conversation);
+    expect(plan.form).toBe('summary');
+    expect(plan.tokensAfter).toBeLessThanOrEqual(plan.acceptedTokens);
+  });
+
+  test('only tool results and no user message can be compacted', () => {
+    const conversation = new Conversation({ policy: NO_REDUCERS });
+    for (let step = 0; step < 14; step += 1) conversation.log.step([prose(8_000, step)]);
+    const plan = planOf(conversation);
+    expect(plan).toMatchObject({ form: 'summary', keptUserEntryIds: [] });
+  });
+
+  test('R26 with a smaller model the same conversation is compacted before the next call', () => {
+    const large = new Conversation({ limits: { window: 200_000, maximumOutput: 16_000 } });
+    large.log.user('go');
+    for (let step = 0; step < 14; step += 1) large.log.step([prose(8_000, step)]);
+    expect(planCompaction(large.planInput()).kind).toBe('fits');
+    const small = new Conversation();
+    small.log.entries.push(...large.log.entries);
+    expect(planCompaction(small.planInput()).kind).toBe('planned');
+  });
+});
+
+describe('manual', () => {
+  test('makes a summary, also in a view that fits', () => {
+    const conversation = reading(6, 8_000);
+    conversation.log.answer('Done.');
+    const plan = planOf(conversation, { reason: 'manual' });
+    expect(plan.form).toBe('summary');
+    expect(plan.requiredGain).toBe(1);
+  });
+
+  test('P31 says that nothing is to do when nothing can be dropped', () => {
+    const conversation = new Conversation();
+    conversation.log.user('hello');
+    expect(planCompaction(conversation.planInput('manual')).kind).toBe('fits');
+  });
+});
+
+describe('continuation', () => {
+  test('W4 R14 a pass inside a turn that has made a step asks for a note', () => {
+    expect(planOf(reading(14, 8_000)).continuation).toBe(true);
+    expect(planOf(reading(6, 8_000), { reason: 'manual' }).continuation).toBe(true);
+  });
+
+  test('R15 before the first step of a turn, or while waiting for the user, there is none', () => {
+    const conversation = reading(14, 8_000);
+    conversation.log.answer('Done.');
+    conversation.log.user('And now?');
+    expect(planOf(conversation).continuation).toBe(false);
+    expect(planOf(conversation, { turnId: 'a-turn-of-a-command' }).continuation).toBe(false);
+  });
+
+  test('R6 at most three in a row without a new result or message', () => {
+    const conversation = reading(14, 8_000);
+    conversation.log.note('continuation', 'go on');
+    conversation.log.note('continuation', 'go on');
+    expect(planOf(conversation).continuation).toBe(true);
+    conversation.log.note('continuation', 'go on');
+    expect(planOf(conversation).continuation).toBe(false);
+    conversation.log.step([prose(5_000)]);
+    expect(planOf(conversation).continuation).toBe(true);
+  });
+
+  test('the policy may ask for one always or never', () => {
+    const always = reading(14, 8_000, withPolicy({ continuation: 'always' }));
+    expect(planOf(always, { turnId: 'another' }).continuation).toBe(true);
+    expect(planOf(reading(14, 8_000, withPolicy({ continuation: 'never' }))).continuation).toBe(false);
+  });
+});
+
+describe('weaker forms', () => {
+  test('lead from reducing to clipping, and then nowhere', () => {
+    const chain: string[] = [];
+    for (let form = weakerForm('reduction'); form !== null; form = weakerForm(form)) chain.push(form);
+    expect(chain).toEqual(['summary', 'shorter_summary', 'extractive_summary', 'clip_only']);
+  });
+
+  test('each can be asked for; a shorter summary is shorter, an extractive one asks no model', () => {
+    const conversation = reading(14, 8_000, NO_REDUCERS);
+    const full = planOf(conversation, { form: 'summary' });
+    const shorter = planOf(conversation, { form: 'shorter_summary' });
+    expect(shorter.form).toBe('shorter_summary');
+    expect(shorter.summaryLimit).toBeLessThanOrEqual(full.summaryLimit / 2 + 1);
+    const extractive = planOf(conversation, { form: 'extractive_summary' });
+    expect(extractive.parts).toHaveLength(1);
+    expect(extractive.parts[0]).toMatchObject({ wave: 1, kind: 'history', inputTokens: 0 });
+    expect(planOf(conversation, { form: 'clip_only' })).toMatchObject({ form: 'clip_only', firstKeptSequence: null });
+  });
+
+  test('a policy without summaries reduces and clips only', () => {
+    const never = withPolicy({ reduce: [], summary: { ...DEFAULT_POLICY.summary, when: 'never' } });
+    expect(planOf(reading(14, 8_000, never)).form).toBe('clip_only');
+  });
+
+  test('a policy that always summarizes does so even if reducing would do', () => {
+    const always = withPolicy({ summary: { ...DEFAULT_POLICY.summary, when: 'always' } });
+    expect(planOf(reading(14, 8_000, always)).form).toBe('summary');
+  });
+
+  test('D10 a larger minimum gain refuses what a smaller one accepts', () => {
+    const conversation = (minimumGain: number) => reading(14, 8_000, withPolicy({ minimumGain }));
+    expect(planCompaction(conversation(0.1).planInput()).kind).toBe('planned');
+    expect(planCompaction(conversation(0.95).planInput()).kind).toBe('fits');
+  });
+});

@@ -1,0 +1,136 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
+import { planCompaction } from '../../src/context/plan-compaction.ts';
+import type { CompactionPlan, ModelLimits } from '../../src/context/plan.ts';
+import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { readsPreviousSummary, summaryRequestLimit, summaryView } from '../../src/context/summary-request.ts';
+import { AGENT, Conversation, prose } from './builders.ts';
+import { measuredFromText } from './view-checks.ts';
+
+const NO_REDUCERS = { ...DEFAULT_POLICY, reduce: [] };
+const LARGE: ModelLimits = { window: 200_000, maximumOutput: 16_000 };
+
+function planFor(conversation: Conversation, summarizer: ModelLimits = LARGE): CompactionPlan {
+  const result = planCompaction({ ...conversation.planInput(), summarizer });
+  if (result.kind !== 'planned') throw new Error(`nothing was planned: ${result.kind}`);
+  return result.plan;
+}
+
+/** Two turns, the second one open, so that a cut splits it. */
+function twoTurns(policy = NO_REDUCERS): Conversation {
+  const conversation = new Conversation({ policy });
+  conversation.log.user('First task.');
+  for (let step = 0; step < 6; step += 1) conversation.log.step([prose(8_000, step)]);
+  conversation.log.answer('First task done.');
+  conversation.log.user('Second task.');
+  for (let step = 0; step < 8; step += 1) conversation.log.step([prose(8_000, step)]);
+  return conversation;
+}
+
+describe('parts of a summary', () => {
+  test('one call reads everything when it fits into one request', () => {
+    const plan = planFor(twoTurns());
+    expect(plan.splitTurn).toBe(true);
+    expect(plan.parts).toHaveLength(1);
+    expect(plan.parts[0]).toMatchObject({ number: 1, wave: 1, kind: 'history', fromSequence: 1 });
+  });
+
+  test('the beginning of an only turn is asked for as that', () => {
+    const conversation = new Conversation({ policy: NO_REDUCERS });
+    conversation.log.user('Only task.');
+    for (let step = 0; step < 14; step += 1) conversation.log.step([prose(8_000, step)]);
+    expect(planFor(conversation).parts).toMatchObject([{ kind: 'turn_prefix', wave: 1 }]);
+  });
+
+  test('P15 history and the beginning of a split turn run in parallel where the policy keeps them apart, then merge', () => {
+    const policy = { ...NO_REDUCERS, summary: { ...DEFAULT_POLICY.summary, splitTurn: 'separate' } as const };
+    const { parts } = planFor(twoTurns(policy));
+    expect(parts.map(({ kind, wave }) => ({ kind, wave }))).toEqual([
+      { kind: 'history', wave: 1 },
+      { kind: 'turn_prefix', wave: 1 },
+      { kind: 'merge', wave: 2 },
+    ]);
+    expect(parts[1]?.fromSequence).toBe((parts[0]?.toSequence ?? 0) + 1);
+  });
+
+  test('W24 R9 a summarizer with a small window gets parts that run in parallel, and one that merges', () => {
+    const { parts } = planFor(twoTurns(), { window: 16_000, maximumOutput: 4_000 });
+    const reading = parts.slice(0, -1);
+    expect(reading.length).toBeGreaterThan(2);
+    expect(new Set(reading.map((part) => part.wave))).toEqual(new Set([1]));
+    expect(parts.at(-1)).toMatchObject({ kind: 'merge', wave: 2 });
+    expect(parts.map((part) => part.number)).toEqual(parts.map((_, index) => index + 1));
+  });
+
+  test('D5 exactly the last part reads the previous summary', () => {
+    for (const summarizer of [LARGE, { window: 16_000, maximumOutput: 4_000 }]) {
+      const { parts } = planFor(twoTurns(), summarizer);
+      expect(parts.filter((part) => readsPreviousSummary(parts, part))).toEqual(parts.slice(-1));
+    }
+  });
+
+  test('R22 the model is asked for less than the plan counts with, so that the must-keep check can append', () => {
+    const plan = planFor(twoTurns());
+    expect(plan.parts.at(-1)?.maximumOutput).toBeLessThan(plan.summaryLimit);
+  });
+
+  test('R8 no request is larger than the summarizer accepts, whatever the conversation and the window', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 60_000 }), { minLength: 12, maxLength: 30 });
+    const windows = fc.integer({ min: 8_000, max: 64_000 });
+    fc.assert(
+      fc.property(sizes, windows, fc.boolean(), (drawn, window, hasSummary) => {
+        const conversation = new Conversation({ policy: NO_REDUCERS });
+        conversation.log.user('Go.');
+        for (const [seed, size] of drawn.entries()) conversation.log.step([prose(size, seed)]);
+        const previousSummary = hasSummary ? prose(12_000, 99) : null;
+        const summarizer = { window, maximumOutput: 4_000 };
+        const result = planCompaction({ ...conversation.planInput(), summarizer });
+        if (result.kind !== 'planned') return;
+        const { parts } = result.plan;
+        for (const part of parts) {
+          const { view } = summaryView({
+            policy: NO_REDUCERS,
+            parts,
+            part,
+            entries: conversation.log.entries.filter(
+              ({ sequence }) => sequence >= (part.fromSequence ?? Infinity) && sequence <= (part.toSequence ?? 0),
+            ),
+            previousSummary,
+            partTexts: parts.slice(0, -1).map(({ kind, maximumOutput }) => ({ kind, text: prose(maximumOutput * 4) })),
+            focus: null,
+            agent: AGENT,
+            turnIsOpen: true,
+            summarizer,
+            calibration: NO_CALIBRATION,
+          });
+          const tokens = estimateTokens(measuredFromText(view), NO_CALIBRATION);
+          expect(tokens).toBeLessThanOrEqual(summaryRequestLimit(summarizer, part.maximumOutput) * 1.05);
+          expect(tokens + part.maximumOutput).toBeLessThan(window);
+          expect(part.inputTokens).toBeLessThanOrEqual(summaryRequestLimit(summarizer, part.maximumOutput));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('a part sees each call together with its results', () => {
+    const conversation = twoTurns();
+    const { parts } = planFor(conversation, { window: 16_000, maximumOutput: 4_000 });
+    for (const part of parts.filter(({ kind }) => kind !== 'merge')) {
+      const first = conversation.log.entries.find(({ sequence }) => sequence === part.fromSequence);
+      expect(first?.kind).not.toBe('tool_result');
+    }
+  });
+
+  test('the number of parts is bounded, because their ids cross Temporal', () => {
+    const conversation = new Conversation({
+      policy: NO_REDUCERS,
+      limits: { window: 1_000_000, maximumOutput: 32_000 },
+    });
+    conversation.log.user('Go.');
+    for (let step = 0; step < 300; step += 1) conversation.log.step([prose(16_000, step)]);
+    const { parts } = planFor(conversation, { window: 8_000, maximumOutput: 2_000 });
+    expect(parts.length).toBeLessThanOrEqual(64);
+  });
+});
