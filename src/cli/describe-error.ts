@@ -40,6 +40,12 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   },
 };
 
+const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
+  database_behind: 'Run `npx holdfast migrate`.',
+  database_newer: 'Use the version of Holdfast that migrated this database, or a newer one.',
+  migration_changed: 'Use the version of Holdfast that migrated this database, or another database.',
+};
+
 /** Any error in words for a user, without a stack. */
 export function describeError(thrown: unknown): DescribedError {
   if (thrown instanceof CommanderError) return describeCommanderError(thrown);
@@ -60,7 +66,10 @@ export function describeError(thrown: unknown): DescribedError {
   }
   const error = thrown instanceof StoreError ? thrown : clientError(thrown);
   if (error instanceof HoldfastClientError) {
-    return { code: error.code, message: error.message, ...CLIENT_NEXT[error.code] };
+    const { code, message, cause } = error;
+    const known = CLIENT_NEXT[code];
+    const storeNext = cause instanceof StoreError ? STORE_NEXT[cause.code] : undefined;
+    return { code, message, next: storeNext ?? known.next, exit: known.exit };
   }
   if (error instanceof StoreError) return describeStoreError(error);
   if (isTemporalUnreachable(error)) {
@@ -94,12 +103,6 @@ function describeCommanderError({ message, code }: CommanderError): DescribedErr
     exit: 'usage',
   };
 }
-
-const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
-  database_behind: 'Run `npx holdfast migrate`.',
-  database_newer: 'Use the version of Holdfast that migrated this database, or a newer one.',
-  migration_changed: 'Use the version of Holdfast that migrated this database, or another database.',
-};
 
 function describeStoreError({ code, message }: StoreError): DescribedError {
   const next = STORE_NEXT[code];

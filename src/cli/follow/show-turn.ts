@@ -4,6 +4,7 @@ import { shortId } from '../find-conversation.ts';
 import { interruptible } from '../interruption.ts';
 import type { Output } from '../output.ts';
 import { nextCommand, turnFigures } from '../render/outcome-words.ts';
+import { wrapWords } from '../render/text-width.ts';
 import { NO_DISPLAY, openDisplay } from './display.ts';
 import { followTurn, readEndedTurn } from './follow-turn.ts';
 import type { FollowedTurn, FollowOptions } from './follow-turn.ts';
@@ -60,18 +61,23 @@ function leave(output: Output, conversationId: string, json: boolean): void {
     ]);
 }
 
-function endLines({ style }: Output, conversation: string, followed: FollowedTurn, turn: TurnSummary | null): string[] {
-  const { outcome } = followed;
-  const words = outcome.replaceAll('_', ' ');
-  const figures = turn === null ? '' : style.dim(` · ${turnFigures(turn)}`);
+function endLines(output: Output, conversation: string, followed: FollowedTurn, turn: TurnSummary | null): string[] {
+  const { style } = output;
+  const { outcome, reason } = followed;
+  const completed = outcome === 'completed';
+  const mark = completed ? style.green('✓') : style.red('✗');
+  const figures = turn === null ? [] : wrapped(turnFigures(turn), output);
   const next = nextCommand(outcome, conversation);
-  if (outcome === 'completed' && followed.reason === null) {
-    return ['', `${style.green('✓')} ${style.bold(words)}${figures}`];
-  }
   return [
     '',
-    `${outcome === 'completed' ? style.green('✓') : style.red('✗')} ${style.bold(words)}${figures}`,
-    ...(turn?.explanation == null ? [] : [`  ${turn.explanation}`]),
+    `${mark} ${style.bold(outcome.replaceAll('_', ' '))}`,
+    ...figures.map((line) => style.dim(line)),
+    ...(turn?.explanation == null || (completed && reason === null) ? [] : wrapped(turn.explanation, output)),
     ...(next === null ? [] : [`  next: ${next}`]),
   ];
+}
+
+function wrapped(text: string, output: Output): string[] {
+  const columns = output.columns();
+  return (columns === null ? [text] : wrapWords(text, Math.max(8, columns - 2))).map((line) => `  ${line}`);
 }
