@@ -74,12 +74,15 @@ comment on column entries.sums is 'Sums of measurements from the first entry of 
 comment on column entries.created_at is 'When it was appended.';
 
 alter table conversations add foreign key (id, head_entry_id) references entries (conversation_id, id) deferrable initially deferred;
+-- An insert that is dropped after its trigger has counted it (ON CONFLICT DO NOTHING) would leave a gap: the newest sequence must exist at commit.
+alter table conversations add column newest_sequence integer generated always as (nullif(last_sequence, 0)) stored;
+comment on column conversations.newest_sequence is 'last_sequence, null before the first entry: what the foreign key to entries checks.';
+alter table conversations add foreign key (id, newest_sequence) references entries (conversation_id, sequence) deferrable initially deferred;
 alter table conversations add foreign key (id, usage_entry_id) references entries (conversation_id, id);
 
 create function append_entry() returns trigger language plpgsql as $$
 declare
   conversation conversations := require_epoch(new.conversation_id, new.epoch);
-  superseded measurements;
 begin
   if new.parent_id is null then
     new.parent_id := conversation.head_entry_id;
@@ -97,15 +100,14 @@ begin
   new.sums := new.measurements + coalesce((select e.sums from entries e where e.id = new.parent_id), no_measurements());
   -- The view shows the newest rules only; notes of other slots stay visible until a compaction clears them.
   if new.slot = 'rules' then
-    select e.measurements into superseded
-    from entries e
-    join branches b on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
-    where e.conversation_id = new.conversation_id and e.kind = 'note' and e.slot = 'rules' and b.branch = new.branch
-    order by e.sequence desc limit 1;
-    if found then new.sums := new.sums - superseded; end if;
+    new.sums := new.sums - coalesce((
+      select e.measurements
+      from entries e
+      join branches b on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
+      where e.conversation_id = new.conversation_id and e.kind = 'note' and e.slot = 'rules' and b.branch = new.branch
+      order by e.sequence desc limit 1), no_measurements());
   end if;
-  -- Here and not in an AFTER trigger, so that several rows of one statement follow each other. An
-  -- insert that is then dropped (ON CONFLICT DO NOTHING) fails at commit: the head would not exist.
+  -- Here and not in an AFTER trigger, so that several rows of one statement follow each other.
   update conversations c set last_sequence = new.sequence, head_entry_id = new.id where c.id = new.conversation_id;
   return new;
 end $$;

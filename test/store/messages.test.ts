@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { EVENTS_CHANNEL } from '../../src/store/events.ts';
+import { newId } from '../../src/store/ids.ts';
+import { lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
+import { acceptMessage, listWaitingMessages } from '../../src/store/messages.ts';
+import type { MessageInput } from '../../src/store/messages.ts';
+import { listEntries } from '../../src/store/entries.ts';
+import { readTurnForMessage } from '../../src/store/turns.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { openTestStore, send, startTurn, text } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore(30);
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+function message(overrides: Partial<MessageInput> = {}): MessageInput {
+  return { id: newId(), conversationId: newId(), agent: 'reader', kind: 'message', ...text('hello'), ...overrides };
+}
+
+describe('acceptMessage', () => {
+  it('makes the conversation of a first message, with its settings', async () => {
+    const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data' };
+    const first = message({ settings });
+    expect(await acceptMessage(sql, first)).toEqual({ state: 'accepted', newConversation: true });
+    const [row] =
+      await sql`select agent, model, preset, workspace from conversations where id = ${first.conversationId}`;
+    expect(row).toEqual({ agent: 'reader', ...settings });
+    const second = message({ conversationId: first.conversationId });
+    expect(await acceptMessage(sql, second)).toEqual({ state: 'accepted', newConversation: false });
+  });
+
+  it('takes the same message once, however often and from however many clients it is sent', async () => {
+    const sent = message();
+    const results = await Promise.all(Array.from({ length: 20 }, () => acceptMessage(sql, sent)));
+    expect(results.filter(({ state }) => state === 'accepted')).toHaveLength(1);
+    expect(await listWaitingMessages(sql, sent.conversationId)).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<MessageInput>]>([
+    ['content', text('other')],
+    ['mode', { mode: 'queue' }],
+    ['conversation', { conversationId: newId() }],
+  ])('refuses the same id with another %s', async (_, change) => {
+    const sent = message();
+    await acceptMessage(sql, sent);
+    await expect(acceptMessage(sql, { ...sent, ...change })).rejects.toMatchObject({ code: 'message_id_reused' });
+    expect(await sql`select 1 from messages where id = ${sent.id}`).toHaveLength(1);
+  });
+
+  it('leaves no conversation behind when the message is refused', async () => {
+    const sent = message();
+    await acceptMessage(sql, sent);
+    const conversationId = newId();
+    await expect(acceptMessage(sql, { ...sent, conversationId })).rejects.toThrow();
+    expect(await sql`select 1 from conversations where id = ${conversationId}`).toHaveLength(0);
+  });
+
+  it('refuses ids that cannot be', async () => {
+    await expect(acceptMessage(sql, message({ id: '' }))).rejects.toMatchObject({ code: 'invalid_message_id' });
+    await expect(acceptMessage(sql, message({ id: 'x'.repeat(201) }))).rejects.toMatchObject({
+      code: 'invalid_message_id',
+    });
+    await expect(acceptMessage(sql, message({ conversationId: 'mine' }))).rejects.toMatchObject({ code: 'invalid_id' });
+    expect(await acceptMessage(sql, message({ id: 'ä'.repeat(200) }))).toMatchObject({ state: 'accepted' });
+  });
+
+  it('refuses a command for a conversation that does not exist', async () => {
+    await expect(acceptMessage(sql, message({ kind: 'stop', content: [] }))).rejects.toMatchObject({
+      code: 'conversation_not_found',
+    });
+  });
+
+  it('does not wait for a turn that holds its conversation', async () => {
+    const turn = await startTurn(sql);
+    await sql.begin(async (open) => {
+      await open`select 1 from conversations where id = ${turn.conversationId} for no key update`;
+      // On another connection; it would time out with the test if it needed the lock.
+      await send(sql, { conversationId: turn.conversationId });
+    });
+  });
+
+  it('wakes watchers', async () => {
+    const heard: string[] = [];
+    const listening = await sql.listen(EVENTS_CHANNEL, (payload) => heard.push(payload));
+    const sent = message();
+    await acceptMessage(sql, sent);
+    await waitUntil('the watcher is told', () => heard.includes(`${sent.conversationId} 0`));
+    await listening.unlisten();
+  });
+});
+
+describe('takeMessages', () => {
+  it('appends what steers in order of arrival, once, and leaves what is queued', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    for (const word of ['one', 'two']) await send(sql, { conversationId, ...text(word) });
+    await send(sql, { conversationId, mode: 'queue', ...text('later') });
+    expect(await lookAtInbox(sql, turn)).toMatchObject({ waiting: 3, steering: 2 });
+    expect(await takeMessages(sql, turn)).toEqual({ messages: 2 });
+    expect(await takeMessages(sql, turn)).toEqual({ messages: 0 });
+    const entries = await listEntries(sql, { conversationId });
+    expect(entries.map((entry) => entry.content)).toEqual(['hello', 'one', 'two'].map((word) => text(word).content));
+    expect(await lookAtInbox(sql, turn)).toMatchObject({ waiting: 1, steering: 0 });
+  });
+
+  it('takes each of 300 messages from 30 clients once and in the order of its client, while two takers race', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    let sending = true;
+    const clients = Array.from({ length: 30 }, async (_, client) => {
+      for (let number = 0; number < 10; number += 1) {
+        await send(sql, { conversationId, ...text(`${client}:${number}`) });
+      }
+    });
+    const taker = async (): Promise<void> => {
+      while (sending) await takeMessages(sql, turn);
+    };
+    const takers = [taker(), taker()];
+    await Promise.all(clients);
+    sending = false;
+    await Promise.all(takers);
+    await takeMessages(sql, turn);
+    const entries = await listEntries(sql, { conversationId, limit: 1_000 });
+    expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
+    const said = entries
+      .slice(1)
+      .flatMap(({ content }) => content.flatMap((part) => (part.type === 'text' ? [part.text] : [])));
+    expect(new Set(said).size).toBe(300);
+    expect(said).toHaveLength(300);
+    for (let client = 0; client < 30; client += 1) {
+      const own = said.filter((word) => word.startsWith(`${client}:`));
+      expect(own).toEqual(Array.from({ length: 10 }, (_, number) => `${client}:${number}`));
+    }
+  });
+
+  it('tells of a message which turn took it', async () => {
+    const turn = await startTurn(sql);
+    const messageId = await send(sql, { conversationId: turn.conversationId });
+    expect(await readTurnForMessage(sql, messageId)).toEqual({ state: 'waiting' });
+    await takeMessages(sql, turn);
+    expect(await readTurnForMessage(sql, messageId)).toMatchObject({ state: 'taken', turn: { turn } });
+    expect(await readTurnForMessage(sql, 'unknown')).toBeNull();
+  });
+});

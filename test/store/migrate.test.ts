@@ -1,0 +1,154 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import postgres from 'postgres';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { connectDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
+import { migrate, requireCurrentSchema } from '../../src/store/migrate.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
+const FIRST = '000001_conversations.sql';
+
+/** An empty database, a copy of the migrations to tamper with, and connections that the test opened. */
+let directory: string;
+let name: string;
+let pools: Database[];
+
+function connect(maximumConnections = 1): Database {
+  const url = new URL(inject('databaseUrl'));
+  url.pathname = `/${name}`;
+  const sql = connectDatabase({ url: url.href, maximumConnections });
+  pools.push(sql);
+  return sql;
+}
+
+async function asAdmin(work: (admin: Database) => Promise<unknown>): Promise<void> {
+  const admin = postgres(inject('databaseUrl'), { max: 1, onnotice: () => undefined });
+  await work(admin);
+  await admin.end();
+}
+
+beforeEach(async () => {
+  pools = [];
+  name = `holdfast_migrate_${newId().replaceAll('-', '')}`;
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-migrations-'));
+  await cp(MIGRATIONS, directory, { recursive: true });
+  await asAdmin((admin) => admin`create database ${admin(name)}`);
+});
+
+afterEach(async () => {
+  await Promise.all(pools.map((sql) => sql.end()));
+  await asAdmin((admin) => admin`drop database ${admin(name)}`);
+  await rm(directory, { recursive: true });
+});
+
+describe('migrate', () => {
+  it('applies each file once when 20 processes migrate at the same time', async () => {
+    const results = await Promise.all(Array.from({ length: 20 }, () => migrate(connect(), directory)));
+    const applied = results.flatMap((result) => result.applied);
+    expect(applied.toSorted()).toEqual([...new Set(applied)].toSorted());
+    const rows = await connect()<{ name: string }[]>`select name from migrations order by name`;
+    expect(rows.map((row) => row.name)).toEqual(applied.toSorted());
+    expect(applied).toContain(FIRST);
+  });
+
+  it('does nothing the second time', async () => {
+    const sql = connect();
+    await migrate(sql, directory);
+    expect(await migrate(sql, directory)).toEqual({ applied: [] });
+    await requireCurrentSchema(sql, directory);
+  });
+
+  it('finds the folder of the package by itself', async () => {
+    const sql = connect();
+    await migrate(sql);
+    await requireCurrentSchema(sql);
+  });
+
+  it('leaves nothing of a file that fails, and goes on from there when it is mended', async () => {
+    const sql = connect();
+    await writeFile(join(directory, '999999_broken.sql'), 'create table half (id int); select nonsense;');
+    await expect(migrate(sql, directory)).rejects.toThrow('nonsense');
+    expect(await sql`select to_regclass('half') as half`).toEqual([{ half: null }]);
+    await writeFile(join(directory, '999999_broken.sql'), 'create table half (id int);');
+    expect(await migrate(sql, directory)).toEqual({ applied: ['999999_broken.sql'] });
+  });
+
+  it('refuses when an applied file was changed, and names it', async () => {
+    const sql = connect();
+    await migrate(sql, directory);
+    await writeFile(join(directory, FIRST), `${await readFile(join(directory, FIRST), 'utf8')}\n-- changed\n`);
+    await expect(migrate(sql, directory)).rejects.toMatchObject({ code: 'migration_changed' });
+    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow(FIRST);
+  });
+
+  it('takes a checkout with other line ends for the same file', async () => {
+    const sql = connect();
+    await migrate(sql, directory);
+    const text = await readFile(join(directory, FIRST), 'utf8');
+    await writeFile(join(directory, FIRST), text.replaceAll('\n', '\r\n'));
+    await requireCurrentSchema(sql, directory);
+  });
+
+  it('refuses a database that a newer version has migrated', async () => {
+    const sql = connect();
+    await writeFile(join(directory, '999999_future.sql'), 'create table future (id int);');
+    await migrate(sql, directory);
+    await rm(join(directory, '999999_future.sql'));
+    await expect(migrate(sql, directory)).rejects.toMatchObject({ code: 'database_newer' });
+    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('999999_future.sql');
+  });
+
+  it('says of an empty database, and of one that is behind, how to bring it up to date', async () => {
+    const sql = connect();
+    await expect(requireCurrentSchema(sql, directory)).rejects.toMatchObject({ code: 'database_behind' });
+    await migrate(sql, directory);
+    await writeFile(join(directory, '999999_next.sql'), 'create table next (id int);');
+    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('holdfast migrate');
+  });
+
+  it('comments every table, column, function and type', async () => {
+    const sql = connect();
+    await migrate(sql, directory);
+    const bare = await sql`
+      select c.relname || coalesce('.' || a.attname, '') as name
+      from pg_class c
+      left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v', 'c')
+        and (col_description(c.oid, a.attnum) is null or (c.relkind <> 'c' and obj_description(c.oid, 'pg_class') is null))
+      union all
+      select proname from pg_proc p
+      where p.pronamespace = 'public'::regnamespace and obj_description(p.oid, 'pg_proc') is null and p.prokind <> 'a'
+        and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`;
+    expect(bare).toEqual([]);
+  });
+
+  it('works without the right to create extensions', async () => {
+    const role = `role_${name}`;
+    await asAdmin(async (admin) => {
+      await admin`create role ${admin(role)} login password 'secret'`;
+      await admin`drop database ${admin(name)}`;
+      await admin`create database ${admin(name)}`;
+      // Trusted extensions need CREATE on the database, which an ordinary role lacks.
+      const own = postgres(inject('databaseUrl').replace(/\/[^/]*$/u, `/${name}`), { max: 1 });
+      await own`grant all on schema public to ${own(role)}`;
+      await own.end();
+    });
+    const url = new URL(inject('databaseUrl'));
+    url.username = role;
+    url.password = 'secret';
+    url.pathname = `/${name}`;
+    const limited = connectDatabase({ url: url.href, maximumConnections: 1 });
+    await migrate(limited, directory);
+    expect(await limited`select 1 from pg_extension where extname = 'pg_trgm'`).toEqual([]);
+    await limited.end();
+    await asAdmin(async (admin) => {
+      await admin`drop database ${admin(name)}`;
+      await admin`drop role ${admin(role)}`;
+      await admin`create database ${admin(name)}`;
+    });
+  });
+});

@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readCalibration, updateCalibration } from '../../src/store/calibrations.ts';
+import type { Database } from '../../src/store/database.ts';
+import { appendNote, getEntry } from '../../src/store/entries.ts';
+import { readFitCheck } from '../../src/store/fit-check.ts';
+import { newId } from '../../src/store/ids.ts';
+import { takeMessages } from '../../src/store/inbox.ts';
+import {
+  listModelCalls,
+  readAnswer,
+  recordModelFailure,
+  registerModelCall,
+  storeAnswer,
+} from '../../src/store/model-calls.ts';
+import type { ModelFailure } from '../../src/store/model-calls.ts';
+import { readToolCall } from '../../src/store/tool-calls.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import {
+  answer,
+  answerWith,
+  begin,
+  headOf,
+  openTestStore,
+  register,
+  send,
+  startTurn,
+  text,
+  toolCall,
+} from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+function failure(turn: TurnReference, attempt: number, overrides: Partial<ModelFailure> = {}): ModelFailure {
+  return {
+    turn,
+    callNumber: 1,
+    attempt,
+    kind: 'retryable',
+    evidence: 'status_500',
+    status: 500,
+    usage: null,
+    cost: 0,
+    durationMilliseconds: 5,
+    ...overrides,
+  };
+}
+
+describe('storeAnswer', () => {
+  it('appends the answer as child of exactly the head that the request showed, with a row per tool call', async () => {
+    const turn = await startTurn(sql);
+    const registered = await register(sql, turn, 1);
+    const content = [{ type: 'text' as const, text: 'look' }, toolCall(0), toolCall(1, 'write_file', '{"cut')];
+    const stored = await storeAnswer(sql, answerWith(turn, 1, registered, content));
+    const entry = await getEntry(sql, stored.entryId);
+    expect(entry).toMatchObject({ kind: 'assistant', parentId: registered.headEntryId, toolCallCount: 2, content });
+    expect(await readToolCall(sql, { turnId: turn.turnId, callNumber: 1, callIndex: 1 })).toMatchObject({
+      name: 'write_file',
+      arguments: '{"cut',
+      state: 'requested',
+      attempt: 0,
+    });
+    expect(stored).toMatchObject({ attempt: 1, turnCost: 0.5, usage: { input: 100, output: 20 } });
+  });
+
+  it('returns what is stored when the same attempt stores again, and pays once', async () => {
+    const turn = await startTurn(sql);
+    const given = answerWith(turn, 1, await register(sql, turn, 1), text('first').content);
+    const first = await storeAnswer(sql, given);
+    const second = await storeAnswer(sql, { ...given, ...text('second') });
+    expect(second).toEqual(first);
+    expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ modelCalls: 1, cost: 0.5 });
+  });
+
+  it('refuses an attempt that a newer one replaced, but keeps what it cost', async () => {
+    const turn = await startTurn(sql);
+    const old = await register(sql, turn, 1);
+    const newer = await register(sql, turn, 1);
+    expect(newer.attempt).toBe(2);
+    const late = answerWith(turn, 1, old, text('old').content);
+    for (let time = 0; time < 2; time += 1) {
+      await expect(storeAnswer(sql, late)).rejects.toMatchObject({ code: 'superseded_attempt' });
+    }
+    const stored = await storeAnswer(sql, answerWith(turn, 1, newer, text('new').content));
+    expect(stored.content).toEqual(text('new').content);
+    await expect(storeAnswer(sql, late)).rejects.toMatchObject({ code: 'superseded_attempt' });
+    const calls = await listModelCalls(sql, { conversationId: turn.conversationId });
+    expect(calls.map(({ attempt, state, cost }) => [attempt, state, cost])).toEqual([
+      [1, 'failed', 0.5],
+      [2, 'answered', 0.5],
+    ]);
+    expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ modelCalls: 2, cost: 1, inputTokens: 200 });
+  });
+
+  it('refuses an answer whose head has moved, and stores nothing of it', async () => {
+    const turn = await startTurn(sql);
+    const registered = await register(sql, turn, 1);
+    await send(sql, { conversationId: turn.conversationId });
+    await takeMessages(sql, turn);
+    const head = await headOf(sql, turn.conversationId);
+    await expect(storeAnswer(sql, answerWith(turn, 1, registered, [toolCall(0)]))).rejects.toMatchObject({
+      code: 'head_moved',
+    });
+    expect(await headOf(sql, turn.conversationId)).toBe(head);
+    expect(await readAnswer(sql, { turn, callNumber: 1 })).toBeNull();
+    expect((await getTurn(sql, turn.turnId)).usage.modelCalls).toBe(0);
+  });
+
+  it('refuses a turn that was taken over', async () => {
+    const turn = await startTurn(sql);
+    const registered = await register(sql, turn, 1);
+    await send(sql, { conversationId: turn.conversationId });
+    await begin(sql, turn.conversationId);
+    await expect(storeAnswer(sql, answerWith(turn, 1, registered, []))).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(register(sql, turn, 2)).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(recordModelFailure(sql, failure(turn, 1))).rejects.toMatchObject({ code: 'stale_epoch' });
+  });
+
+  it('refuses an attempt that never registered', async () => {
+    const turn = await startTurn(sql);
+    const headEntryId = await headOf(sql, turn.conversationId);
+    await expect(storeAnswer(sql, answerWith(turn, 1, { attempt: 1, headEntryId }, []))).rejects.toMatchObject({
+      code: 'model_call_not_found',
+    });
+  });
+
+  it('takes 200 tool calls at once', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 200 });
+    const [row] = await sql`select count(*)::int as calls from tool_calls where turn_id = ${turn.turnId}`;
+    expect(row?.['calls']).toBe(200);
+  });
+
+  it('stores names and ids that text columns cannot hold', async () => {
+    const turn = await startTurn(sql);
+    const call = { ...toolCall(0, 'bad\0name\uD800', '{"a":"\0\uDFFF"}'), id: '\0' };
+    const registered = await register(sql, turn, 1);
+    const stored = await storeAnswer(sql, answerWith(turn, 1, registered, [call]));
+    expect(stored.content).toEqual([call]);
+    expect(await readToolCall(sql, { turnId: turn.turnId, callNumber: 1, callIndex: 0 })).toMatchObject({
+      name: 'bad\uFFFDname\uFFFD',
+      arguments: '{"a":"\0\uDFFF"}',
+    });
+  });
+
+  it('says that the cost is unknown once one price was', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1);
+    const given = answerWith(turn, 2, await register(sql, turn, 2), []);
+    expect(await storeAnswer(sql, { ...given, cost: null, usage: null })).toMatchObject({
+      turnCost: null,
+      usage: null,
+    });
+    expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ cost: null, inputTokens: 100 });
+  });
+});
+
+describe('registerModelCall', () => {
+  it('returns the stored answer instead of a number', async () => {
+    const turn = await startTurn(sql);
+    const stored = await answer(sql, turn, 1);
+    const again = await registerModelCall(sql, {
+      turn,
+      callNumber: 1,
+      model: 'sim/sim-32k',
+      headEntryId: newId(),
+      compactionId: null,
+      viewFingerprint: '',
+      rendererVersion: 1,
+      estimatedTokens: 1,
+      measurements: NO_MEASUREMENTS,
+    });
+    expect(again).toEqual({ kind: 'answered', answer: stored });
+    expect(await readAnswer(sql, { turn, callNumber: 1 })).toEqual(stored);
+  });
+
+  it('refuses a request that shows another head', async () => {
+    const turn = await startTurn(sql);
+    const registration = {
+      turn,
+      callNumber: 1,
+      model: 'm',
+      headEntryId: newId(),
+      compactionId: null,
+      viewFingerprint: '',
+      rendererVersion: 1,
+      estimatedTokens: 1,
+      measurements: NO_MEASUREMENTS,
+    };
+    await expect(registerModelCall(sql, registration)).rejects.toMatchObject({ code: 'head_moved' });
+  });
+
+  it('counts tries over concurrent callers without repeating a number', async () => {
+    const turn = await startTurn(sql);
+    const tries = await Promise.all(Array.from({ length: 8 }, () => register(sql, turn, 1)));
+    expect(tries.map(({ attempt }) => attempt).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+});
+
+describe('recordModelFailure', () => {
+  it('counts the failures of a call, each attempt once, and not overflows or aborts', async () => {
+    const turn = await startTurn(sql);
+    await register(sql, turn, 1);
+    expect(await recordModelFailure(sql, failure(turn, 1))).toEqual({ failures: 1 });
+    expect(await recordModelFailure(sql, failure(turn, 1))).toEqual({ failures: 1 });
+    await register(sql, turn, 1);
+    expect(await recordModelFailure(sql, failure(turn, 2, { kind: 'overflow', status: 400 }))).toEqual({ failures: 1 });
+    await register(sql, turn, 1);
+    expect(await recordModelFailure(sql, failure(turn, 3, { kind: 'permanent' }))).toEqual({ failures: 2 });
+    expect(await getTurn(sql, turn.turnId)).toMatchObject({ overflows: 1, usage: { modelCalls: 0 } });
+  });
+
+  it('adds what a failed call cost', async () => {
+    const turn = await startTurn(sql);
+    await register(sql, turn, 1);
+    const usage = { input: 7, cacheRead: 0, cacheWrite: 0, output: 1 };
+    await recordModelFailure(sql, failure(turn, 1, { usage, cost: 0.25 }));
+    expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ modelCalls: 1, cost: 0.25, inputTokens: 7 });
+  });
+});
+
+describe('reported usage', () => {
+  it('is what the fit check sees, with what came after the answer', async () => {
+    const turn = await startTurn(sql);
+    expect((await readFitCheck(sql, turn)).reported).toBeNull();
+    await answer(sql, turn, 1);
+    await appendNote(sql, { ...text('abc'), turn, slot: 'plan', key: 'p' });
+    const { reported, view } = await readFitCheck(sql, turn);
+    expect(reported).toMatchObject({ usage: { input: 100 }, since: { letters: 3 } });
+    expect(view.letters).toBe('hello'.length + 'answer'.length + 3);
+  });
+});
+
+describe('appendNote', () => {
+  it('appends once for a key and refuses another head', async () => {
+    const turn = await startTurn(sql);
+    const { entryId: headEntryId } = await answer(sql, turn, 1);
+    const note = { ...text('go on'), turn, slot: 'continuation' as const, headEntryId, key: 'cut:1' };
+    const first = await appendNote(sql, note);
+    expect(await appendNote(sql, note)).toEqual(first);
+    await expect(appendNote(sql, { ...note, key: 'cut:2' })).rejects.toMatchObject({ code: 'head_moved' });
+  });
+});
+
+describe('calibrations', () => {
+  it('lose no lesson to another one', async () => {
+    expect(await readCalibration(sql, 'sim/x')).toEqual({ factor: 1, samples: 0 });
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        updateCalibration(sql, 'sim/x', ({ factor, samples }) => ({ factor: factor + 0.5, samples: samples + 1 })),
+      ),
+    );
+    expect(await readCalibration(sql, 'sim/x')).toEqual({ factor: 11, samples: 20 });
+  });
+});

@@ -1,0 +1,245 @@
+import { measureContent } from '../../../src/context/measure.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
+import type { CompactionPlan } from '../../../src/context/plan.ts';
+import { DEFAULT_POLICY } from '../../../src/context/presets/default.ts';
+import type { ContentPart } from '../../../src/context/content.ts';
+import { connectDatabase } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database.ts';
+import type { NewContent } from '../../../src/store/entries.ts';
+import { newId } from '../../../src/store/ids.ts';
+import { acceptMessage } from '../../../src/store/messages.ts';
+import type { MessageInput } from '../../../src/store/messages.ts';
+import { registerModelCall, storeAnswer } from '../../../src/store/model-calls.ts';
+import type { AnswerToStore, StoredAnswer } from '../../../src/store/model-calls.ts';
+import { claimToolCall, storeToolResult } from '../../../src/store/tool-calls.ts';
+import type { OpenToolCall, StoredToolResult, ToolResultToStore } from '../../../src/store/tool-calls.ts';
+import { beginTurn } from '../../../src/store/turns.ts';
+import type { BegunTurn } from '../../../src/store/turns.ts';
+import type { AgentSnapshot } from '../../../src/turn/agent-snapshot.ts';
+import type { TurnReference } from '../../../src/turn/turn-reference.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+export interface TestStore {
+  readonly sql: Database;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A migrated database of its own, and a pool of the kind that Holdfast uses. */
+export async function openTestStore(maximumConnections = 10): Promise<TestStore> {
+  const database = await createTestDatabase();
+  const sql = connectDatabase({ url: database.url, applicationName: 'store-test', maximumConnections });
+  return {
+    sql,
+    url: database.url,
+    close: async () => {
+      await sql.end();
+      await database.drop();
+    },
+  };
+}
+
+export function text(value: string): NewContent {
+  const content: ContentPart[] = [{ type: 'text', text: value }];
+  return { content, measurements: measureContent(content) };
+}
+
+const NO_PRICE = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
+const LIMITS = { window: 32_768, maximumOutput: 4_096 };
+
+export const SNAPSHOT: AgentSnapshot = {
+  agent: 'reader',
+  model: 'sim/sim-32k',
+  modelLimits: LIMITS,
+  prices: NO_PRICE,
+  summarizer: { model: 'sim/sim-32k', limits: LIMITS, prices: NO_PRICE },
+  policy: DEFAULT_POLICY,
+  limits: { steps: 10 },
+  workspace: '/tmp',
+  allowCommands: false,
+  instructions: 'Read.',
+  rules: [],
+  tools: [],
+};
+
+export function closeToolCall(call: OpenToolCall): NewContent {
+  return text(`closed: ${call.state} ${call.cause}`);
+}
+
+export async function send(
+  sql: Database,
+  message: Partial<MessageInput> & { conversationId: string },
+): Promise<string> {
+  const id = message.id ?? newId();
+  const { content, measurements } = text('hello');
+  await acceptMessage(sql, { kind: 'message', agent: 'reader', content, measurements, ...message, id });
+  return id;
+}
+
+export interface BeginOptions {
+  readonly runId?: string;
+  readonly turnId?: string;
+  readonly rules?: NewContent | null;
+}
+
+export async function begin(sql: Database, conversationId: string, options: BeginOptions = {}): Promise<BegunTurn> {
+  return beginTurn(
+    sql,
+    {
+      conversationId,
+      turnId: options.turnId ?? newId(),
+      workflowId: `agent-turn:${conversationId}`,
+      runId: options.runId ?? newId(),
+      workerIdentity: 'worker-1',
+    },
+    {
+      closeToolCall,
+      snapshotFor: () =>
+        Promise.resolve({
+          snapshot: SNAPSHOT,
+          fixed: { ...NO_MEASUREMENTS, letters: 100 },
+          rules: options.rules ?? null,
+        }),
+    },
+  );
+}
+
+/** A new conversation with a turn that took one message. */
+export async function startTurn(sql: Database, said = 'hello'): Promise<TurnReference> {
+  const conversationId = newId();
+  await send(sql, { conversationId, ...text(said) });
+  return continueConversation(sql, conversationId);
+}
+
+/** The next turn of a conversation in which something waits. */
+export async function continueConversation(sql: Database, conversationId: string): Promise<TurnReference> {
+  const begun = await begin(sql, conversationId);
+  if (begun.kind !== 'begun') throw new Error('nothing waited');
+  return begun.turn;
+}
+
+export async function headOf(sql: Database, conversationId: string): Promise<string> {
+  const [row] = await sql<{ head: string }[]>`
+    select head_entry_id as head from conversations where id = ${conversationId}`;
+  if (row === undefined) throw new Error(`no conversation ${conversationId}`);
+  return row.head;
+}
+
+/** Registers a try at the current head; returns its attempt and head. */
+export async function register(
+  sql: Database,
+  turn: TurnReference,
+  callNumber: number,
+): Promise<{ attempt: number; headEntryId: string }> {
+  const [row] = await sql<{ head: string; compaction: string | null }[]>`
+    select head_entry_id as head, compaction_id as compaction from conversations where id = ${turn.conversationId}`;
+  const headEntryId = row?.head ?? '';
+  const registered = await registerModelCall(sql, {
+    turn,
+    callNumber,
+    model: SNAPSHOT.model,
+    headEntryId,
+    compactionId: row?.compaction ?? null,
+    viewFingerprint: 'fingerprint',
+    rendererVersion: 1,
+    estimatedTokens: 100,
+    measurements: NO_MEASUREMENTS,
+  });
+  if (registered.kind !== 'registered') throw new Error('answered before');
+  return { attempt: registered.attempt, headEntryId };
+}
+
+export function toolCall(index: number, name = 'read_file', argumentsText = '{}'): ContentPart {
+  return { type: 'tool_call', index, id: `call-${index}`, name, arguments: argumentsText };
+}
+
+export function answerWith(
+  turn: TurnReference,
+  callNumber: number,
+  registered: { attempt: number; headEntryId: string },
+  content: readonly ContentPart[],
+): AnswerToStore {
+  return {
+    turn,
+    callNumber,
+    ...registered,
+    content,
+    measurements: measureContent(content),
+    usage: { input: 100, cacheRead: 40, cacheWrite: 10, output: 20 },
+    cost: 0.5,
+    durationMilliseconds: 12,
+    stopReason: 'end',
+    responseId: null,
+  };
+}
+
+/** Registers and stores an answer; with `calls`, one that asks for that many tool calls. */
+export async function answer(
+  sql: Database,
+  turn: TurnReference,
+  callNumber: number,
+  options: { readonly calls?: number; readonly said?: string } = {},
+): Promise<StoredAnswer> {
+  const content: ContentPart[] = [{ type: 'text', text: options.said ?? `answer ${callNumber}` }];
+  for (let index = 0; index < (options.calls ?? 0); index += 1) content.push(toolCall(index));
+  return storeAnswer(sql, answerWith(turn, callNumber, await register(sql, turn, callNumber), content));
+}
+
+/** Claims and finishes a tool call. */
+export async function finishToolCall(
+  sql: Database,
+  turn: TurnReference,
+  callNumber: number,
+  callIndex: number,
+  result: Partial<ToolResultToStore> = {},
+): Promise<StoredToolResult> {
+  const claim = await claimToolCall(sql, { turn, callNumber, callIndex, workerIdentity: 'worker-1' });
+  if (claim.state !== 'claimed') throw new Error(`call ${callNumber}.${callIndex} is ${claim.state}`);
+  return storeToolResult(sql, {
+    turn,
+    callNumber,
+    callIndex,
+    entryId: newId(),
+    attempt: claim.attempt,
+    outcome: 'succeeded',
+    workerIdentity: 'worker-1',
+    ...text(`result ${callNumber}.${callIndex}`),
+    ...result,
+  });
+}
+
+/** A whole step: an answer with one tool call, and its result. */
+export async function step(sql: Database, turn: TurnReference, callNumber: number): Promise<void> {
+  await answer(sql, turn, callNumber, { calls: 1 });
+  await finishToolCall(sql, turn, callNumber, 0);
+}
+
+/** A plan that cuts before `firstKeptSequence` with one part. */
+export function planWithCut(firstKeptSequence: number, overrides: Partial<CompactionPlan> = {}): CompactionPlan {
+  return {
+    form: 'summary',
+    firstKeptSequence,
+    splitTurn: false,
+    coveredThroughSequence: firstKeptSequence - 1,
+    keptUserEntryIds: [],
+    operations: [],
+    parts: [
+      {
+        number: 1,
+        wave: 1,
+        kind: 'history',
+        fromSequence: 1,
+        toSequence: firstKeptSequence - 1,
+        inputTokens: 500,
+        maximumOutput: 200,
+      },
+    ],
+    summaryLimit: 250,
+    acceptedTokens: 600,
+    requiredGain: 100,
+    continuation: false,
+    tokensBefore: 1_000,
+    tokensAfter: 400,
+    ...overrides,
+  };
+}
