@@ -1,4 +1,5 @@
-import { assessError, type ErrorAssessment } from './assess-error.ts';
+import { assessError } from './assess-error.ts';
+import type { ErrorAssessment } from './error-assessment.ts';
 import type { RawError } from './error-signals.ts';
 import type { ErrorVerdict } from './model-client.ts';
 

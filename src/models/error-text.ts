@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from './json.ts';
 
-/** Text of a body beyond this length explains nothing. Characters. */
-const LONGEST_READ = 100_000;
+/** What a long text (a page, a stack) says beyond this explains nothing, and takes long to match. Characters. */
+const LONGEST_READ = 10_000;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   lt: '<',
@@ -48,7 +48,7 @@ export interface UnwrappedText {
  * server-sent event, Python's `b'…'` (LiteLLM) and the printed form of its dictionaries.
  */
 export function unwrapText(text: string): UnwrappedText {
-  const trimmed = text.slice(0, LONGEST_READ).trim();
+  const trimmed = text.trim();
   const whole = structured(trimmed);
   if (whole !== undefined) return { words: '', values: [whole] };
   const bytes = /\bb'((?:[^'\\]|\\.)*)'|\bb"((?:[^"\\]|\\.)*)"/.exec(trimmed);

@@ -13,6 +13,9 @@ export interface TokenFigures {
   readonly lowerBound: boolean;
 }
 
+/** An error that names more numbers is a log. */
+const MOST_FIGURES = 40;
+
 /** No model's output is capped lower. Tokens. */
 const SMALLEST_CAP = 16;
 
@@ -30,15 +33,18 @@ const NUMBER =
 
 const SCALE: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, 万: 1e4, 萬: 1e4 };
 
+/** vLLM shows how it came to its answer: `(8192 > 8192 - 64)`. */
+const ARITHMETIC = /\([\d,. ]+[<>]=?[\d,. ]+[-+][\d,. ]+\)/g;
+
 const OTHER_UNIT =
-  /^ ?(?:bytes?|[kmg]i?b\b|characters?|chars?\b|letters|pixels?|px\b|images?|pages?|items?|messages?\b|tools?\b|seconds?|secs?\b|s\b|ms\b|minutes?|mins?\b|hours?|days?|times|requests?|percent|%|dollars|usd|credits?|x \d|files?)/;
+  /^ ?(?:bytes?|[kmg]i?b\b|characters?|chars?\b|letters|pixels?|px\b|images?|pages?|items?|messages?\b|tools?\b|seconds?|secs?\b|s\b|ms\b|minutes?|mins?\b|hours?|days?|times|requests?\b|percent|%|dollars|usd|credits?|x \d|files?)/;
 const NOT_A_COUNT = /(?:code|status|http|error|\$|line|column|version|id)[ :=#(]*$/;
 const PERIOD = /\/ ?(?:min|sec|hour|day)|per (?:minute|second|hour|day)/;
 
 const OUTPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b)/;
 const OUTPUT_BEFORE =
-  /(?:max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|output)\b[^.;,0-9]{0,14}$/;
+  /(?:max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|output)\b[^.;,0-9]{0,26}$/;
 const INPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|from|of|for) (?:the |your )?(?:\w+ )?(?:messages?|prompt|input|conversation|functions|tools)|(?:of )?(?:text |image |tool )?(?:input|prompt)s?\b)/;
 const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)\b[^.;0-9]{0,36}$/;
@@ -50,7 +56,7 @@ const LIMIT_BEFORE =
 const LIMIT_AFTER =
   /^ ?(?:-? ?tokens? )?(?:\(?(?:the )?(?:maximum|max\b|limit|cap\b|context (?:length|window|size)|window|allowed|is the (?:max|limit)|token (?:limit|maximum|window|context))|上限|を超え|를 초과|을 초과)/;
 const ACTUAL_BEFORE =
-  /(?:requested|provided|given|received|got|sent|found|counted|used|has|have|had|contains?|containing|resulted in|totall?(?:s|ing)?|with|was|were|were sent|size|your (?:request|prompt|input)|current(?:ly)?|actual(?:ly)?|共|实际|请求了|现在)[^0-9.;]{0,22}$/;
+  /(?:requested|provided|given|received|got|sent|found|counted|used|has|have|had|contains?|containing|resulted in|totall?(?:s|ing)?|with|was|were|were sent|your (?:request|prompt|input)|current(?:ly)?|actual(?:ly)?|共|实际|请求了|现在)[^0-9.;]{0,22}$/;
 const AT_LEAST = /(?:at least|not less than|minimum of|or more|≥|至少)[ :]*$/;
 
 /** Reads the figures of one normalized text. Only what is counted in tokens, or not named otherwise, counts. */
@@ -60,18 +66,19 @@ export function tokenFigures(text: string): TokenFigures {
   const range = /\[ ?\d{1,2} ?, ?([\d,. ]*\d) ?\]/.exec(text);
   if (range !== null && /length|range|token|长度/.test(text))
     return { limit: plain(range[1] ?? ''), lowerBound: false };
-  return assemble(figuresOf(text));
+  return assemble(figuresOf(text.replaceAll(ARITHMETIC, ' ')));
 }
 
 /** The smallest count that a text about the output alone names: of the wish and the cap, the cap. */
 export function smallestFigure(text: string): number | undefined {
   const values = figuresOf(text).flatMap((figure) => (figure.value >= SMALLEST_CAP ? [figure.value] : []));
-  return values.length === 0 ? undefined : Math.min(...values);
+  if (values.length === 0) return undefined;
+  return Math.min(...values) - (/exclusive|(?:less|fewer|smaller) than \d/.test(text) ? 1 : 0);
 }
 
 /** `200043 + 32000 > 204658`: input, output and limit in their order. */
 function sumForm(text: string): TokenFigures | undefined {
-  const n = String.raw`(\d[\d,._']*)`;
+  const n = String.raw`(\d[\d,._']{0,20})`;
   const match = new RegExp(
     `${n}[a-z _()]{0,30}\\+[a-z _()]{0,30}${n}[^0-9+]{0,30}?(?:>=?|exceeds?|is (?:greater|larger|more) than|超过)[^0-9]{0,40}${n}`,
   ).exec(text);
@@ -82,7 +89,7 @@ function sumForm(text: string): TokenFigures | undefined {
 }
 
 function figuresOf(text: string): Figure[] {
-  const matches = [...text.matchAll(NUMBER)];
+  const matches = [...text.matchAll(NUMBER)].slice(0, MOST_FIGURES);
   return matches.flatMap((match, position): Figure[] => {
     const previous = matches[position - 1];
     const next = matches[position + 1];
@@ -95,8 +102,10 @@ function figuresOf(text: string): Figure[] {
     const value = scaled(match);
     const signed = match[1] === '-' ? -value : value;
     // Error numbers, sizes in other units, rates, and what is too small to be a limit on tokens of a model.
+    if (match.index === 0 && after.startsWith(':')) return [];
     if (OTHER_UNIT.test(after) || NOT_A_COUNT.test(before) || PERIOD.test(after)) return [];
-    if (match[3] === undefined && /^\)?\.?$/.test(after) && before.endsWith('(') && !/token/.test(before)) return [];
+    // A lone number in brackets is an error number (MiniMax's 2013).
+    if (matches.length === 1 && before.endsWith('(') && !/token/.test(before + after)) return [];
     return [{ value: signed, role: roleOf(before, after), lowerBound: AT_LEAST.test(before) }];
   });
 }
@@ -119,7 +128,7 @@ function assemble(figures: readonly Figure[]): TokenFigures {
   const lowerBound = figures.some((figure) => figure.lowerBound && figure.role !== 'limit' && figure.value > 1);
   const valuesOf = (role: Role) =>
     figures.filter((figure) => figure.role === role && figure.value > 0).map((f) => f.value);
-  const output = valuesOf('output')[0];
+  let output = valuesOf('output')[0];
   const excess = valuesOf('excess')[0];
   const inputs = valuesOf('input');
   const input = inputs.length === 0 ? undefined : inputs.reduce((sum, value) => sum + value, 0);
@@ -133,6 +142,11 @@ function assemble(figures: readonly Figure[]): TokenFigures {
   }
   if (limit !== undefined && actual > 0 && actual < limit && output === undefined && counts.length === 2) {
     [actual, limit] = [limit, actual];
+  }
+  // "Prompt tokens: 9000, max tokens: 8192": of two counts without a limit the output's is none.
+  if (limit === undefined && output !== undefined && actual > output) {
+    limit = output;
+    output = undefined;
   }
   // Parts without a total: the limit is on their sum.
   if (input !== undefined && output !== undefined && limit !== undefined && actual <= limit) actual = input + output;

@@ -1,0 +1,115 @@
+import { gatherSignals, type ErrorSignals, type RawError } from './error-signals.ts';
+import { retryDelay } from './retry-after.ts';
+import { tokenFigures, type TokenFigures } from './token-figures.ts';
+
+/** What kind of failure it was. */
+export type ErrorKind =
+  | 'overflow'
+  | 'too_many_messages'
+  | 'output_too_large'
+  | 'payload_too_large'
+  | 'thinking_refused'
+  | 'rate_limit'
+  | 'outage'
+  | 'billing'
+  | 'authentication'
+  | 'permission'
+  | 'not_found'
+  | 'content_filter'
+  | 'invalid_request'
+  | 'unknown';
+
+/** What can be done about it. */
+export type Repair = 'compact' | 'lower_max_tokens' | 'drop_media' | 'drop_thinking' | 'wait' | 'stop';
+
+export interface ErrorAssessment {
+  readonly kind: ErrorKind;
+  readonly repair: Repair;
+  /** Tokens that the provider counted; absent when it stopped counting early. */
+  readonly actual?: number;
+  /** Tokens that the provider accepts. */
+  readonly limit?: number;
+  /** Tokens of output that fit. */
+  readonly maximumOutput?: number;
+  /** Milliseconds that the provider wants to be left alone. */
+  readonly delayMilliseconds?: number;
+  /** Which rule decided, with codes and numbers only: safe for logs and histories. */
+  readonly evidence: string;
+}
+
+/** A failed call, read once for all rules. */
+export interface ErrorReading {
+  readonly error: RawError;
+  readonly signals: ErrorSignals;
+  /** All readable texts, normalized. */
+  readonly text: string;
+  readonly figures: TokenFigures;
+  /** Whether the figures alone say that more was sent than is accepted. */
+  readonly over: boolean;
+  /** How long to wait, where the provider says it. */
+  readonly wait: { readonly delayMilliseconds?: number };
+  /** Whether one of the codes matches. */
+  readonly coded: (pattern: RegExp) => boolean;
+}
+
+/** Reads a failed call; `now` in milliseconds since 1970. */
+export function readError(error: RawError, now: number): ErrorReading {
+  const signals = gatherSignals(error);
+  const figures = figuresIn(signals);
+  const { actual, limit } = figures;
+  const delayMilliseconds = retryDelay(error.headers, signals.texts, now);
+  return {
+    error,
+    signals,
+    text: signals.texts.join('\n'),
+    figures,
+    over: actual !== undefined && limit !== undefined && actual > limit,
+    wait: delayMilliseconds === undefined ? {} : { delayMilliseconds },
+    coded: (pattern) => [...signals.codes].some((code) => pattern.test(code)),
+  };
+}
+
+/** The figures of the text that says most, else those among the properties. */
+function figuresIn(signals: ErrorSignals): TokenFigures {
+  const telling = ({ actual, limit }: TokenFigures) => Number(actual !== undefined) + 2 * Number(limit !== undefined);
+  return signals.texts
+    .map(tokenFigures)
+    .reduce<TokenFigures>(
+      (best, figures) => (telling(figures) > telling(best) ? figures : best),
+      namedFigures(signals.numbers),
+    );
+}
+
+/** Counts that a body gives as properties of their own: `n_prompt_tokens` and `n_ctx`, `requested` and `limit`. */
+function namedFigures(numbers: ReadonlyMap<string, number>): TokenFigures {
+  const named = [...numbers].filter(([, value]) => value > 0);
+  const limit = named.find(([name]) => /limit|max|window|ctx|capacity|allowed|context/.test(name))?.[1];
+  const actual = named.find(
+    ([name]) => /prompt|input|sent|actual|request|used|total/.test(name) && !/max|limit/.test(name),
+  )?.[1];
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    ...(actual === undefined ? {} : { actual }),
+    lowerBound: false,
+  };
+}
+
+/** Nothing that Holdfast can do. */
+export function stop(kind: ErrorKind, evidence: string): ErrorAssessment {
+  return { kind, repair: 'stop', evidence };
+}
+
+/** An overflow; when the input alone fits, a lower maximum output is the smaller repair. */
+export function overflow(figures: TokenFigures, rule: string): ErrorAssessment {
+  const { actual, limit, input, output, lowerBound } = figures;
+  const inputFits = input !== undefined && output !== undefined && limit !== undefined && input < limit && !lowerBound;
+  const counted = actual === undefined ? '' : `, ${lowerBound ? 'at least ' : ''}${actual} tokens`;
+  return {
+    kind: 'overflow',
+    ...(inputFits ? { repair: 'lower_max_tokens', maximumOutput: limit - input } : { repair: 'compact' }),
+    // A lower bound is no size: nothing may be learned from it.
+    ...(lowerBound || actual === undefined ? {} : { actual }),
+    ...(limit === undefined ? {} : { limit }),
+    evidence: `${rule}${counted}${limit === undefined ? '' : `, limit ${limit}`}`,
+  };
+}

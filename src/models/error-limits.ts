@@ -1,0 +1,66 @@
+import { overflow, stop, type ErrorAssessment, type ErrorReading } from './error-assessment.ts';
+import * as words from './error-vocabulary.ts';
+import { smallestFigure } from './token-figures.ts';
+
+const FILTER_CODE =
+  /contentfilter|contentpolicy|contentmoderation|responsibleai|safety|datainspection|invalidprompt|biopolicy/;
+const PAYLOAD_CODE =
+  /requesttoolarge|payloadtoolarge|entitytoolarge|requestbody|imagedimensions|image(?:file)?toolarge|stringabovemax|filetoolarge/;
+
+/** vLLM computes the maximum from what the input leaves free, and complains when that is negative. */
+const NEGATIVE_REST =
+  /-\d+\)? (?:must|should) be (?:greater|at least|positive)|(?:at least 1|greater than 0|positive|>= ?1|> ?0)\b[^0-9-]{0,40}-\d/;
+
+/** The answer had no room; asking for less of it would not help. */
+const OUTPUT_RAN_OUT = /output limit (?:was |has been )?reached|could not finish/;
+
+/** Limits on other things than the window: output, thinking, content, messages, media, bytes, characters, items. */
+export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined {
+  const { text, coded } = reading;
+  const aboutOutput = byOutput(reading);
+  if (aboutOutput !== undefined) return aboutOutput;
+  if (words.THINKING_WORDS.test(text) && !/budget|effort/.test(text)) {
+    return { kind: 'thinking_refused', repair: 'drop_thinking', evidence: 'words about thinking that was sent back' };
+  }
+  const window = words.WINDOW_EXCEEDED.test(text) || (reading.over && words.WINDOW_NAMED.test(text));
+  if (coded(FILTER_CODE) || (words.FILTER_WORDS.test(text) && !window)) {
+    return stop('content_filter', 'words of a content filter');
+  }
+  const tokens = words.TOKEN_WORDS.test(text);
+  if (window || (tokens && words.INPUT_TOO_LONG.test(text))) return undefined;
+  if (words.MESSAGE_COUNT_WORDS.test(text) && !tokens) {
+    return { kind: 'too_many_messages', repair: 'compact', evidence: 'a cap on the number of messages' };
+  }
+  return tokens ? undefined : byOtherUnit(reading);
+}
+
+function byOutput({ text, figures }: ErrorReading): ErrorAssessment | undefined {
+  if (OUTPUT_RAN_OUT.test(text)) return stop('output_too_large', 'the answer did not fit');
+  if (!words.OUTPUT_WORDS.test(text)) return undefined;
+  if (NEGATIVE_REST.test(text)) return overflow(withoutSizes(figures), 'a negative maximum output beside the input');
+  if (words.BESIDE_OUTPUT.test(text)) return undefined;
+  if (!words.EXCESS_WORDS.test(text) && !/maximum|range|limit/.test(text)) return undefined;
+  const limit = smallestFigure(text);
+  const evidence = 'a limit on the output alone';
+  if (limit === undefined) return stop('output_too_large', evidence);
+  return { kind: 'output_too_large', repair: 'lower_max_tokens', limit, maximumOutput: limit, evidence };
+}
+
+function withoutSizes({ lowerBound }: ErrorReading['figures']): ErrorReading['figures'] {
+  return { lowerBound };
+}
+
+function byOtherUnit({ text, coded }: ErrorReading): ErrorAssessment | undefined {
+  const excess = words.EXCESS_WORDS.test(text);
+  const media = words.MEDIA_WORDS.test(text) && (excess || /limit|maximum/.test(text));
+  const bytes = words.BYTE_WORDS.test(text) && (excess || /larger|limit/.test(text));
+  if (media || bytes || (coded(PAYLOAD_CODE) && !words.INPUT_TOO_LONG.test(text))) {
+    return {
+      kind: 'payload_too_large',
+      repair: 'drop_media',
+      evidence: media ? 'a limit on media' : 'a limit in bytes',
+    };
+  }
+  const items = words.CHARACTER_WORDS.test(text) || words.LIST_WORDS.test(text);
+  return items && excess ? stop('invalid_request', 'a limit in characters or items') : undefined;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { modelFacts } from '../../src/models/catalogue.ts';
+import { costOf } from '../../src/models/cost.ts';
+import { maximumOutputFor } from '../../src/models/maximum-output.ts';
+import { parseModelName } from '../../src/models/model-name.ts';
+
+describe('names', () => {
+  test('a model is split at the first slash', () => {
+    expect(parseModelName('openrouter/z-ai/glm-5')).toEqual({ provider: 'openrouter', model: 'z-ai/glm-5' });
+  });
+
+  test.each(['', 'gpt-6', '/gpt-6', 'openai/', ' / '])('"%s" is refused with an example', (name) => {
+    expect(() => parseModelName(name)).toThrow(`"${name}" does not name a model. Write provider/model`);
+  });
+});
+
+describe('facts', () => {
+  test('models of the table have limits and prices', () => {
+    expect(modelFacts('anthropic/claude-sonnet-5-5')).toEqual({
+      limits: { window: 1_000_000, maximumOutput: 128_000 },
+      prices: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
+      known: true,
+    });
+    expect(modelFacts('openai/gpt-5.1').limits).toEqual({
+      window: 400_000,
+      maximumInput: 272_000,
+      maximumOutput: 128_000,
+    });
+  });
+
+  test.each([
+    ['simulator/sim-8k', 8_192, 2_048],
+    ['simulator/sim-32k', 32_768, 8_192],
+    ['simulator/sim-200k', 204_800, 8_192],
+  ])('%s has the window that it names, and is free', (name, window, maximumOutput) => {
+    const facts = modelFacts(name);
+    expect(facts.limits).toEqual({ window, maximumOutput });
+    expect(costOf({ input: 1_000, cacheRead: 10, cacheWrite: 10, output: 10 }, facts.prices)).toBe(0);
+  });
+
+  test.each(['simulator/sim-0k', 'simulator/gpt', 'openai/sim-8k', 'local/llama'])(
+    'P21 G8 R26 %s is unknown: safe limits, no price, and it says so',
+    (name) => {
+      expect(modelFacts(name)).toEqual({
+        limits: { window: 128_000, maximumOutput: 8_192 },
+        prices: { input: null, output: null, cacheRead: null, cacheWrite: null },
+        known: false,
+      });
+    },
+  );
+
+  test('configuration overrides field by field; a window makes a model known', () => {
+    const overrides = {
+      'local/llama': { window: 4_096 },
+      'openai/gpt-5.1': { window: 1_000_000, prices: { input: 9 } },
+      'local/priced': { prices: { input: 1, output: 2 } },
+    };
+    expect(modelFacts('local/llama', overrides)).toMatchObject({
+      limits: { window: 4_096, maximumOutput: 4_096 },
+      known: true,
+    });
+    expect(modelFacts('openai/gpt-5.1', overrides).limits).toEqual({ window: 1_000_000, maximumOutput: 128_000 });
+    expect(modelFacts('openai/gpt-5.1', overrides).prices).toMatchObject({ input: 9, output: 10 });
+    expect(modelFacts('local/priced', overrides)).toMatchObject({
+      known: false,
+      prices: { input: 1, cacheRead: null },
+    });
+  });
+});
+
+describe('cost', () => {
+  const prices = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+
+  test('cached input is charged at its own price', () => {
+    const usage = { input: 1_000_000, cacheRead: 600_000, cacheWrite: 100_000, output: 200_000 };
+    expect(costOf(usage, prices)).toBeCloseTo(0.9 + 0.18 + 0.375 + 3, 10);
+  });
+
+  test('an unknown price makes the cost unknown, but only when it is needed', () => {
+    const unknownCache = { ...prices, cacheRead: null };
+    expect(costOf({ input: 10, cacheRead: 5, cacheWrite: 0, output: 1 }, unknownCache)).toBeNull();
+    expect(costOf({ input: 10, cacheRead: 0, cacheWrite: 0, output: 1 }, unknownCache)).toBeCloseTo(0.000_045, 10);
+  });
+
+  test('every token of a call with a long input costs the second tier', () => {
+    const { prices: tiered } = modelFacts('anthropic/claude-haiku-5-5');
+    expect(costOf({ input: 100_000, cacheRead: 0, cacheWrite: 0, output: 0 }, tiered)).toBeCloseTo(0.01, 10);
+    expect(costOf({ input: 200_000, cacheRead: 0, cacheWrite: 0, output: 0 }, tiered)).toBeCloseTo(0.1, 10);
+  });
+});
+
+describe('maximum output', () => {
+  const limits = { window: 32_768, maximumOutput: 8_192 };
+  test.each([
+    ['what the model can write', 1_000, 4_096, 8_192],
+    ['less than is free, because the estimate may be low', 26_000, 4_096, 5_468],
+    ['not less than the reserve while it is free', 28_000, 4_096, 4_096],
+    ['never more than the window less the view', 30_000, 4_096, 2_768],
+    ['at least one', 40_000, 4_096, 1],
+    ['only limited by the window without a reserve', 28_000, 0, 3_368],
+  ])('is %s', (_, viewTokens, reserve, expected) => {
+    expect(maximumOutputFor({ limits, reserve, viewTokens })).toBe(expected);
+  });
+});

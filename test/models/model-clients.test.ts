@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createModelClients } from '../../src/models/model-clients.ts';
+import { startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
+import { listening, requestOf, user, viewOf } from '../support/model-builders.ts';
+
+let server: HttpServer | undefined;
+afterEach(async () => server?.close());
+
+describe('clients by provider name', () => {
+  test('a provider speaks its protocol, and all its calls share one client', async () => {
+    server = await startHttpServer((_, response) => stream(response, []));
+    const clients = createModelClients([
+      { name: 'a', protocol: 'anthropic', baseUrl: server.url, apiKey: null },
+      { name: 'b', protocol: 'chat', baseUrl: server.url, apiKey: null },
+      { name: 'c', protocol: 'responses', baseUrl: server.url, apiKey: null },
+    ]);
+    for (const name of ['a', 'b', 'c']) {
+      await clients(name)
+        .answer(requestOf(viewOf([user('hi')])), listening())
+        .catch(() => undefined);
+    }
+    expect(server.requests.map((request) => request.path)).toEqual(['/v1/messages', '/chat/completions', '/responses']);
+    expect(clients('a')).toBe(clients('a'));
+  });
+
+  test('an unknown provider is named with those that exist', () => {
+    const clients = createModelClients([
+      { name: 'local', protocol: 'chat', baseUrl: 'http://localhost', apiKey: null },
+    ]);
+    expect(() => clients('openai')).toThrow('No provider is named "openai". Configured providers: local.');
+  });
+
+  test('keys and addresses in the environment are left alone', async () => {
+    server = await startHttpServer((_, response) => stream(response, []));
+    const before = { ...process.env };
+    Object.assign(process.env, {
+      OPENAI_API_KEY: 'leaked',
+      OPENAI_ORG_ID: 'leaked',
+      ANTHROPIC_API_KEY: 'leaked',
+      ANTHROPIC_AUTH_TOKEN: 'leaked',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
+      OPENAI_BASE_URL: 'http://127.0.0.1:1',
+    });
+    try {
+      const clients = createModelClients([
+        { name: 'a', protocol: 'anthropic', baseUrl: server.url, apiKey: null },
+        { name: 'b', protocol: 'responses', baseUrl: server.url, apiKey: null },
+      ]);
+      for (const name of ['a', 'b']) {
+        await clients(name)
+          .answer(requestOf(viewOf([user('hi')])), listening())
+          .catch(() => undefined);
+      }
+    } finally {
+      process.env = before;
+    }
+    expect(server.requests).toHaveLength(2);
+    expect(JSON.stringify(server.requests.map((request) => request.headers))).not.toContain('leaked');
+  });
+});
