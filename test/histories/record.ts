@@ -1,0 +1,125 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { startTestTemporal } from '../support/servers.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { HISTORIES, MANIFEST, keptHistories } from './kept-histories.ts';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+let server: Awaited<ReturnType<typeof startTestTemporal>>;
+let harness: TurnHarness;
+let release = (): void => undefined;
+
+const hold = defineTool({
+  name: 'hold',
+  description: 'Waits until it is released.',
+  input: z.object({}),
+  effect: 'none',
+  run: async (_input, { signal }) => {
+    await new Promise<void>((resolve) => {
+      release = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    signal.throwIfAborted();
+    return { content: 'released' };
+  },
+});
+
+beforeAll(async () => {
+  server = await startTestTemporal({ suggestContinueAsNewEvents: 120 });
+  harness = await startTurnHarness({
+    temporalAddress: server.address,
+    tools: [hold],
+    agent: { model: 'simulator/sim-8k', tools: ['hold', 'read_file', 'list_files', 'write_file'] },
+  });
+  for (let file = 1; file <= 8; file += 1) {
+    await writeFile(join(harness.workspace, `log-${file}.txt`), `pump ${file} opens at ${file} bar\n`.repeat(120));
+  }
+  await harness.startWorker();
+});
+
+afterEach(() => harness.clearFaults());
+
+afterAll(async () => {
+  await harness.stop();
+  await server.stop();
+});
+
+/** Keeps the histories of all runs of a conversation under this version; a name that is kept already is left alone. */
+async function keep(name: string, conversationId: string): Promise<void> {
+  const runs: string[] = [];
+  const query = `WorkflowId = "${turnWorkflowId(conversationId)}"`;
+  for await (const execution of harness.temporal.workflow.list({ query })) runs.push(execution.runId);
+  for (const [index, runId] of runs.reverse().entries()) {
+    const path = join(HISTORIES, version, `${name}-${index + 1}.json`);
+    if (existsSync(path)) continue;
+    const history = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId), runId).fetchHistory();
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`);
+  }
+  const hashes = Object.fromEntries(keptHistories().map((kept) => [kept.path, kept.sha256]));
+  writeFileSync(MANIFEST, `${JSON.stringify(hashes, null, 2)}\n`);
+}
+
+const READ = 'Call read_file with {"path": "log-$index.txt"}';
+
+test('tool calls', async () => {
+  const turn = await harness.runTask('Call list_files with {"path": "."} 3 times\nCall write_file with {"path": "a.txt", "content": "a"}');
+  await keep('tool-calls', turn.conversationId);
+});
+
+test('compaction', async () => {
+  const turn = await harness.runTask(`${READ} 6 times, one by one`);
+  expect(turn.compactions).toBeGreaterThan(0);
+  await keep('compaction', turn.conversationId);
+});
+
+test('weaker forms', async () => {
+  await harness.fault({ kind: 'summary_cut_off', times: null });
+  const sent = await harness.client.startTask({ task: `${READ} 5 times, one by one` });
+  const turn = await harness.client.waitForOutcome(sent);
+  expect(turn.compactions).toBeGreaterThan(0);
+  await keep('weaker-forms', sent.conversationId);
+}, 240_000);
+
+test('overflow recovery', async () => {
+  await harness.fault({ kind: 'overflow', times: 1, skip: 2, match: { purpose: 'agent' } });
+  const turn = await harness.runTask(`${READ} 3 times, one by one`);
+  expect(turn.overflows).toBe(1);
+  await keep('overflow-recovery', turn.conversationId);
+});
+
+test('rate limit', async () => {
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 1 });
+  const turn = await harness.runTask('Say hello');
+  await keep('rate-limit', turn.conversationId);
+});
+
+test('stop', async () => {
+  const sent = await harness.client.startTask({ task: 'Call hold with {}' });
+  await expect.poll(async () => (await harness.client.listEntries({ conversationId: sent.conversationId })).length).toBe(2);
+  await harness.client.stop({ conversationId: sent.conversationId });
+  await harness.client.waitForOutcome(sent);
+  await keep('stop', sent.conversationId);
+});
+
+test('steering and queued messages', async () => {
+  const sent = await harness.client.startTask({ task: 'Call hold with {}' });
+  await expect.poll(async () => (await harness.client.listEntries({ conversationId: sent.conversationId })).length).toBe(2);
+  await harness.client.sendMessage({ conversationId: sent.conversationId, content: 'Say steered' });
+  const queued = await harness.client.sendMessage({ conversationId: sent.conversationId, content: 'Say queued', mode: 'queue' });
+  release();
+  await harness.client.waitForOutcome(queued);
+  await keep('messages', sent.conversationId);
+});
+
+test('continue as new inside a turn', async () => {
+  const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 12 times, one by one');
+  await keep('continue-as-new', turn.conversationId);
+});
