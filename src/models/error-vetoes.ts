@@ -1,7 +1,8 @@
 import { stop, type ErrorAssessment, type ErrorReading } from './error-assessment.ts';
 import * as words from './error-vocabulary.ts';
 
-const RATE_CODE = /ratelimit|toomanyrequests|throttl|resourceexhausted|quota|requestlimit|concurrency/;
+const RATE_CODE =
+  /^(?:requests|tokens)$|ratelimit|toomanyrequests|throttl|resourceexhausted|quota|requestlimit|concurrency/;
 const BILLING_CODE = /insufficientquota|billing|payment|credit|balance|spendlimit|arrears/;
 const KEY_CODE = /authentication|invalidapikey|unauthorized|unauthenticated|invalidtoken|accesstoken/;
 
