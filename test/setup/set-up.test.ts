@@ -1,0 +1,162 @@
+import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyProject, LINK_PACKAGES } from '../support/project-copy.ts';
+import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
+
+let project: ProjectCopy;
+beforeEach(async () => {
+  project = await copyProject({ checksPostgres: false });
+});
+afterEach(async () => project.remove());
+
+async function setUp(environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  return project.run('scripts/setup.mjs', [], environment);
+}
+
+const NOTHING_TO_DO: Outcome = { code: 0, stdout: '', stderr: '' };
+
+describe('set-up', () => {
+  test('of a fresh clone says what it does; the second time there is nothing to do and nothing to say', async () => {
+    await project.remove();
+    project = await copyProject();
+    const first = await setUp();
+    expect(first).toMatchObject({ code: 0, stdout: '' });
+    expect(first.stderr).toMatch(/npm ci[^]*Postgres starts[^]*Set-up is complete/);
+    expect(await setUp()).toEqual(NOTHING_TO_DO);
+    expect(await project.npmCalls()).toBe(1);
+    const help = await project.run('node_modules/.bin/holdfast', ['--help']);
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: holdfast') });
+  });
+
+  test('two at once: one works, the other waits and then has nothing to do', async () => {
+    await project.setNpm(`sleep 1\n${LINK_PACKAGES}`);
+    const outcomes = await Promise.all([setUp(), setUp()]);
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
+    expect(await project.npmCalls()).toBe(1);
+    const texts = outcomes.map(({ stderr }) => stderr).toSorted((left, right) => left.length - right.length);
+    expect(texts[0]).toMatch(/^holdfast: Waiting for another set-up \(process \d+\)\n$/);
+    expect(texts[1]).toContain('Set-up is complete');
+  });
+
+  test('installs again for another lockfile, not for one that was only written again', async () => {
+    await setUp();
+    const lockfile = join(project.root, 'package-lock.json');
+    const later = new Date(Date.now() + 60_000);
+    await utimes(lockfile, later, later);
+    expect(await setUp()).toEqual(NOTHING_TO_DO);
+    await writeFile(lockfile, `${await readFile(lockfile, 'utf8')}\n`);
+    await utimes(lockfile, later, later);
+    expect((await setUp()).code).toBe(0);
+    expect(await project.npmCalls()).toBe(2);
+  });
+
+  test('installs again when an installation was cut off', async () => {
+    await setUp();
+    await rm(join(project.root, 'node_modules', '.package-lock.json'));
+    expect((await setUp()).code).toBe(0);
+    expect(await project.npmCalls()).toBe(2);
+  });
+
+  test('goes on where it was killed: a lock whose owner is gone does not hold it up', async () => {
+    await project.setNpm('kill -9 $PPID');
+    expect((await setUp()).code).not.toBe(0);
+    expect((await stat(join(project.root, '.holdfast', 'setup.lock'))).isDirectory()).toBe(true);
+    await project.setNpm(LINK_PACKAGES);
+    expect(await setUp()).toMatchObject({ code: 0, stderr: expect.stringContaining('Set-up is complete') });
+  });
+
+  test.each([
+    ['a full disk', 'echo "npm error code ENOSPC" >&2; exit 1', /The disk is full.*\nNext: Free 1 GB/],
+    [
+      'no write permission',
+      'echo "npm error code EACCES" >&2; exit 1',
+      /No write permission.*\nNext: Run as the owner/,
+    ],
+    [
+      'no network',
+      'echo "npm error code ENOTFOUND" >&2; exit 1',
+      /could not reach the package registry[^]*\nNext: Check the network/,
+    ],
+    [
+      'anything else',
+      'echo "npm error lockfile is broken" >&2; exit 1',
+      /npm ci failed:\n {4}npm error lockfile is broken\nNext: /,
+    ],
+  ])('%s while npm works is one message with the next step', async (_name, script, message) => {
+    await project.setNpm(script);
+    const outcome = await setUp();
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(message);
+    expect(outcome.stderr).not.toContain('    at ');
+  });
+
+  test('no npm on PATH is one message with the next step', async () => {
+    await rm(join(project.root, 'programs', 'npm'));
+    expect(await setUp()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/There is no npm on PATH.*\nNext: Install/),
+    });
+  });
+
+  test('a Node that is too old is one message with the next step', async () => {
+    const versions = join(project.root, 'scripts', 'versions.json');
+    await writeFile(versions, (await readFile(versions, 'utf8')).replace(/"node": "[^"]*"/, '"node": "99.1.0"'));
+    const expected = {
+      code: 1,
+      stderr: expect.stringMatching(/Node [\d.]+ is too old; Holdfast needs 99\.1\.0.*\nNext: install/),
+    };
+    expect(await setUp()).toMatchObject(expected);
+    expect(await project.run('scripts/run.mjs', ['demo'])).toMatchObject(expected);
+    expect(await project.run('bin/holdfast.js', ['--help'])).toMatchObject(expected);
+  });
+
+  test('a Temporal CLI that is named and missing is one message with the next step, also when all else is done', async () => {
+    const environment = { HOLDFAST_TEMPORAL_CLI: '/nowhere/temporal' };
+    const expected = {
+      code: 1,
+      stderr: expect.stringMatching(/HOLDFAST_TEMPORAL_CLI names \/nowhere\/temporal.*\nNext: Correct/),
+    };
+    expect(await setUp(environment)).toMatchObject(expected);
+    expect((await setUp()).code).toBe(0);
+    expect(await setUp(environment)).toMatchObject(expected);
+  });
+
+  test('without Python and without a download there is one message with both reasons and the next step', async () => {
+    const outcome = await setUp({
+      HOLDFAST_TEMPORAL_CLI: '',
+      HOLDFAST_CACHE: join(project.root, 'cache'),
+      HOLDFAST_TEMPORAL_DOWNLOAD: 'http://127.0.0.1:9',
+    });
+    expect(outcome.code).toBe(1);
+    expect(outcome.stderr).toMatch(
+      /could not be downloaded:\n {2}- there is no Python 3 on PATH\n {2}- http:\/\/127\.0\.0\.1:9\/cli.*could not be reached.*\nNext: Install Python 3/,
+    );
+  });
+
+  test('a Postgres that does not start is one message with its reason', async () => {
+    await writeFile(
+      join(project.root, 'src/local/check-postgres.ts'),
+      "process.stderr.write('Postgres ended while starting.');\nprocess.exitCode = 1;\n",
+    );
+    expect(await setUp()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/embedded Postgres does not start:\n {4}Postgres ended while starting\.\nNext: /),
+    });
+  });
+
+  test('a clone that is not set up says so instead of failing on an import', async () => {
+    expect(await project.run('bin/holdfast.js', ['list'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/not set up.*\nNext: npm run setup/),
+    });
+  });
+
+  test('an unknown command is refused', async () => {
+    await setUp();
+    expect(await project.run('scripts/run.mjs', ['dance'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no command "dance"'),
+    });
+  });
+});
