@@ -1,8 +1,8 @@
 // `npm run build`: compiles src to dist, from nothing, so that no file of an earlier build is packed.
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 rmSync(join(root, 'dist'), { recursive: true, force: true });
@@ -16,5 +16,9 @@ if (status === 0) {
   for (const file of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
     if (file.endsWith('.cjs')) cpSync(join(root, 'src', file), join(root, 'dist', file));
   }
+  // Shipped ready-made, so that an installed worker starts without bundling.
+  const { buildWorkflowBundle } = await import(pathToFileURL(join(root, 'dist/temporal/workflow-bundle.js')).href);
+  const { code } = await buildWorkflowBundle();
+  writeFileSync(join(root, 'dist/workflow-bundle.js'), code);
 }
 process.exitCode = status ?? 1;
