@@ -53,7 +53,7 @@ export function onlyOne(found: readonly Named[], reference: string): string {
     throw new UsageError(
       'conversation_not_found',
       `No conversation has an id that begins or ends with "${truncate(safeLine(reference), 60)}".`,
-      '`npx holdfast list` shows the conversations; `last` means the newest.',
+      '`npx holdfast list` shows the conversations; `last` means the one that was active last.',
     );
   }
   if (others.length === 0) return only.conversationId;

@@ -45,5 +45,5 @@ export function withConnections(command: Command): Command {
 
 export const CONVERSATION_ARGUMENT = [
   '<conversation>',
-  'id, its beginning or end if only one has it, or `last` for the newest',
+  'id, its beginning or end if only one has it, or `last` for the one that was active last',
 ] as const;

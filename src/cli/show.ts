@@ -44,7 +44,7 @@ async function show(reference: string, flags: ShowFlags): Promise<void> {
       return;
     }
     const { style } = output;
-    output.lines(conversationHeadLines(conversation, style));
+    output.lines(conversationHeadLines(conversation, { columns: output.columns(), style }));
     if (afterSequence > 0 && entries.length > 0)
       output.lines(['', style.dim(`… ${afterSequence} earlier (--entries)`)]);
     output.lines(entryListLines(entries, { columns: output.columns(), style, full: flags.full === true }));

@@ -35,11 +35,13 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { turn } = await client.getConversation(conversationId);
+    const { turn, eventCount } = await client.getConversation(conversationId);
     const isRunning = turn !== null && turn.state !== 'ended';
     const { messageId } = await client.stop({ conversationId });
     const waits = isRunning && flags.detach !== true;
-    const outcome = waits ? await outcomeOf(client, conversationId, turn.turnId) : null;
+    const outcome = waits
+      ? await outcomeOf(client, { conversationId, turnId: turn.turnId, afterEvent: eventCount })
+      : null;
     if (flags.json === true) output.json({ conversationId, messageId, wasRunning: isRunning, outcome });
     else if (!isRunning) output.line('No turn is running. A turn that was about to begin is stopped.');
     else if (outcome !== null) {
@@ -59,8 +61,11 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
   });
 }
 
-async function outcomeOf(client: HoldfastClient, conversationId: string, turnId: string): Promise<string | null> {
+async function outcomeOf(
+  client: HoldfastClient,
+  turn: { readonly conversationId: string; readonly turnId: string; readonly afterEvent: number },
+): Promise<string | null> {
   const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
-  const ended = await followTurn({ client, conversationId, turnId, display: NO_DISPLAY, signal, entries: false });
+  const ended = await followTurn({ ...turn, client, display: NO_DISPLAY, signal, entries: false });
   return ended?.outcome ?? null;
 }

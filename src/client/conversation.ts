@@ -25,6 +25,7 @@ export async function withLastTurn(database: Database, row: ConversationRow): Pr
     title: row.title,
     createdAt: row.createdAt,
     entryCount: row.entries,
+    eventCount: row.events,
     waitingMessages: row.waitingMessages,
     turn: turn === null ? null : summarizeTurn(turn),
   };

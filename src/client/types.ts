@@ -73,6 +73,8 @@ export interface Conversation {
   readonly title: string;
   readonly createdAt: string;
   readonly entryCount: number;
+  /** Number of the newest event of the timeline: what `watch` takes as `afterSequence` to tell only what comes. */
+  readonly eventCount: number;
   readonly waitingMessages: number;
   /** The newest turn; `null` before the first one began. */
   readonly turn: TurnSummary | null;

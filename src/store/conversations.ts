@@ -25,6 +25,8 @@ export interface ConversationRow {
   readonly epoch: number;
   readonly headEntryId: string | null;
   readonly entries: number;
+  /** Events of the timeline: the number of the newest one. */
+  readonly events: number;
   readonly compactions: number;
   /** Messages and commands that no turn has taken. */
   readonly waitingMessages: number;
@@ -43,6 +45,7 @@ interface ConversationColumns extends UsageColumns, ConversationSettings {
   readonly epoch: number;
   readonly head_entry_id: string | null;
   readonly last_sequence: number;
+  readonly last_event: number;
   readonly compactions: number;
   readonly waiting: number;
   readonly first_content: readonly ContentPart[] | null;
@@ -50,7 +53,7 @@ interface ConversationColumns extends UsageColumns, ConversationSettings {
 
 function conversationColumns(sql: Queries) {
   return sql`c.id, c.agent, c.model, c.preset, c.workspace, c.created_at, c.active_at, c.active_turn_id, c.epoch,
-    c.head_entry_id, c.last_sequence, c.compactions, c.model_calls, c.input_tokens, c.cache_read_tokens,
+    c.head_entry_id, c.last_sequence, c.last_event, c.compactions, c.model_calls, c.input_tokens, c.cache_read_tokens,
     c.cache_write_tokens, c.output_tokens, c.cost, c.calls_of_unknown_cost,
     (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as waiting,
     (select t.outcome from turns t
@@ -79,6 +82,7 @@ function toConversationRow(row: ConversationColumns): ConversationRow {
     epoch: row.epoch,
     headEntryId: row.head_entry_id,
     entries: row.last_sequence,
+    events: row.last_event,
     compactions: row.compactions,
     waitingMessages: row.waiting,
     usage: toTurnUsage(row),

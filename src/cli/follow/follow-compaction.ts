@@ -24,7 +24,8 @@ export async function followCompaction(options: {
   readonly request: () => Promise<void>;
 }): Promise<CompactionEnd> {
   const { client, conversationId, display, signal } = options;
-  const afterSequence = await newestEvent(client, conversationId);
+  // What was there before the request is not its effect.
+  const { eventCount: afterSequence } = await client.getConversation(conversationId);
   await options.request();
   let state = startState(Date.now());
   let calls = 0;
@@ -61,21 +62,4 @@ function endOf(event: ReadEvent, calls: number): CompactionEnd | null {
     return event.outcome === 'completed' ? { kind: 'nothing' } : { kind: 'failed', reason: event.outcome };
   }
   return calls >= CALLS_WITHOUT_COMPACTION ? { kind: 'nothing' } : null;
-}
-
-/** Milliseconds without an event after which all that were stored have come. */
-const SETTLED_MILLISECONDS = 300;
-
-/** The number of the newest event: what was there before a request is not its effect. */
-async function newestEvent(client: HoldfastClient, conversationId: string): Promise<number> {
-  const reading = new AbortController();
-  let newest = 0;
-  let timer = setTimeout(() => reading.abort(), SETTLED_MILLISECONDS * 3);
-  for await (const update of client.watch({ conversationId, liveText: false, signal: reading.signal })) {
-    if (update.type === 'event') newest = update.event.sequence;
-    clearTimeout(timer);
-    timer = setTimeout(() => reading.abort(), SETTLED_MILLISECONDS);
-  }
-  clearTimeout(timer);
-  return newest;
 }

@@ -16,6 +16,8 @@ export interface FollowOptions extends TurnTarget {
   readonly conversationId: string;
   /** Entries up to it are not read. Default: 0. */
   readonly afterEntry?: number;
+  /** Events up to it are not told. Default: 0. */
+  readonly afterEvent?: number;
   /** `false`: entries are not read, for who only wants to know how the turn ends. Default: true. */
   readonly entries?: boolean;
   readonly display: Display;
@@ -42,7 +44,12 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
   const choice = chooseTurn(options);
   let answer = '';
   display.show(state, []);
-  for await (const update of client.watch({ conversationId, liveText: display.liveText, signal })) {
+  for await (const update of client.watch({
+    conversationId,
+    afterSequence: options.afterEvent ?? 0,
+    liveText: display.liveText,
+    signal,
+  })) {
     if (update.type === 'live_text') {
       if (!choice.includes(update.text.turnId)) continue;
       state = applyLiveText({ ...state, heardAt: Date.now() }, update.text);

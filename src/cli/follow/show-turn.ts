@@ -22,7 +22,7 @@ export async function showTurn(client: HoldfastClient, output: Output, options: 
   const conversation = shortId(conversationId);
   const display = json
     ? NO_DISPLAY
-    : openDisplay(output, `Ctrl-C leaves; the turn goes on. Stop it: npx holdfast stop ${conversation}`);
+    : openDisplay(output, `Ctrl-C leaves it running · npx holdfast stop ${conversation}`);
   const { result: followed, interrupted } = await interruptible(async (signal) => {
     try {
       return await followTurn({ ...options, client, display, signal });

@@ -4,7 +4,7 @@ import { formatBytes, formatCount, plural } from './numbers.ts';
 import { turnFigures } from './outcome-words.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
-import { truncate } from './text-width.ts';
+import { truncate, wrapWords } from './text-width.ts';
 import { shortArguments } from './tool-arguments.ts';
 import { describeContent } from './entry-words.ts';
 
@@ -19,20 +19,26 @@ const SHOWN_LINES = 4;
 const PIPE_COLUMNS = 160;
 
 /** Who, how and how much: the head of `show`. */
-export function conversationHeadLines(conversation: Conversation, style: Style): string[] {
+export function conversationHeadLines(
+  conversation: Conversation,
+  { columns, style }: { readonly columns: number | null; readonly style: Style },
+): string[] {
+  const wrapped = (text: string): string[] => (columns === null ? [text] : wrapWords(text, columns));
   const { turn, waitingMessages } = conversation;
   return [
-    style.bold(safeLine(conversation.title)),
+    ...wrapped(safeLine(conversation.title)).map(style.bold),
     style.dim(`conversation ${conversation.conversationId}`),
-    [
-      conversationState(conversation),
-      `agent ${safeLine(conversation.agent)}`,
-      ...(conversation.model === null ? [] : [safeLine(conversation.model)]),
-      plural(conversation.entryCount, 'entry', 'entries'),
-      ...(waitingMessages === 0 ? [] : [`${plural(waitingMessages, 'message')} waiting`]),
-    ].join(' · '),
-    ...(turn === null ? [] : [style.dim(`last turn: ${turnFigures(turn)}`)]),
-    ...(turn?.explanation == null || turn.outcome === 'completed' ? [] : [style.yellow(turn.explanation)]),
+    ...wrapped(
+      [
+        conversationState(conversation),
+        `agent ${safeLine(conversation.agent)}`,
+        ...(conversation.model === null ? [] : [safeLine(conversation.model)]),
+        plural(conversation.entryCount, 'entry', 'entries'),
+        ...(waitingMessages === 0 ? [] : [`${plural(waitingMessages, 'message')} waiting`]),
+      ].join(' · '),
+    ),
+    ...(turn === null ? [] : wrapped(`last turn: ${turnFigures(turn)}`).map(style.dim)),
+    ...(turn?.explanation == null || turn.outcome === 'completed' ? [] : wrapped(turn.explanation).map(style.yellow)),
   ];
 }
 

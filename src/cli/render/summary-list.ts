@@ -3,7 +3,7 @@ import { formName } from './compaction-state.ts';
 import { formatCount, formatDuration, plural } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
-import { truncate } from './text-width.ts';
+import { wrapWords } from './text-width.ts';
 
 const SHOWN_LINES = 12;
 
@@ -31,16 +31,18 @@ function summaryLines(
   ];
   return [
     `${style.bold(`${summary.generation}. ${safeLine(formName(summary.form))}`)}  ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens (−${won} %)  ${style.dim(summary.compactionId)}`,
-    style.dim(`   ${facts.join(' · ')}`),
+    ...wrapped(facts.join(' · '), columns).map((line) => style.dim(`   ${line}`)),
     ...textLines(summary.text, columns, full).map((line) => (line === '' ? '' : `   ${line}`)),
   ];
 }
 
 function textLines(text: string | null, columns: number | null, full: boolean): string[] {
   if (text === null) return [];
-  const lines = safeText(text).trimEnd().split('\n');
-  if (full || lines.length <= SHOWN_LINES + 1)
-    return full || columns === null ? lines : lines.map((line) => truncate(line, columns - 3));
-  const shown = lines.slice(0, SHOWN_LINES).map((line) => (columns === null ? line : truncate(line, columns - 3)));
-  return [...shown, `… ${plural(lines.length - SHOWN_LINES, 'more line')} (--full)`];
+  const lines = wrapped(safeText(text).trimEnd(), columns);
+  if (full || lines.length <= SHOWN_LINES + 1) return lines;
+  return [...lines.slice(0, SHOWN_LINES), `… ${plural(lines.length - SHOWN_LINES, 'more line')} (--full)`];
+}
+
+function wrapped(text: string, columns: number | null): string[] {
+  return columns === null ? text.split('\n') : wrapWords(text, Math.max(1, columns - 3));
 }
