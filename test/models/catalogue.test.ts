@@ -39,7 +39,7 @@ describe('facts', () => {
   });
 
   test.each(['simulator/sim-0k', 'simulator/gpt', 'openai/sim-8k', 'local/llama'])(
-    'P21 G8 R26 %s is unknown: safe limits, no price, and it says so',
+    'R26 %s is unknown: safe limits, no price, and it says so',
     (name) => {
       expect(modelFacts(name)).toEqual({
         limits: { window: 128_000, maximumOutput: 8_192 },

@@ -141,3 +141,18 @@ test('a refused connection is retryable', async () => {
     evidence: 'connection error ECONNREFUSED',
   });
 });
+
+test('an error body without end is read only as far as it may explain something', async () => {
+  const client = await clientOf((_, response) => {
+    response.writeHead(400, { 'content-type': 'text/plain' });
+    response.write('the prompt is too long for the context window. ');
+    const page = 'x'.repeat(65_536);
+    const more = () => {
+      while (response.write(page));
+    };
+    response.on('drain', more);
+    more();
+  });
+  expect((await failureOf(client.answer(REQUEST, listening()))).verdict.kind).toBe('overflow');
+  await server?.disconnected(0);
+});
