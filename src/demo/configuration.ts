@@ -1,0 +1,84 @@
+import { stringify } from 'yaml';
+import { UsageError } from '../cli/usage-error.ts';
+import type { ConfigurationOptions } from '../config/options.ts';
+import type { DemoOptions } from './options.ts';
+
+export const AGENT = 'reader';
+export const WORKSPACE = 'workspace';
+
+const INSTRUCTIONS = [
+  'You are a careful reader. You work through the files of your workspace one after another and report what they say.',
+  'You never guess: every value in a report is copied from a file.',
+  'Work until the whole task is done, whatever it takes.',
+].join('\n');
+
+const TOOLS = ['list_files', 'read_file', 'write_file', 'edit_file'];
+const RECALL_TOOLS = ['recall_search', 'recall_open'];
+
+/** Far more than the largest demo needs; a model that never comes to an end is stopped. */
+const MOST_STEPS = 3_000;
+
+const SIMULATOR_PROVIDER = 'simulator';
+
+/** `provider/model` of the demo. */
+export function modelOf(options: Pick<DemoOptions, 'model' | 'window'>): string {
+  return options.model ?? `${SIMULATOR_PROVIDER}/sim-${options.window / 1_024}k`;
+}
+
+/** Whether the demo needs the simulator. */
+export function usesSimulator(options: Pick<DemoOptions, 'model' | 'baseUrl'>): boolean {
+  return options.baseUrl === null && (options.model === null || options.model.startsWith(SIMULATOR_PROVIDER));
+}
+
+const KEYS: Readonly<Record<string, string>> = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
+
+/** @throws UsageError when a vendor's model is asked for without its key */
+export function requireKey(options: Pick<DemoOptions, 'model' | 'baseUrl'>, environment: NodeJS.ProcessEnv): void {
+  const variable = KEYS[providerOf(options.model ?? '')];
+  if (variable === undefined || options.baseUrl !== null || (environment[variable] ?? '') !== '') return;
+  throw new UsageError(
+    'usage',
+    `--model ${options.model} needs a key.`,
+    `Set ${variable}, or leave --model out to use the simulator.`,
+  );
+}
+
+function providerOf(model: string): string {
+  return model.split('/', 1)[0] ?? '';
+}
+
+/** What `holdfast.yaml` of the demo's folder holds, typed as Holdfast reads it. */
+export function demoConfiguration(options: DemoOptions): ConfigurationOptions {
+  const model = modelOf(options);
+  return {
+    defaultModel: model,
+    agents: {
+      [AGENT]: {
+        instructions: INSTRUCTIONS,
+        tools: [...TOOLS, ...(options.recall ? RECALL_TOOLS : [])],
+        workspace: WORKSPACE,
+        limits: { steps: MOST_STEPS },
+        ...policyOf(options),
+      },
+    },
+    // The window that was asked for counts for a real model too, so that it has to compact as the simulator does.
+    ...(usesSimulator(options) ? {} : { models: { [model]: { window: options.window } } }),
+    ...(options.baseUrl === null ? {} : { providers: { [providerOf(model)]: providerAt(model, options.baseUrl) } }),
+  };
+}
+
+function policyOf(options: DemoOptions) {
+  if (!options.compaction) return { policy: { enabled: false } };
+  return options.summaries ? {} : { policy: { summary: { when: 'never' as const } } };
+}
+
+/** Servers of other makers speak Chat Completions; Anthropic's own protocol stays with its name. */
+function providerAt(model: string, baseUrl: string) {
+  const provider = providerOf(model);
+  return provider === 'anthropic' ? { baseUrl } : { protocol: 'chat' as const, baseUrl };
+}
+
+/** `holdfast.yaml` as text. */
+export function configurationText(options: DemoOptions): string {
+  return `# The configuration of this demo. Commands that run in this folder use it.\n${stringify(demoConfiguration(options))}`;
+}
