@@ -13,6 +13,9 @@ const BATCH_ENTRIES = 200;
 /** Characters that are indexed of one original; `recall_open` reads the rest. */
 const INDEXED_CHARACTERS = 4_000_000;
 
+/** The tools that search and open what is indexed here. */
+const RECALL_PREFIX = 'recall_';
+
 /** What the passages of one source share. */
 interface Source {
   readonly conversationId: string;
@@ -84,10 +87,15 @@ async function indexEntries(
       toolName: row.tool_name,
       createdAt: row.created_at,
     };
-    const texts = row.original_id === null ? [entryText(row.content)] : originalText(open, row.original_id);
+    const texts = row.original_id === null ? [searchedText(row.content)] : originalText(open, row.original_id);
     passages += await indexTexts(open, source, texts);
   }
   return { passages, through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };
+}
+
+/** Without calls of recall: a search must find what it asks for, not the question. */
+function searchedText(content: readonly ContentPart[]): string {
+  return entryText(content.filter((part) => part.type !== 'tool_call' || !part.name.startsWith(RECALL_PREFIX)));
 }
 
 async function indexSummaries(

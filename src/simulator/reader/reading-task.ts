@@ -90,6 +90,9 @@ export function splitOutsideQuotes(text: string, separators = ',;'): string[] {
   return [...parts, part.trim()].filter((each) => each !== '');
 }
 
+/** Lines of a summary that name files without asking anything of them. */
+const SUMMARY_LINE = /^(?:rows in \S+|File|Identifier|User|Outcome unknown): /;
+
 /** Items: list lines outside the facts that name at least one file. */
 function parseItems(text: string): readonly Item[] {
   const items: Item[] = [];
@@ -98,7 +101,7 @@ function parseItems(text: string): readonly Item[] {
     const entry = LIST_LINE.exec(line)?.[1];
     if (FACTS_HEADING.test(line.trim())) inFacts = true;
     else if (entry === undefined && line.trim() !== '') inFacts = false;
-    if (entry === undefined || inFacts || /^rows in \S+: /.test(entry)) continue;
+    if (entry === undefined || inFacts || SUMMARY_LINE.test(entry)) continue;
     const item = parseItem(entry);
     if (item !== undefined) items.push(item);
   }
