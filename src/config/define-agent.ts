@@ -20,7 +20,7 @@ export interface AgentInput {
   readonly instructions?: string;
   /** Pinned, verbatim in every request. Default: none. */
   readonly rules?: readonly string[];
-  /** Tools or their names. Default: all built-in tools but `run_command`. */
+  /** Tools or their names. Default: all built-in tools, `run_command` only with `allowCommands`. */
   readonly tools?: readonly (string | ToolDefinition)[];
   /** Allows `run_command`, which is not confined to the workspace. Default: false. */
   readonly allowCommands?: boolean;

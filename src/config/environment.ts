@@ -47,11 +47,36 @@ function variable(
   name: string,
   meaning: string,
   defaultText: string,
-  form: EnvironmentVariable['form'],
+  form: EnvironmentVariable['form'] = null,
   secret = false,
 ): EnvironmentVariable {
   return { name, meaning, defaultText, form, secret };
 }
+
+/** Variables that other parts read: processes and set-up, not agents. */
+export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'meaning' | 'defaultText'>[] = [
+  variable('TEMPORAL_API_KEY', 'Key for Temporal Cloud.', 'none'),
+  variable(
+    'HOLDFAST_DIRECTORY',
+    "Folder of the local stack's state.",
+    '`.holdfast` in the nearest folder upwards that has one',
+  ),
+  variable(
+    'HOLDFAST_TASK_QUEUE',
+    'Task queue of turns; the queue of model calls and tools follows from it.',
+    '`agent-turn`',
+  ),
+  variable('HOLDFAST_LOG_LEVEL', 'Least severe log lines of a worker: `debug`, `info`, `warn`, `error`.', '`info`'),
+  variable('HOLDFAST_DEBUG', '`1` shows the stack of an unexpected error.', 'off'),
+  variable('HOLDFAST_CRASH_POINTS', 'Points at which a worker kills itself, for tests of recovery.', 'none'),
+  variable(
+    'HOLDFAST_TEMPORAL_CLI',
+    'Path of the Temporal CLI that the local stack starts.',
+    'found or fetched by set-up',
+  ),
+  variable('HOLDFAST_TEMPORAL_DOWNLOAD', "Mirror of Temporal's download server.", '`https://temporal.download`'),
+  variable('HOLDFAST_CACHE', 'Folder of binaries that set-up fetches.', "the user's cache folder"),
+];
 
 /** A variable's value; one that is empty or blank counts as not set, as shells and compose files leave it. */
 export function given(environment: Environment, name: string): string | undefined {

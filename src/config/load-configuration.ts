@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { systemErrorCode } from '../tools/errors.ts';
@@ -15,7 +15,7 @@ import { providerKeys, resolveProviders } from './providers.ts';
 import { resolveAgent } from './resolve-agent.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
-export const CONFIGURATION_FILE = 'holdfast.yaml';
+const CONFIGURATION_FILE = 'holdfast.yaml';
 
 /** Models that are used when a key for them is set and nothing else is said; the newest of the catalogue for agents. */
 const ANTHROPIC_MODEL = 'anthropic/claude-opus-5-5';
@@ -88,11 +88,24 @@ function readSource(directory: string): Source | null {
     return { file, yaml: readYaml(readFileSync(file, 'utf8'), CONFIGURATION_FILE) };
   } catch (error) {
     const code = systemErrorCode(error);
-    if (code === 'ENOENT') return null;
+    if (code === 'ENOENT') {
+      refuseOtherName(directory);
+      return null;
+    }
     throw new ConfigurationError('configuration_unreadable', `${file} cannot be read (${code ?? String(error)}).`, {
       cause: error,
     });
   }
+}
+
+/** A file that is overlooked because of its ending would leave its owner wondering why nothing of it is in force. */
+function refuseOtherName(directory: string): void {
+  const other = ['holdfast.yml', 'holdfast.json'].find((name) => existsSync(join(directory, name)));
+  if (other === undefined) return;
+  throw new ConfigurationError(
+    'configuration_unreadable',
+    `${join(directory, other)} is not read: Holdfast reads ${CONFIGURATION_FILE}. Rename it, or remove it.`,
+  );
 }
 
 function parseOptions(source: Source | null): {

@@ -86,7 +86,7 @@ export const agentOptions = z.strictObject({
     }),
   allowCommands: z.boolean().optional().meta({
     description:
-      'Allows `run_command`, which is not confined to the workspace: a command can do whatever the user of the worker can. Needed, besides its name under `tools`.',
+      'Allows `run_command`, which is not confined to the workspace: a command can do whatever the user of the worker can. Without `tools` of its own, the agent then has it too; otherwise name it there as well.',
     defaultText: '`false`',
   }),
   preset: z.string().optional().meta({ description: 'How the conversation is compacted.', defaultText: '`default`' }),

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { ENVIRONMENT_VARIABLES } from './environment.ts';
+import { ENVIRONMENT_VARIABLES, PROCESS_VARIABLES } from './environment.ts';
 import { configurationOptions } from './options.ts';
 import { PRESETS } from './presets.ts';
 
@@ -77,9 +77,19 @@ export function configurationReference(): string {
     '',
     '| variable | meaning | default |',
     '|---|---|---|',
-    ...ENVIRONMENT_VARIABLES.map(({ name, meaning, defaultText }) => `| \`${name}\` | ${meaning} | ${defaultText} |`),
+    ...ENVIRONMENT_VARIABLES.map(variableRow),
+    '',
+    'Processes and set-up read these:',
+    '',
+    '| variable | meaning | default |',
+    '|---|---|---|',
+    ...PROCESS_VARIABLES.map(variableRow),
     '',
   ].join('\n');
+}
+
+function variableRow({ name, meaning, defaultText }: (typeof PROCESS_VARIABLES)[number]): string {
+  return `| \`${name}\` | ${meaning} | ${defaultText} |`;
 }
 
 function table(rows: readonly OptionRow[]): string {

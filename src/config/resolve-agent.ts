@@ -1,4 +1,5 @@
 import type { CompactionPolicy } from '../context/policy.ts';
+import { BUILT_IN_TOOL_NAMES } from '../tools/names.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { AgentDefinition } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
@@ -19,13 +20,14 @@ export function resolveAgent(
   { name, workspace, presets, models }: AgentSurroundings,
 ): AgentDefinition {
   const preset = presetNamed(presets, options.preset ?? DEFAULT_AGENT.preset);
+  const allowCommands = options.allowCommands ?? DEFAULT_AGENT.allowCommands;
   return {
     name,
     model: options.model,
     instructions: options.instructions ?? DEFAULT_AGENT.instructions,
     rules: options.rules ?? DEFAULT_AGENT.rules,
-    tools: options.tools ?? DEFAULT_AGENT.tools,
-    allowCommands: options.allowCommands ?? DEFAULT_AGENT.allowCommands,
+    tools: options.tools ?? (allowCommands ? BUILT_IN_TOOL_NAMES : DEFAULT_AGENT.tools),
+    allowCommands,
     policy: policyFor(preset, models[options.model]?.policy, options.policy),
     limits: { steps: options.limits?.steps ?? DEFAULT_AGENT.limits.steps },
     workspace,

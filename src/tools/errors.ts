@@ -1,14 +1,16 @@
-/** Why a tool's declaration is refused when the registry is built. */
+/** Why a tool's declaration, or an agent's list of tools, is refused. */
 export type ToolDefinitionProblem =
   | 'tool_name_invalid'
   | 'tool_name_duplicate'
+  /** An agent names a tool that the worker does not have. */
+  | 'tool_unknown'
   | 'tool_description_missing'
   | 'tool_effect_invalid'
   | 'tool_timeout_invalid'
   | 'tool_input_invalid'
   | 'tool_run_missing';
 
-/** A tool is declared wrongly. Thrown when the worker starts, never during a turn. */
+/** A tool is declared wrongly or does not exist. Thrown when the worker starts or a turn begins, never by a call. */
 export class ToolDefinitionError extends Error {
   override readonly name = 'ToolDefinitionError';
   readonly code: ToolDefinitionProblem;

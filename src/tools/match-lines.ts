@@ -4,7 +4,7 @@ import { ToolError } from './errors.ts';
 /** Milliseconds that a pattern may take for one piece of text. It blocks the worker for so long, so it must be short. */
 const PATTERN_MILLISECONDS = 250;
 
-export interface LineMatch {
+interface LineMatch {
   /** From 0 within the text. */
   readonly line: number;
   /** UTF-16 code unit within the line, from 0. */

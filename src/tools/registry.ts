@@ -9,21 +9,26 @@ import type { ToolDefinition } from './tool.ts';
 export interface ToolRegistry {
   readonly names: readonly string[];
   get(name: string): ToolDefinition | undefined;
-  /** The tools that an agent gets: the ones it names, without `run_command` unless commands are allowed. */
+  /**
+   * The tools that an agent gets: the ones it names, without `run_command` unless commands are allowed. A tool that
+   * this worker does not have (a turn may have begun on another one) is left out; calling it is an unknown tool.
+   */
   offeredTo(agent: AgentTools): readonly ToolDefinition[];
-  /** The same as the model is told of them, in the agent's order. */
+  /**
+   * The same as the model is told of them, in the agent's order.
+   * @throws ToolDefinitionError `tool_unknown` for a name that no tool has.
+   */
   schemasFor(agent: AgentTools): readonly ToolSchema[];
 }
 
 /** The part of an agent's definition that decides which tools it gets. */
-export interface AgentTools {
+interface AgentTools {
   readonly tools: readonly string[];
   readonly allowCommands: boolean;
 }
 
 /**
- * @throws ToolDefinitionError for a wrong declaration, two tools of one name, or (from `offeredTo`) a name that
- * no tool has.
+ * @throws ToolDefinitionError for a wrong declaration or two tools of one name.
  */
 export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegistry {
   const byName = new Map<string, ToolDefinition>();
@@ -41,23 +46,23 @@ export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegist
   }
   const names = [...byName.keys()];
 
-  function offeredTo(agent: AgentTools): ToolDefinition[] {
-    return agent.tools
-      .filter((name) => name !== RUN_COMMAND || agent.allowCommands)
-      .map((name) => {
-        const tool = byName.get(name);
-        if (tool !== undefined) return tool;
-        throw new ToolDefinitionError(
-          'tool_name_invalid',
-          `This worker has no tool ${name}. It has: ${names.join(', ')}. Pass your own tools to createWorker.`,
-        );
-      });
+  function namesFor({ tools, allowCommands }: AgentTools): readonly string[] {
+    return tools.filter((name) => name !== RUN_COMMAND || allowCommands);
+  }
+
+  function schemaNamed(name: string): ToolSchema {
+    const schema = schemas.get(name);
+    if (schema !== undefined) return schema;
+    throw new ToolDefinitionError(
+      'tool_unknown',
+      `This worker has no tool ${name}. It has: ${names.join(', ')}. Pass your own tools to createWorker.`,
+    );
   }
 
   return {
     names,
     get: (name) => byName.get(name),
-    offeredTo,
-    schemasFor: (agent) => offeredTo(agent).flatMap((tool) => schemas.get(tool.name) ?? []),
+    offeredTo: (agent) => namesFor(agent).flatMap((name) => byName.get(name) ?? []),
+    schemasFor: (agent) => namesFor(agent).map(schemaNamed),
   };
 }

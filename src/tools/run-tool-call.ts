@@ -8,7 +8,7 @@ import { parseToolArguments } from './tool-arguments.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from './tool.ts';
 
 /** Milliseconds that an aborted tool gets to end by itself; then its call is over and what it still does is ignored. */
-export const ABORT_GRACE_MILLISECONDS = 1_500;
+const ABORT_GRACE_MILLISECONDS = 1_500;
 
 export interface ToolCallRequest {
   /** The tools that the agent was offered. */

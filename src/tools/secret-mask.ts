@@ -1,5 +1,5 @@
 /** What stands in the place of a masked key. */
-export const MASKED = '[masked key]';
+const MASKED = '[masked key]';
 
 /** Shorter values are no keys; masking them would garble ordinary text. */
 const SHORTEST_SECRET = 8;

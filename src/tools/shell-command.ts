@@ -52,6 +52,8 @@ export async function runShellCommand(command: ShellCommand): Promise<CommandEnd
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
   });
+  // Nothing is sent through the watcher's pipe; that its other end is gone is no news.
+  child.stdio[3]?.on('error', () => undefined);
   const exit = exitOf(child);
   await started(child);
   const groupId = child.pid ?? 0;
@@ -77,9 +79,13 @@ async function started(child: ChildProcess): Promise<void> {
   try {
     if (child.pid === undefined) await once(child, 'spawn');
   } catch (error) {
-    throw new ToolError('unsupported', 'The command could not be started: there is no shell or no process left.', {
-      cause: error,
-    });
+    throw new ToolError(
+      'unsupported',
+      'The command could not be started: the workspace or the shell is missing, or no process is left.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 

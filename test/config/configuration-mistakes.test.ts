@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
@@ -151,6 +151,12 @@ describe('mistakes are named with line, column and what is accepted', () => {
     expect(problems.every((problem) => problem.startsWith('3:'))).toBe(true);
   });
 
+  test('a file with another ending is not overlooked in silence', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'holdfast.yml'), 'agents: {}');
+    expect(() => loadConfiguration({ directory, environment: {} })).toThrow('Holdfast reads holdfast.yaml. Rename it');
+  });
+
   test('a file that cannot be read is named', async () => {
     const directory = await temporaryDirectory();
     await mkdir(join(directory, 'holdfast.yaml'));
@@ -210,10 +216,12 @@ describe('keys and passwords', () => {
       'providers: { p: { protocol: chat, baseUrl: "http://u:planted@h" } }',
     ];
     for (const password of passwords) {
-      const [problem] = await problemsOf(password);
+      const [problem = ''] = await problemsOf(password);
       expect(problem).toContain('holds a password');
-      expect(problems.join() + problem).not.toContain('planted');
+      expect(problem).not.toContain('planted');
     }
+    const malformed = await problemsOf('database: { url: "mysql://user:planted@host/db" }');
+    expect(malformed).toEqual(['1:13 database.url must begin with postgres://']);
   });
 
   test('a wrong address in the environment is named by its variable, without a value that may hold a password', async () => {

@@ -92,6 +92,13 @@ describe('what is in force', () => {
     expect(reader).toEqual({ ...builtIn, name: 'reader', rules: ['Be brief.'], workspace: join(directory, 'books') });
   });
 
+  test('allowCommands brings run_command, unless the agent lists its tools', async () => {
+    const { agents } = await load(
+      'agents:\n  a: { allowCommands: true }\n  b: { allowCommands: true, tools: [read_file] }\n',
+    );
+    expect(agents.map((agent) => agent.tools.includes('run_command'))).toEqual([false, true, false]);
+  });
+
   test('default itself can be changed', async () => {
     const { agents } = await load(
       'agents:\n  default: { limits: { steps: 7 }, tools: [read_file, run_command], allowCommands: true }\n',

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ENVIRONMENT_VARIABLES } from '../../src/config/environment.ts';
+import { ENVIRONMENT_VARIABLES, PROCESS_VARIABLES } from '../../src/config/environment.ts';
 import { configurationReference } from '../../src/config/reference.ts';
 
 test('docs/configuration.md is what the schema says', () => {
@@ -22,5 +22,23 @@ test('every option has a meaning, every number a unit', () => {
 
 test('every variable of the environment is listed once', () => {
   const text = configurationReference();
-  for (const { name } of ENVIRONMENT_VARIABLES) expect(text.split(`| \`${name}\` |`)).toHaveLength(2);
+  for (const { name } of [...ENVIRONMENT_VARIABLES, ...PROCESS_VARIABLES])
+    expect(text.split(`| \`${name}\` |`)).toHaveLength(2);
+});
+
+test('every variable of Holdfast that some code reads is documented', () => {
+  const root = new URL('../../', import.meta.url);
+  const files = ['src', 'scripts', 'bin'].flatMap((folder) =>
+    readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(ts|mjs|js)$/.test(file))
+      .map((file) => `${folder}/${file}`),
+  );
+  const read =
+    /(?:environment|process\.env|env)(?:\.|\[['"])((?:HOLDFAST|TEMPORAL|DATABASE|ANTHROPIC|OPENAI)_[A-Z_]+)/g;
+  const names = files.flatMap((file) =>
+    Array.from(readFileSync(new URL(file, root), 'utf8').matchAll(read), (match) => match[1] ?? ''),
+  );
+  expect(names).toContain('HOLDFAST_LOG_LEVEL');
+  const documented = new Set([...ENVIRONMENT_VARIABLES, ...PROCESS_VARIABLES].map((variable) => variable.name));
+  expect([...new Set(names)].filter((name) => !documented.has(name))).toEqual([]);
 });

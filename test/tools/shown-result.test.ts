@@ -27,22 +27,21 @@ test('a longer one shows its beginning, its end, and how to open what is between
   expect(text.slice(Number(from), Number(to)).length + result.length).toBeGreaterThan(text.length);
 });
 
+/** Prose with line ends, or emoji without any: there a cut falls on a line, here inside a surrogate pair. */
+const texts = fc.oneof(
+  fc.array(fc.oneof(fc.constant('word '), fc.constant('\n'), fc.string({ maxLength: 30 })), {
+    minLength: 600,
+    maxLength: 3_000,
+  }),
+  fc.array(fc.constantFrom('😀', 'x'), { minLength: 1_500, maxLength: 5_000 }),
+);
+
 test('never longer than the limit; shown and not shown together are the text; no pair is split', () => {
-  const texts = fc.array(
-    fc.oneof(fc.constant('word '), fc.constant('\n'), fc.constant('😀'), fc.string({ maxLength: 30 })),
-    {
-      minLength: 600,
-      maxLength: 3_000,
-    },
-  );
   fc.assert(
     fc.property(texts, fc.integer({ min: 2_000, max: 6_000 }), (parts, limit) => {
       const text = parts.join('');
       const result = shown(text, limit);
       expect(result.length).toBeLessThanOrEqual(limit);
-      expect(/\p{Surrogate}/u.test(result.replaceAll(/\p{Surrogate}/gu, '')) && !/\p{Surrogate}/u.test(text)).toBe(
-        false,
-      );
       const notice = NOTICE.exec(result);
       if (notice === null) {
         expect(result).toBe(text);
@@ -53,7 +52,8 @@ test('never longer than the limit; shown and not shown together are the text; no
       expect(head + text.slice(Number(from), Number(to)) + tail).toBe(text);
       expect(head.length).toBeGreaterThan(limit * 0.3);
       expect(tail.length).toBeGreaterThan(limit * 0.2);
-      if (!/\p{Surrogate}/u.test(text)) expect(/\p{Surrogate}/u.test(head + tail)).toBe(false);
+      // With the flag u, \p{Surrogate} matches lone surrogates only.
+      expect(/\p{Surrogate}/u.test(head) || /\p{Surrogate}/u.test(tail)).toBe(false);
     }),
     { numRuns: 200 },
   );

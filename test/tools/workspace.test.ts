@@ -110,6 +110,13 @@ test.each(LINKS)('%s leads nowhere', async (_, make, path) => {
   await expect(readFile(join(outside, 'new.txt'))).rejects.toThrow('ENOENT');
 });
 
+test('a dangling link is named as what it is, not as a file that could be made', async () => {
+  const { inside, outside } = await place();
+  await symlink(join(outside, 'new.txt'), join(inside, 'link'));
+  const outcome = await call(writeFileTool, { input: { path: 'link', content: 'x' }, context: { workspace: inside } });
+  expect(outcome.text).toBe('link goes through a symbolic link to something that does not exist.');
+});
+
 test('links that stay inside are followed, also for writing', async () => {
   const { inside } = await place();
   await symlink('directory', join(inside, 'link'));

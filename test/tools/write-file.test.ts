@@ -63,9 +63,9 @@ test('what a killed attempt left is removed by the next one, and never listed', 
 test('keeps the mode of an existing file', async () => {
   const workspace = await temporaryDirectory();
   await writeFile(join(workspace, 'file.txt'), '#!/bin/sh\n');
-  await chmod(join(workspace, 'file.txt'), 0o751);
+  await chmod(join(workspace, 'file.txt'), 0o776);
   await write(workspace, { content: 'changed' });
-  expect((await stat(join(workspace, 'file.txt'))).mode & 0o777).toBe(0o751);
+  expect((await stat(join(workspace, 'file.txt'))).mode & 0o777).toBe(0o776);
 });
 
 test('a reader sees the old content or the new one, never a part', async () => {
