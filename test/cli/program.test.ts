@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/main.ts';
+import { describeError, errorLines } from '../../src/cli/describe-error.ts';
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { HoldfastClientError } from '../../src/client/errors.ts';
+import { ConfigurationError } from '../../src/config/errors.ts';
+import { StackError } from '../../src/local/stack-error.ts';
+import { StoreError } from '../../src/store/errors.ts';
+
+function helpOf(command: Command): string {
+  let help = '';
+  command.configureOutput({
+    writeOut: (text) => {
+      help += text;
+    },
+  });
+  command.outputHelp();
+  return help;
+}
+
+async function errorOf(...args: readonly string[]): Promise<string> {
+  try {
+    await createProgram().parseAsync(['node', 'holdfast', ...args]);
+  } catch (error) {
+    return errorLines(describeError(error)).join('\n');
+  }
+  throw new Error('the command line was accepted');
+}
+
+const commands = createProgram().commands;
+
+describe('help', () => {
+  test('lists every command that the product has', () => {
+    const names = commands.map((command) => command.name());
+    expect(names.toSorted()).toEqual(
+      [
+        'compact',
+        'context',
+        'dev',
+        'doctor',
+        'entry',
+        'list',
+        'migrate',
+        'recall',
+        'send',
+        'show',
+        'simulator',
+        'start',
+        'stop',
+        'summaries',
+        'watch',
+        'worker',
+      ].toSorted(),
+    );
+    const help = helpOf(createProgram());
+    for (const name of names) expect(help).toMatch(new RegExp(`^  ${name} `, 'mu'));
+  });
+
+  test.each(commands.map((command) => [command.name(), command] as const))(
+    '%s has an example, its exit codes and --json',
+    (_name, command) => {
+      const help = helpOf(command);
+      expect(help).toMatch(/Examples?:\n +.*npx holdfast/u);
+      expect(help).toContain('Exit codes:');
+      expect(help).toContain('--json');
+    },
+  );
+
+  test('exit codes are told once each and differ', () => {
+    const codes = Object.values(EXIT_CODES).map(({ code }) => code);
+    expect(new Set(codes).size).toBe(codes.length);
+    const help = helpOf(createProgram());
+    for (const { code, meaning } of Object.values(EXIT_CODES)) expect(help).toContain(`${code}  ${meaning}`);
+  });
+});
+
+describe('a wrong command line', () => {
+  test.each([
+    [['strat', 'x'], "error (usage): unknown command 'strat'", 'Did you mean start?'],
+    [['start', 'x', '--jsno'], "error (usage): unknown option '--jsno'", 'Did you mean --json?'],
+    [['start'], "error (usage): missing required argument 'task'", '--help'],
+    [['start', ''], 'error (usage): The task is empty', 'in quotes'],
+    [['list', '--limit', '0'], 'whole number from 1 to 500', '--help'],
+    [['list', '--limit', 'many'], 'whole number from 1 to 500', '--help'],
+    [['start', 'x', '--workspace', '/no/such/folder'], '/no/such/folder is no folder', '--help'],
+    [['show', 'last', 'more'], 'too many arguments', '--help'],
+    [['simulator', '--tokens-per-second', '-1'], 'a number of 0 or more', '--help'],
+  ])('%j says what is wrong and what to type', async (args, message, next) => {
+    const text = await errorOf(...args);
+    expect(text).toContain(message);
+    expect(text.split('\n').at(-1)).toMatch(/^next: /u);
+    expect(text).toContain(next);
+  });
+});
+
+describe('errors in words', () => {
+  test.each([
+    [new HoldfastClientError('conversation_not_found', 'no "x"'), 'usage', 'holdfast list'],
+    [new HoldfastClientError('database_unreachable', 'gone'), 'unreachable', 'holdfast dev'],
+    [new StoreError('database_behind', 'behind'), 'unreachable', 'holdfast migrate'],
+    [
+      new HoldfastClientError('database_schema', 'behind', { cause: new StoreError('database_newer', 'newer') }),
+      'unreachable',
+      'newer one',
+    ],
+    [
+      new ConfigurationError('configuration_invalid', 'holdfast.yaml:3:1: agents.x is unknown'),
+      'usage',
+      'holdfast.yaml',
+    ],
+    [
+      new StackError('HOLDFAST_NOT_STARTED', 'No database is known.', 'Run `npx holdfast dev`.'),
+      'unreachable',
+      'npx holdfast dev',
+    ],
+    [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'unreachable', 'holdfast dev'],
+    [Object.assign(new Error('14 UNAVAILABLE'), { code: 14 }), 'unreachable', 'holdfast dev'],
+    [new TypeError('x is not a function'), 'internal', 'HOLDFAST_DEBUG=1'],
+    ['thrown text', 'internal', 'HOLDFAST_DEBUG=1'],
+  ])('%s', (error, exit, next) => {
+    const described = describeError(error);
+    expect(described.exit).toBe(exit);
+    expect(described.next).toContain(next);
+    expect(described.code).not.toBe('');
+  });
+
+  test('the fix of a stack error is the next step, not said twice', () => {
+    const error = new StackError('HOLDFAST_NOT_STARTED', 'No database is known.', 'Run `npx holdfast dev`.');
+    expect(errorLines(describeError(error))).toEqual([
+      'error (HOLDFAST_NOT_STARTED): No database is known.',
+      'next: Run `npx holdfast dev`.',
+    ]);
+  });
+});
