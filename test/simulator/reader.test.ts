@@ -65,6 +65,47 @@ test('looks up by recall what its context no longer holds', async () => {
   expect(new Set(reads(world).filter((path) => path.endsWith('package.json'))).size).toBe(6);
 });
 
+test('writes rows between its lookups, so that a context shortened again and again loses little', async () => {
+  const { anthropic } = await simulator();
+  const facts = packageFacts(12);
+  const world = createWorld(packageFiles(facts, 3), packageTask(facts));
+  await runLoop({
+    client: anthropic,
+    world,
+    tools: [...FILE_TOOLS, ...RECALL_TOOLS],
+    beforeCall: (each, number) => {
+      if (number === 20) each.messages.splice(1, 0, { role: 'user', content: GO_ON });
+      if (number >= 20 && number % 3 === 0) clearOldResults(each, 9, 'recall');
+    },
+  });
+  expect(world.calls.filter((call) => call.name === 'write_file').length).toBeGreaterThan(2);
+  expect(tableOf(world.files.get('report.md'))).toEqual(expectedRows(facts));
+});
+
+test('looks into the report when it cannot know whether its last write was made', async () => {
+  const { anthropic } = await simulator();
+  const facts = packageFacts(40);
+  const world = createWorld(packageFiles(facts, 3), packageTask(facts));
+  let failed = false;
+  await runLoop({
+    client: anthropic,
+    world,
+    tools: FILE_TOOLS,
+    model: 'sim-200k',
+    beforeCall: (each) => {
+      const last = each.messages.at(-1);
+      const result = Array.isArray(last?.content) ? last.content[0] : undefined;
+      if (failed || result?.type !== 'tool_result' || result.content !== 'report.md written.') return;
+      failed = true;
+      result.is_error = true;
+      result.content = 'The call was interrupted; its outcome is unknown.';
+    },
+  });
+  expect(failed).toBe(true);
+  expect(world.calls.some((call) => call.name === 'read_file' && call.input['path'] === 'report.md')).toBe(true);
+  expect(tableOf(world.files.get('report.md'))).toEqual(expectedRows(facts));
+});
+
 test('says "unknown" for what it lost and cannot look up, and never invents', async () => {
   const { anthropic } = await simulator();
   const facts = packageFacts(6);

@@ -38,7 +38,7 @@ export function findFact(question: FactQuestion, segments: readonly Segment[]): 
 function isTrusted(question: FactQuestion, segment: Segment): boolean {
   switch (question.kind) {
     case 'value':
-      return segment.fromStart;
+      return segment.fromStart || topLevelKey(question.key).test(segment.text);
     case 'text_after':
     case 'number_after':
     case 'number_before':
@@ -96,12 +96,20 @@ function lineBefore(text: string, anchor: string): string | undefined {
   return index === -1 ? undefined : text.slice(text.lastIndexOf('\n', index) + 1, index);
 }
 
+/** A key of the outermost object of JSON in the usual layout: it stands there once, wherever the text was taken from. */
+function topLevelKey(key: string): RegExp {
+  return new RegExp(`^(?: {2}|\\t)"${escapePattern(key)}"\\s*:\\s*`, 'm');
+}
+
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
 /** `"key": "value"`, `key: value`, `key = value`; a JSON string loses its quotes, an object or array is taken as written. */
 function valueOf(text: string, key: string): string | undefined {
-  const escaped = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const json = new RegExp(`"${escaped}"\\s*:\\s*`).exec(text);
+  const json = topLevelKey(key).exec(text) ?? new RegExp(`"${escapePattern(key)}"\\s*:\\s*`).exec(text);
   if (json !== null) return jsonValue(text.slice(json.index + json[0].length));
-  const line = new RegExp(`^[ \\t]*["'\`]?${escaped}["'\`]?[ \\t]*[:=][ \\t]*(.*)$`, 'm').exec(text)?.[1];
+  const line = new RegExp(`^[ \\t]*["'\`]?${escapePattern(key)}["'\`]?[ \\t]*[:=][ \\t]*(.*)$`, 'm').exec(text)?.[1];
   return line?.trim().replace(/^(["'])(.*)\1,?$/, '$2');
 }
 
@@ -130,29 +138,42 @@ function unquoted(json: string): string {
   }
 }
 
-/** Lines that open no paragraph of prose: headings, badges, HTML, tables, quotes, lists, fences, underlines. */
-const NOT_PROSE =
-  /^\s*(?:#|<|!\[|\[!|\[[^\]]*\]:|\||>|[-*+]\s|[-=*_]{3,}\s*$|```|~~~|\d+[.)]\s|\[[^\]]*\]\([^)]*\)\s*$)/;
+/** How a block begins that is no prose: heading, HTML, image or badge, table, quote, list, rule, entity, link definition. */
+const NOT_PROSE = /^\s*(?:#|<|!\[|\[!\[|\||>|&|[-*+]\s|[-=*_]{3,}\s*$|\d+[.)]\s|\[[^\]]*\]:)/;
+const UNDERLINE = /^\s*(?:=+|-{2,})\s*$/;
+const FENCE = /^\s*(?:```|~~~)/;
+
+/** Words that make a paragraph. */
+const LEAST_WORDS = 3;
 
 /**
- * The first sentence of the first paragraph of prose, on one line: up to the first `.`, `!` or `?` that white
- * space or the paragraph's end follows. `undefined` when the paragraph is cut off before the sentence ends.
+ * The first sentence of the first paragraph of prose, on one line: up to the first `.`, `!` or `?` before white
+ * space, else the whole paragraph. `undefined` when the text ends before that is certain.
  */
 function firstSentence(segment: Segment): string | undefined {
-  const paragraph: string[] = [];
-  let fenced = false;
-  let ended = false;
-  for (const line of segment.text.split('\n')) {
-    if (/^\s*(?:```|~~~)/.test(line)) fenced = !fenced;
-    const isProse = !fenced && line.trim() !== '' && !NOT_PROSE.test(line);
-    if (isProse) paragraph.push(line.trim());
-    else if (paragraph.length > 0) {
-      ended = true;
-      break;
-    }
-  }
-  const text = paragraph.join(' ').replace(/\s+/g, ' ');
+  const blocks = blocksOf(segment.text);
+  const index = blocks.findIndex((lines) => isProse(lines));
+  const text = (blocks[index] ?? []).join(' ').replace(/\s+/g, ' ').trim();
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text)?.[0];
   if (sentence !== undefined) return sentence;
-  return ended || segment.toEnd ? text || undefined : undefined;
+  const isComplete = index < blocks.length - 1 || segment.toEnd;
+  return isComplete && text !== '' ? text : undefined;
+}
+
+/** The lines between blank ones; fenced text counts as none. */
+function blocksOf(text: string): string[][] {
+  const blocks: string[][] = [[]];
+  let fenced = false;
+  for (const line of text.split('\n')) {
+    const isFence = FENCE.test(line);
+    if (isFence) fenced = !fenced;
+    if (isFence || fenced || line.trim() === '') blocks.push([]);
+    else blocks.at(-1)?.push(line.trim());
+  }
+  return blocks.filter((lines, index) => lines.length > 0 || index === blocks.length - 1);
+}
+
+function isProse(lines: readonly string[]): boolean {
+  const words = lines.join(' ').match(/\p{L}{2,}/gu)?.length ?? 0;
+  return words >= LEAST_WORDS && !NOT_PROSE.test(lines[0] ?? '') && !lines.some((line) => UNDERLINE.test(line));
 }

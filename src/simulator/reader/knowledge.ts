@@ -1,6 +1,7 @@
 import { stringArgument, type CallEvent, type ConversationEvent } from '../agents/conversation.ts';
 import { tellsToGoOn } from '../agents/user-text.ts';
 import { isPlaceholder, joinSegments, parseFilePage, type Segment } from './file-text.ts';
+import type { Finding } from './find-fact.ts';
 import { readSummaries, type SummaryMemory } from './memory-lines.ts';
 import { parseOpenedEntry, parsePassages, type Passage } from './recall-result.ts';
 
@@ -29,6 +30,9 @@ export interface OpenedOriginal {
   readonly lost: number;
 }
 
+/** Times that a result of recall may be taken out of the context again before the reader gives up on it. */
+export const MOST_LOST = 3;
+
 /** Everything that the reader knows: what its request shows, and nothing else. */
 export interface Knowledge {
   readonly files: ReadonlyMap<string, FileKnowledge>;
@@ -40,6 +44,8 @@ export interface Knowledge {
   readonly shortened: boolean;
   /** Something tells the model to go on. */
   readonly toldToGoOn: boolean;
+  /** Findings of this request already worked out, by item and fact. */
+  readonly findings: Map<string, Finding>;
 }
 
 export function pathOf(call: CallEvent): string | undefined {
@@ -66,6 +72,7 @@ export function gatherKnowledge(events: readonly ConversationEvent[], reportPath
     memory: readSummaries(summaries, reportPath),
     searches: gatherSearches(calls),
     opened: gatherOpened(calls),
+    findings: new Map(),
     shortened:
       summaries.length > 0 ||
       files.anyCleared ||
@@ -120,10 +127,14 @@ export function isFailure(call: CallEvent): boolean {
 
 function gatherSearches(calls: readonly CallEvent[]): ReadonlyMap<string, readonly Passage[]> {
   const searches = new Map<string, readonly Passage[]>();
+  const lost = new Map<string, number>();
   for (const call of calls) {
     const query = call.name === 'recall_search' ? stringArgument(call, 'query') : undefined;
-    if (query === undefined || call.result === undefined || isPlaceholder(call.result.text)) continue;
-    searches.set(query, parsePassages(call.result.text));
+    if (query === undefined || call.result === undefined) continue;
+    const isLost = isPlaceholder(call.result.text);
+    if (isLost) lost.set(query, (lost.get(query) ?? 0) + 1);
+    // A result that was taken out is worth another search, but not for ever.
+    if (!isLost || (lost.get(query) ?? 0) >= MOST_LOST) searches.set(query, parsePassages(call.result.text));
   }
   return searches;
 }

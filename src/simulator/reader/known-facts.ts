@@ -7,6 +7,13 @@ import { filesOfFact, type Item } from './reading-task.ts';
 
 /** What the reader knows of one fact: from a summary, from the file's own results, from what recall brought back. */
 export function knownFact(knowledge: Knowledge, item: Item, fact: Fact): Finding {
+  const key = JSON.stringify([item.label, fact.name, fact.words]);
+  const known = knowledge.findings.get(key) ?? workOut(knowledge, item, fact);
+  knowledge.findings.set(key, known);
+  return known;
+}
+
+function workOut(knowledge: Knowledge, item: Item, fact: Fact): Finding {
   const facts = memoryOf(knowledge, item)?.facts;
   const remembered = facts?.get(fact.name) ?? facts?.get(genericName(fact.question) ?? '');
   if (remembered !== undefined) return { state: 'found', value: remembered };

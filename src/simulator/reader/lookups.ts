@@ -1,7 +1,7 @@
 import type { Draft } from '../core/answer.ts';
 import type { Fact } from './fact-question.ts';
 import { knownFact } from './known-facts.ts';
-import type { Knowledge } from './knowledge.ts';
+import { MOST_LOST, type Knowledge } from './knowledge.ts';
 import { entriesOf, queriesFor } from './recall-evidence.ts';
 import { factsOf, filesOfFact, type Item, type ReadingTask } from './reading-task.ts';
 import type { ToolKit } from './tool-kit.ts';
@@ -12,14 +12,14 @@ const MOST_LOOKUPS = 4;
 /** All lookups of one answer together bring back at most about a sixth of the window, three characters a token. */
 const CHARACTERS_PER_WINDOW_TOKEN = 1 / 8;
 
+/** Characters of the largest page that a lookup asks for, whatever the window. */
+const MOST_CHARACTERS = 8000;
+
 /** Passages that a search is asked for. */
 const PASSAGES = 3;
 
 /** Pages of one entry that are opened before the reader gives up on it. */
 const MOST_PAGES = 12;
-
-/** Times that an opened entry may be taken out of the context again before the reader gives up on it. */
-const MOST_LOST = 3;
 
 /** Items whose facts are looked up before their rows are written, so that little is lost when the context is shortened again. */
 const MOST_ITEMS = 4;
@@ -27,7 +27,7 @@ const MOST_ITEMS = 4;
 type Call = Draft['calls'][number];
 
 /** Recall calls that would bring back the missing facts of some items; none when nothing more can be tried. */
-export function lookupsFor(
+function lookupsFor(
   task: ReadingTask,
   items: readonly Item[],
   knowledge: Knowledge,
@@ -39,7 +39,14 @@ export function lookupsFor(
     for (const fact of factsOf(task, item)) {
       if (knownFact(knowledge, item, fact).state !== 'unknown') continue;
       for (const path of filesOfFact(item, fact)) {
-        const call = nextLookup(knowledge, item, fact, path, tools, Math.floor(window * CHARACTERS_PER_WINDOW_TOKEN));
+        const call = nextLookup(
+          knowledge,
+          item,
+          fact,
+          path,
+          tools,
+          Math.min(MOST_CHARACTERS, Math.floor(window * CHARACTERS_PER_WINDOW_TOKEN)),
+        );
         if (call !== undefined) calls.set(JSON.stringify(call), call);
         if (calls.size >= MOST_LOOKUPS) return [...calls.values()];
       }
@@ -88,12 +95,18 @@ function nextPage(knowledge: Knowledge, entryId: string, tools: ToolKit, charact
   };
 }
 
-/** The first items of a part: up to and with the last of the few whose facts must be looked up. */
-export function withFewLookups(task: ReadingTask, items: readonly Item[], knowledge: Knowledge): readonly Item[] {
-  let missing = 0;
-  const end = items.findIndex((item) => {
-    if (factsOf(task, item).some((fact) => knownFact(knowledge, item, fact).state === 'unknown')) missing += 1;
-    return missing >= MOST_ITEMS;
-  });
-  return end === -1 ? items : items.slice(0, end + 1);
+/**
+ * What comes next for the items that the report still lacks: lookups for the first few, or none when enough rows in
+ * front are ready to be written. Few at a time, so that little is lost when the context is shortened in between.
+ */
+export function nextPart(
+  task: ReadingTask,
+  missing: readonly Item[],
+  knowledge: Knowledge,
+  tools: ToolKit,
+  window: number,
+): { readonly lookups: readonly Call[]; readonly ready: readonly Item[] } {
+  const open = missing.findIndex((item) => lookupsFor(task, [item], knowledge, tools, window).length > 0);
+  if (open === -1 || open >= MOST_ITEMS) return { lookups: [], ready: open === -1 ? missing : missing.slice(0, open) };
+  return { lookups: lookupsFor(task, missing.slice(0, MOST_ITEMS), knowledge, tools, window), ready: [] };
 }

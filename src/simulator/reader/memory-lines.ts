@@ -26,7 +26,7 @@ export function formatMemory(memory: Memory): string {
 const FACT = /^([\w][\w /-]{0,40}?) = ("(?:[^"\\]|\\.)*")$/;
 
 /** One line of a summary; `undefined` for a line that speaks of something else. */
-export function parseMemory(line: string): Memory | undefined {
+function parseMemory(line: string): Memory | undefined {
   const match = /^\s*[-*] (.+?): (.+)$/.exec(line);
   const label = match?.[1];
   const rest = match?.[2];

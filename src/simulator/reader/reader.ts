@@ -5,7 +5,7 @@ import type { SimulatorRequest } from '../core/request.ts';
 import { gatherKnowledge, pathOf, type Knowledge } from './knowledge.ts';
 import { isRead } from './known-facts.ts';
 import { readListing, type Listing } from './listing.ts';
-import { lookupsFor, withFewLookups } from './lookups.ts';
+import { nextPart } from './lookups.ts';
 import { parseReadingTask, type Item, type ReadingTask } from './reading-task.ts';
 import { CONTINUED, largestPart, nextRows, reportHead, reportState, rowOf } from './report.ts';
 import { findTools, type ToolKit } from './tool-kit.ts';
@@ -109,9 +109,9 @@ function writeNext(reading: Reading): Draft {
   if (needsLook(report, reading)) return lookAtReport(reading);
   const labels = report.labels ?? [];
   const missing = items.filter((item) => !labels.includes(item.label));
-  const left = withFewLookups(task, missing.slice(0, largestPart(request.model.window)), knowledge);
-  if (left.length === 0 && (labels.length > 0 || items.length === 0)) return finish(reading, items, labels);
-  const lookups = lookupsFor(task, left, knowledge, tools, request.model.window);
+  if (missing.length === 0 && (labels.length > 0 || items.length === 0)) return finish(reading, items, labels);
+  const part = missing.slice(0, largestPart(request.model.window));
+  const { lookups, ready } = nextPart(task, part, knowledge, tools, request.model.window);
   if (lookups.length > 0) {
     const text = random.pick([
       'Some facts are no longer in view; I look them up.',
@@ -120,7 +120,7 @@ function writeNext(reading: Reading): Draft {
     return { text, calls: lookups };
   }
   const rows = nextRows(
-    left.map((item) => rowOf(task, item, knowledge)),
+    ready.map((item) => rowOf(task, item, knowledge)),
     request.maximumOutput,
   );
   const isLast = missing.length === rows.length;

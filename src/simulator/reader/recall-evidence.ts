@@ -8,7 +8,7 @@ import type { Item } from './reading-task.ts';
 const TITLE_CHARACTERS = 800;
 
 /** Whether a text shows that it is about a file: it names the path, or itself by the item's name. */
-export function isAbout(text: string, item: Item, path: string): boolean {
+function isAbout(text: string, item: Item, path: string): boolean {
   if (text.includes(path)) return true;
   const name = item.label === path ? '' : item.label;
   if (name === '') return false;
@@ -33,7 +33,7 @@ export function queriesFor(item: Item, fact: Fact, path: string): readonly [stri
 }
 
 /** Passages that a fact's own queries found, best first. */
-export function passagesFor(knowledge: Knowledge, item: Item, fact: Fact, path: string): readonly Passage[] {
+function passagesFor(knowledge: Knowledge, item: Item, fact: Fact, path: string): readonly Passage[] {
   return queriesFor(item, fact, path).flatMap((query) => knowledge.searches.get(query) ?? []);
 }
 

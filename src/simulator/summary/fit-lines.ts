@@ -9,6 +9,9 @@ export interface SummaryLine {
   readonly shorter?: string;
 }
 
+/** Lines of at most this worth go before any other line is shortened. */
+const GIVEN_UP_FIRST = 10;
+
 /**
  * Lines that fit: the least worth give way first, of equal worth the earlier ones; a line is replaced by its
  * shorter form before it goes. Headings have endless worth and stay.
@@ -36,6 +39,3 @@ export function fitLines(lines: readonly SummaryLine[], limit: number): readonly
   }
   return shown.filter((text) => text !== undefined);
 }
-
-/** Lines of at most this worth go before any other line is shortened. */
-export const GIVEN_UP_FIRST = 10;

@@ -13,9 +13,8 @@ export interface World {
   readonly calls: { readonly name: string; readonly input: Record<string, unknown> }[];
   /** Text of the final answer. */
   answer: string;
+  readonly linesPerPage: number;
 }
-
-const LINES_PER_PAGE = 40;
 
 function schema(...names: readonly string[]): Anthropic.Tool.InputSchema {
   return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) };
@@ -61,13 +60,14 @@ export const FILE_TOOLS = [READ, LIST, WRITE];
 export const EDITING_TOOLS = [READ, WRITE_ONLY, EDIT];
 export const RECALL_TOOLS = [SEARCH, OPEN];
 
-export function createWorld(files: Record<string, string>, task: string): World {
+export function createWorld(files: Record<string, string>, task: string, linesPerPage = 40): World {
   return {
     files: new Map(Object.entries(files)),
     originals: [],
     messages: [{ role: 'user', content: task }],
     calls: [],
     answer: '',
+    linesPerPage,
   };
 }
 
@@ -84,7 +84,7 @@ function readPage(world: World, input: Input): string {
   if (content === undefined) throw new Error(`${text(input, 'path')} does not exist.`);
   const lines = content.replace(/\n$/, '').split('\n');
   const first = Number(input['offset'] ?? 1);
-  const last = Math.min(lines.length, first + LINES_PER_PAGE - 1);
+  const last = Math.min(lines.length, first + world.linesPerPage - 1);
   const shown = lines.slice(first - 1, last).map((line, index) => `${first + index}\t${line}`);
   const next = last < lines.length ? `read on with offset ${last + 1}` : 'end of file';
   return `${shown.join('\n')}\n[lines ${first}–${last} of ${lines.length}; ${next}]`;
