@@ -34,7 +34,7 @@ const FREE: ModelPrices = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
  */
 const SAFE_LIMITS: ModelLimits = { window: 128_000, maximumOutput: 8_192 };
 
-/** `sim-<N>k` of the provider `simulator`: a window of N × 1,024 tokens. */
+/** `sim-<N>k` of the providers `simulator`, `simulator-chat` and `simulator-responses`: a window of N × 1,024 tokens. */
 const SIMULATED_MODEL = /^sim-(\d{1,6})k$/;
 
 /**
@@ -58,7 +58,7 @@ export function modelFacts(name: string, overrides: Readonly<Record<string, Mode
 
 function tableFacts(name: string): ModelFacts {
   const { provider, model } = parseModelName(name);
-  const simulated = provider === 'simulator' ? SIMULATED_MODEL.exec(model) : null;
+  const simulated = /^simulator(-chat|-responses)?$/.test(provider) ? SIMULATED_MODEL.exec(model) : null;
   if (simulated !== null && Number(simulated[1]) > 0) {
     const window = Number(simulated[1]) * 1_024;
     return { limits: { window, maximumOutput: Math.min(8_192, Math.floor(window / 4)) }, prices: FREE, known: true };

@@ -82,6 +82,13 @@ test('limits and prices of a model: the file over the table', async () => {
   expect(prices).toMatchObject({ input: 1, output: 20, cacheRead: null });
 });
 
+test('the simulator has the same windows behind each of its protocols', async () => {
+  const configuration = await configurationOf('');
+  for (const provider of ['simulator', 'simulator-chat', 'simulator-responses']) {
+    expect(factsOf(configuration, `${provider}/sim-8k`)).toMatchObject({ known: true, limits: { window: 8_192 } });
+  }
+});
+
 test('a provider without key or address says which variable to set', async () => {
   const configuration = await configurationOf(
     'providers: { mine: { protocol: chat, baseUrl: http://h/v1/, apiKeyVariable: MY_KEY } }',
