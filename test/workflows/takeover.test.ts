@@ -74,7 +74,7 @@ test.each<[CrashPoint, string]>([
     expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
     const results = entries.filter((entry) => entry.kind === 'tool_result');
     expect(results).toHaveLength(FILES);
-    results.forEach((entry, index) => expect(textOf(entry.content)).toContain(`pump ${(index + 1) * 1_000 + 119}`));
+    results.forEach((entry, index) => expect(textOf(entry.content)).toContain(`pump ${(index + 1) * 1_000 + 5} `));
   },
 );
 
