@@ -28,25 +28,34 @@ interface OpenGroup<T extends EntryOutline> {
 /** Groups in order of their first entries. Linear. */
 export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Group<T>[] {
   const groups: OpenGroup<T>[] = [];
-  const exchanges = new Map<string, OpenGroup<T>>();
+  const exchanges = new ExchangeIndex<T>();
   for (const entry of entries) {
-    if (entry.kind === 'tool_result') {
-      const exchange = exchanges.get(exchangeKey(entry));
-      if (exchange !== undefined) {
-        exchange.entries.push(entry);
-        exchange.lastSequence = Math.max(exchange.lastSequence, entry.sequence);
-        continue;
-      }
+    const exchange = entry.kind === 'tool_result' ? exchanges.find(entry) : undefined;
+    if (exchange !== undefined) {
+      exchange.entries.push(entry);
+      if (entry.sequence > exchange.lastSequence) exchange.lastSequence = entry.sequence;
+      continue;
     }
     const group: OpenGroup<T> = { kind: groupKind(entry), entries: [entry], lastSequence: entry.sequence };
-    if (entry.kind === 'assistant') exchanges.set(exchangeKey(entry), group);
+    if (entry.kind === 'assistant') exchanges.add(entry, group);
     groups.push(group);
   }
   return closeGroups(groups);
 }
 
-function exchangeKey(entry: EntryOutline): string {
-  return `${entry.callNumber ?? ''}/${entry.turnId}`;
+/** Finds the group of a call by turn and call number. */
+class ExchangeIndex<T extends EntryOutline> {
+  private readonly turns = new Map<string, Map<number, OpenGroup<T>>>();
+
+  add(entry: T, group: OpenGroup<T>): void {
+    const turn = this.turns.get(entry.turnId);
+    if (turn === undefined) this.turns.set(entry.turnId, new Map([[entry.callNumber ?? 0, group]]));
+    else turn.set(entry.callNumber ?? 0, group);
+  }
+
+  find(entry: T): OpenGroup<T> | undefined {
+    return this.turns.get(entry.turnId)?.get(entry.callNumber ?? 0);
+  }
 }
 
 function groupKind(entry: EntryOutline): Group['kind'] {

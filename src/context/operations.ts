@@ -66,12 +66,9 @@ function isLarger(changed: readonly ContentPart[], original: readonly ContentPar
 /** A clear, measured from the outline alone. */
 export function clearOperation(entry: EntryOutline): Operation {
   if (entry.kind === 'note') return { entryId: entry.id, kind: 'clear', measurements: NO_MEASUREMENTS };
-  const text = clearedResultText({
-    entryId: entry.id,
-    toolName: entry.toolName ?? 'a tool',
-    characters: characterCount(entry.measurements),
-  });
-  return { entryId: entry.id, kind: 'clear', measurements: { ...measureText(text), frames: 1 } };
+  const toolName = entry.toolName ?? 'a tool';
+  const measurements = placeholderMeasurements(CLEARED_TEXT, entry, { letters: toolName.length, counts: 1 });
+  return { entryId: entry.id, kind: 'clear', measurements: { ...measurements, frames: 1 } };
 }
 
 /** A strip, measured from the outline alone. */
@@ -83,19 +80,41 @@ function withoutMedia(entry: EntryOutline): Measurements {
   const { measurements } = entry;
   const media = measurements.images + (measurements.documentPages > 0 ? 1 : 0);
   if (media === 0) return measurements;
-  const marker = strippedMediaText(
-    { type: 'image', mediaType: 'image/jpeg', data: '', width: 1_000, height: 1_000 },
-    entry.id,
-  );
+  const marker = placeholderMeasurements(STRIPPED_TEXT, entry, { letters: 0, counts: 0 });
   const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0, bytes: characterCount(measurements) };
-  return addMeasurements(text, scaleMeasurements(measureText(marker), media));
+  return addMeasurements(text, scaleMeasurements(marker, media));
 }
 
-/** What a clip's label adds, for an entry of this id: a text label, and one within each tool call. */
+/** What a clip's label adds: a text label, and one within each tool call. */
 function clipOverhead(entry: EntryOutline): Measurements {
-  const total = characterCount(entry.measurements);
-  const label = measureText(clipLabel({ entryId: entry.id, total, head: total, tail: total }));
+  const label = placeholderMeasurements(CLIP_LABEL, entry, { letters: 0, counts: 4 });
   return scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0));
+}
+
+// The placeholders without what differs from entry to entry: planning may need one for each of
+// 50,000 entries, and measuring that many texts would take most of its time.
+const CLEARED_TEXT = measureText(clearedResultText({ entryId: '', toolName: '', characters: 0 }));
+const CLIP_LABEL = measureText(clipLabel({ entryId: '', total: 0, head: 0, tail: 0 }));
+const STRIPPED_TEXT = measureText(
+  strippedMediaText({ type: 'image', mediaType: 'image/jpeg', data: '', width: 1_000, height: 1_000 }, ''),
+);
+/** Characters of a count as it is written, at most: 999,999,999. */
+const COUNT_CHARACTERS = 11;
+
+/** The entry's id is a dense run; counts and names are added by their lengths. */
+function placeholderMeasurements(
+  template: Measurements,
+  entry: EntryOutline,
+  differing: { readonly letters: number; readonly counts: number },
+): Measurements {
+  const symbols = differing.counts * COUNT_CHARACTERS;
+  return {
+    ...template,
+    letters: template.letters + differing.letters,
+    symbols: template.symbols + symbols,
+    dense: template.dense + entry.id.length,
+    bytes: template.bytes + differing.letters + symbols + entry.id.length,
+  };
 }
 
 /**

@@ -14,6 +14,8 @@ export interface PlanningState {
   readonly input: PlanInput;
   readonly inForce: ReadonlyMap<string, Operation>;
   readonly arrangement: ViewArrangement<EntryOutline>;
+  /** Visible notes but the rules, oldest first. */
+  readonly notes: readonly EntryOutline[];
   /** Groups of the kept part. */
   readonly groups: readonly Group[];
   /** System prompt, rules and tool schemas: no pass can shrink it. */
@@ -42,6 +44,7 @@ export function planningState(input: PlanInput): PlanningState {
     input,
     inForce,
     arrangement,
+    notes: [...arrangement.carriedNotes, ...arrangement.kept.filter((entry) => entry.kind === 'note')],
     groups: groupEntries(arrangement.kept),
     fixedTokens,
     summaryTokens,

@@ -1,5 +1,6 @@
 import { resolveAmount } from './budget.ts';
 import type { EntryOutline, NoteSlot } from './entry.ts';
+import type { Measurements } from './measurements.ts';
 import { characterCount } from './measurement-arithmetic.ts';
 import { clearOperation, clipOperation, stripOperation } from './operations.ts';
 import { isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
@@ -10,13 +11,16 @@ import type { ClippedKind, Reducer, TokenAmount } from './policy.ts';
 /** Below this a clip's label costs more than it wins (seeds/wolffish.md's code). Characters. */
 const WORTH_CLIPPING = 200;
 
+/** About what the line takes that stands for a cleared result. */
+const PLACEHOLDER_TOKENS = 50;
+
 /**
  * Applies the policy's reducers in order until the view is down to `goal` tokens. They need no
  * model, touch only what some request has carried already, and lose nothing: each placeholder names
  * its original.
  */
 export function reduce(state: PlanningState, draft: Draft, goal: number): void {
-  clearSupersededNotes(state, draft);
+  clearSupersededNotes(state, draft, state.notes);
   for (const reducer of state.input.policy.reduce) {
     if (draft.tokens <= goal) return;
     applyReducer(state, draft, reducer, goal);
@@ -38,9 +42,8 @@ function applyReducer(state: PlanningState, draft: Draft, reducer: Reducer, goal
 }
 
 /** A note that a newer one of its slot has replaced says nothing any more; the pass itself may append a continuation. */
-export function clearSupersededNotes(state: PlanningState, draft: Draft): void {
+export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: readonly EntryOutline[]): void {
   const seen = new Set<NoteSlot>(state.continuation ? ['continuation'] : []);
-  const notes = [...state.arrangement.carriedNotes, ...state.arrangement.kept].filter((entry) => entry.kind === 'note');
   for (const note of notes.toReversed()) {
     if (note.slot === undefined) continue;
     if (seen.has(note.slot)) tryOperation(state, draft, note, clearOperation(note));
@@ -52,11 +55,16 @@ export function clearSupersededNotes(state: PlanningState, draft: Draft): void {
 export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
   let kept = 0;
   for (const entry of state.arrangement.kept.toReversed()) {
+    if (!showsMedia(entry.measurements) || isUnseen(state, entry)) continue;
     const { images, documentPages } = shownMeasurements(state, draft, entry);
-    if ((images === 0 && documentPages === 0) || isUnseen(state, entry)) continue;
+    if (images === 0 && documentPages === 0) continue;
     kept += Math.max(images, 1);
     if (kept > keepNewest) tryOperation(state, draft, entry, withoutMedia(entry, operationOn(state, draft, entry)));
   }
+}
+
+export function showsMedia(measurements: Measurements): boolean {
+  return measurements.images > 0 || measurements.documentPages > 0;
 }
 
 /** A strip; of an entry that is clipped already, the same clip without its media. */
@@ -86,7 +94,7 @@ function clearToolResults(
     const shown = tokensOf(state, shownMeasurements(state, draft, entry));
     newest += shown;
     if (newest <= protect || isUnseen(state, entry) || entry.isError === true) continue;
-    won += Math.max(0, shown - tokensOf(state, clearOperation(entry).measurements));
+    won += Math.max(0, shown - PLACEHOLDER_TOKENS);
     candidates.push(entry);
   }
   if (won < amount(state, reducer.minimum)) return;

@@ -4,7 +4,7 @@ import { clipOperation } from './operations.ts';
 import { isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
 import type { Operation } from './plan.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
-import { stripImages, withoutMedia } from './reduce.ts';
+import { showsMedia, stripImages, withoutMedia } from './reduce.ts';
 
 /** A clip below this is no longer worth reading. Tokens. */
 const SMALLEST_CLIP = 64;
@@ -43,8 +43,7 @@ export function shrinkToFit(
 
 function stripAll(state: PlanningState, draft: Draft, entries: readonly EntryOutline[]): void {
   for (const entry of entries) {
-    const { images, documentPages } = shownMeasurements(state, draft, entry);
-    if (images > 0 || documentPages > 0) {
+    if (showsMedia(entry.measurements) && showsMedia(shownMeasurements(state, draft, entry))) {
       tryOperation(state, draft, entry, withoutMedia(entry, operationOn(state, draft, entry)));
     }
   }

@@ -1,5 +1,5 @@
 import { chooseCut } from './cut-point.ts';
-import type { EntryOutline } from './entry.ts';
+import type { EntryOutline, NoteSlot } from './entry.ts';
 import type { Group } from './groups.ts';
 import { keptUserMessages } from './kept-user-messages.ts';
 import { measureContent } from './measure.ts';
@@ -96,17 +96,21 @@ function layOut(state: PlanningState, rooms: Rooms): Layout | null {
 /** Frame of the summary message, continuation note and the notes that stand after the summary. */
 function overheadTokens(state: PlanningState): number {
   const frame = tokensOf(state, measureContent(summaryContent('')));
-  return frame + state.continuationTokens + carriedNoteTokens(state, Infinity);
+  return frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
 }
 
 /** The newest plan and memories before a cut; they are carried over it. */
-function carriedNoteTokens(state: PlanningState, before: number): number {
-  const newest = new Map<string, number>();
-  for (const entry of [...state.arrangement.carriedNotes, ...state.arrangement.kept]) {
-    if (entry.kind !== 'note' || entry.sequence >= before || entry.slot === 'continuation') continue;
-    newest.set(entry.slot ?? '', tokensOf(state, entry.measurements));
+function carriedNotes(state: PlanningState, before: number): readonly EntryOutline[] {
+  const newest = new Map<NoteSlot, EntryOutline>();
+  for (const entry of state.notes) {
+    if (entry.sequence >= before || entry.slot === undefined || entry.slot === 'continuation') continue;
+    newest.set(entry.slot, entry);
   }
-  return [...newest.values()].reduce((sum, tokens) => sum + tokens, 0);
+  return [...newest.values()];
+}
+
+function noteTokens(state: PlanningState, notes: readonly EntryOutline[]): number {
+  return notes.reduce((sum, note) => sum + tokensOf(state, note.measurements), 0);
 }
 
 function completePlan(
@@ -123,7 +127,8 @@ function completePlan(
   const spoken = dropped.filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
   if (spoken.length === 0 || !winsByDropping(state, layout, of.summaryLimit)) return null;
   const draft = draftAfterCut(state, layout, of.summaryLimit);
-  clearSupersededNotes(state, draft);
+  const shownNotes = [...carriedNotes(state, cut), ...state.notes.filter((note) => note.sequence >= cut)];
+  clearSupersededNotes(state, draft, shownNotes);
   const shown = [...layout.userEntries, ...layout.keptGroups.flatMap((group) => group.entries)];
   shrinkToFit(state, draft, { entries: shown, goal: of.goal });
   return {
@@ -156,7 +161,7 @@ function isSplit(dropped: readonly EntryOutline[], cut: Group): boolean {
 
 function draftAfterCut(state: PlanningState, layout: Layout, summaryLimit: number): Draft {
   const frame = tokensOf(state, measureContent(summaryContent('')));
-  const notes = carriedNoteTokens(state, layout.cut.firstSequence);
+  const notes = noteTokens(state, carriedNotes(state, layout.cut.firstSequence));
   const tokens =
     state.fixedTokens + frame + summaryLimit + notes + layout.userTokens + layout.tailTokens + state.continuationTokens;
   return { operations: new Map(), tokens };

@@ -2,7 +2,7 @@ import type { EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import type { PlanInput, PlanPart } from './plan.ts';
-import { summaryRequestLimit } from './summary-request.ts';
+import { PREVIOUS_SHARE, summaryRequestLimit } from './summary-request.ts';
 
 /** Frame and placeholders of one entry in a transcript, tokens. */
 const ENTRY_FRAME_TOKENS = 20;
@@ -13,14 +13,24 @@ const PARTS_MAXIMUM = 48;
 /** A part's summary is at least this long, tokens. */
 const PART_OUTPUT_MINIMUM = 128;
 
-/** The one part of an extractive summary: written by the program, so no window limits what it reads. */
-export function extractivePart(dropped: readonly EntryOutline[], maximumOutput: number): PlanPart[] {
-  return [part({ number: 1, wave: 1, stretch: { kind: 'history', entries: dropped }, inputTokens: 0, maximumOutput })];
+interface SizedEntry {
+  readonly sequence: number;
+  readonly turnId: string;
+  readonly isResult: boolean;
+  /** Of the original as a transcript shows it. */
+  readonly tokens: number;
 }
 
 interface Stretch {
   readonly kind: 'history' | 'turn_prefix';
-  readonly entries: readonly EntryOutline[];
+  readonly entries: readonly SizedEntry[];
+}
+
+/** The one part of an extractive summary: written by the program, so no window limits what it reads. */
+export function extractivePart(dropped: readonly EntryOutline[], maximumOutput: number): PlanPart[] {
+  const fromSequence = dropped[0]?.sequence ?? 0;
+  const toSequence = dropped.at(-1)?.sequence ?? 0;
+  return [{ number: 1, wave: 1, kind: 'history', fromSequence, toSequence, inputTokens: 0, maximumOutput }];
 }
 
 /**
@@ -39,66 +49,62 @@ export function summaryParts(
     readonly maximumOutput: number;
   },
 ): PlanPart[] {
-  const previousTokens = input.summary === null ? 0 : tokensOf(input, input.summary.measurements);
-  const stretches = splitStretches(plan.dropped, plan.splitTurnId);
-  const overhead = requestOverhead(input);
-  const limit = summaryRequestLimit(input.summarizer, plan.maximumOutput);
-  const single =
-    stretches.length === 1 || input.policy.summary.splitTurn === 'together' ? whole(plan.dropped, stretches) : null;
-  if (single !== null) {
-    const tokens = overhead + previousTokens + transcriptTokens(input, single.entries);
-    if (tokens <= limit) {
-      return [part({ number: 1, wave: 1, stretch: single, inputTokens: tokens, maximumOutput: plan.maximumOutput })];
-    }
-  }
-  return partsWithMerge(input, { stretches, overhead, limit, previousTokens, maximumOutput: plan.maximumOutput });
+  const sized = plan.dropped.map((entry) => sizedEntry(input, entry));
+  const stretches = splitStretches(sized, plan.splitTurnId);
+  const frame: RequestFrame = {
+    limit: summaryRequestLimit(input.summarizer, plan.maximumOutput),
+    overhead: requestOverhead(input),
+    previousTokens: input.summary === null ? 0 : rawTokens(input.summary.measurements) * input.calibration.factor,
+    maximumOutput: plan.maximumOutput,
+  };
+  const mayBeOne = stretches.length === 1 || input.policy.summary.splitTurn === 'together';
+  const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized);
+  if (!mayBeOne || inputTokens > frame.limit) return partsWithMerge(stretches, frame);
+  const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
+  const { maximumOutput } = plan;
+  return [readingPart({ kind, entries: sized }, { number: 1, inputTokens, maximumOutput })];
 }
 
-/** All that is dropped as one stretch. */
-function whole(dropped: readonly EntryOutline[], [first, ...others]: readonly Stretch[]): Stretch {
-  return { kind: others.length === 0 && first !== undefined ? first.kind : 'history', entries: dropped };
+/** What a summary request holds besides the transcript. Tokens. */
+interface RequestFrame {
+  readonly limit: number;
+  readonly overhead: number;
+  readonly previousTokens: number;
+  readonly maximumOutput: number;
 }
 
-function partsWithMerge(
-  input: PlanInput,
-  plan: {
-    stretches: readonly Stretch[];
-    overhead: number;
-    limit: number;
-    previousTokens: number;
-    maximumOutput: number;
-  },
-): PlanPart[] {
-  const room = Math.max(1, plan.limit - plan.overhead);
-  const all = plan.stretches.reduce((sum, stretch) => sum + transcriptTokens(input, stretch.entries), 0);
-  const size = Math.max(room, all / (PARTS_MAXIMUM - plan.stretches.length));
-  const packed = plan.stretches.flatMap((stretch) => packStretch(input, stretch, size));
-  const forTexts = Math.max(0, room - Math.min(plan.previousTokens, room * 0.4));
+function partsWithMerge(stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] {
+  const room = Math.max(1, frame.limit - frame.overhead);
+  const packed = packAll(stretches, room);
+  const forTexts = Math.max(0, room - Math.min(frame.previousTokens, room * PREVIOUS_SHARE));
   const maximumOutput = Math.max(
-    Math.min(PART_OUTPUT_MINIMUM, plan.maximumOutput),
-    Math.floor(Math.min(plan.maximumOutput, forTexts / packed.length)),
+    Math.min(PART_OUTPUT_MINIMUM, frame.maximumOutput),
+    Math.floor(Math.min(frame.maximumOutput, forTexts / packed.length)),
   );
-  const parts = packed.map((stretch, index) =>
-    part({
-      number: index + 1,
-      wave: 1,
-      stretch,
-      inputTokens: Math.min(plan.limit, plan.overhead + transcriptTokens(input, stretch.entries)),
-      maximumOutput,
-    }),
-  );
-  const mergeTokens = plan.overhead + plan.previousTokens + parts.length * maximumOutput;
+  const parts = packed.map((stretch, index) => {
+    const inputTokens = Math.min(frame.limit, frame.overhead + sumTokens(stretch.entries));
+    return readingPart(stretch, { number: index + 1, inputTokens, maximumOutput });
+  });
+  const mergeTokens = frame.overhead + frame.previousTokens + parts.length * maximumOutput;
   const merge: PlanPart = {
     number: parts.length + 1,
     wave: 2,
     kind: 'merge',
-    inputTokens: Math.ceil(Math.min(plan.limit, mergeTokens)),
-    maximumOutput: plan.maximumOutput,
+    inputTokens: Math.ceil(Math.min(frame.limit, mergeTokens)),
+    maximumOutput: frame.maximumOutput,
   };
   return [...parts, merge];
 }
 
-function splitStretches(dropped: readonly EntryOutline[], splitTurnId: string | null): Stretch[] {
+/** As many parts as the summarizer's window asks for; when those are too many, larger ones that are shortened when read. */
+function packAll(stretches: readonly Stretch[], room: number): Stretch[] {
+  for (let size = room; ; size *= 1.5) {
+    const packed = stretches.flatMap((stretch) => packStretch(stretch, size));
+    if (packed.length < PARTS_MAXIMUM || packed.length === stretches.length) return packed;
+  }
+}
+
+function splitStretches(dropped: readonly SizedEntry[], splitTurnId: string | null): Stretch[] {
   const border = splitTurnId === null ? -1 : dropped.findIndex((entry) => entry.turnId === splitTurnId);
   if (border === -1) return [{ kind: 'history', entries: dropped }];
   const stretches: Stretch[] = [
@@ -112,12 +118,12 @@ function splitStretches(dropped: readonly EntryOutline[], splitTurnId: string | 
  * Consecutive groups of at most `size` tokens, so that a part sees each call with its results. A
  * larger group is taken apart; a larger single entry stands alone and is shortened when read.
  */
-function packStretch(input: PlanInput, stretch: Stretch, size: number): Stretch[] {
-  const packed: EntryOutline[][] = [];
-  let open: EntryOutline[] = [];
+function packStretch(stretch: Stretch, size: number): Stretch[] {
+  const packed: SizedEntry[][] = [];
+  let open: SizedEntry[] = [];
   let tokens = 0;
-  const add = (entries: readonly EntryOutline[]): void => {
-    const added = transcriptTokens(input, entries);
+  const add = (entries: readonly SizedEntry[]): void => {
+    const added = sumTokens(entries);
     if (added > size && entries.length > 1) {
       for (const entry of entries) add([entry]);
       return;
@@ -136,48 +142,37 @@ function packStretch(input: PlanInput, stretch: Stretch, size: number): Stretch[
 }
 
 /** Entries up to the next group border, in order of arrival: parts are ranges of sequences. */
-function groupsInOrder(entries: readonly EntryOutline[]): EntryOutline[][] {
-  const groups: EntryOutline[][] = [];
+function groupsInOrder(entries: readonly SizedEntry[]): SizedEntry[][] {
+  const groups: SizedEntry[][] = [];
   for (const entry of entries) {
     const open = groups.at(-1);
-    if (entry.kind === 'tool_result' && open !== undefined) open.push(entry);
+    if (entry.isResult && open !== undefined) open.push(entry);
     else groups.push([entry]);
   }
   return groups;
 }
 
-function part(of: {
-  number: number;
-  wave: number;
-  stretch: Stretch;
-  inputTokens: number;
-  maximumOutput: number;
-}): PlanPart {
-  const first = of.stretch.entries[0];
-  const last = of.stretch.entries.at(-1);
-  return {
-    number: of.number,
-    wave: of.wave,
-    kind: of.stretch.kind,
-    ...(first === undefined || last === undefined ? {} : { fromSequence: first.sequence, toSequence: last.sequence }),
-    inputTokens: Math.ceil(of.inputTokens),
-    maximumOutput: of.maximumOutput,
-  };
+function readingPart(
+  { kind, entries }: Stretch,
+  of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
+): PlanPart {
+  const fromSequence = entries[0]?.sequence ?? 0;
+  const toSequence = entries.at(-1)?.sequence ?? 0;
+  return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens: Math.ceil(of.inputTokens) };
 }
 
-function tokensOf(input: PlanInput, measurements: EntryOutline['measurements']): number {
-  return rawTokens(measurements) * input.calibration.factor;
+function sumTokens(entries: readonly SizedEntry[]): number {
+  let sum = 0;
+  for (const entry of entries) sum += entry.tokens;
+  return sum;
 }
 
-/** Originals as a transcript shows them: media are one line each. */
-function transcriptTokens(input: PlanInput, entries: readonly EntryOutline[]): number {
-  let tokens = 0;
-  for (const { measurements } of entries) {
-    const media = measurements.images + measurements.documentPages;
-    const read = media === 0 ? measurements : { ...measurements, images: 0, imagePatches: 0, documentPages: 0 };
-    tokens += tokensOf(input, read) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
-  }
-  return tokens;
+/** An original as a transcript shows it: media are one line each. */
+function sizedEntry(input: PlanInput, { sequence, turnId, kind, measurements }: EntryOutline): SizedEntry {
+  const hasMedia = measurements.images > 0 || measurements.documentPages > 0;
+  const read = hasMedia ? { ...measurements, images: 0, imagePatches: 0, documentPages: 0 } : measurements;
+  const tokens = rawTokens(read) * input.calibration.factor + ENTRY_FRAME_TOKENS * (1 + measurements.images);
+  return { sequence, turnId, isResult: kind === 'tool_result', tokens };
 }
 
 /** Prompt, sections and quoted instructions, counted with the longest of the three prompts. */

@@ -10,7 +10,7 @@ import type { AgentView, View } from './view.ts';
 /** The estimate of a request that was never sent may be this much too low. */
 const ESTIMATE_MARGIN = 0.9;
 /** A previous summary that is larger than this share of the request loses its middle. */
-const PREVIOUS_SHARE = 0.4;
+export const PREVIOUS_SHARE = 0.4;
 /** Characters of the agent's instructions, and of a focus, that are quoted at most. */
 const QUOTED_CHARACTERS = 2_000;
 /** English words per token, for telling the model how long its answer may be. */

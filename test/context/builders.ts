@@ -23,8 +23,9 @@ export function text(value: string): ContentPart[] {
   return [{ type: 'text', text: value }];
 }
 
-/** Prose of about `characters` characters, different for each seed. */
-export function prose(characters: number, seed = 1): string {
+const PROSE = generatedProse(600_000);
+
+function generatedProse(characters: number): string {
   const words = [
     'storage',
     'window',
@@ -40,13 +41,19 @@ export function prose(characters: number, seed = 1): string {
     'kept',
     'by',
   ];
-  let state = seed * 2_654_435_761;
-  let result = '';
-  while (result.length < characters) {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    result += `${words[state % words.length] ?? 'a'}${state % 11 === 0 ? '.\n' : ' '}`;
+  const result: string[] = [];
+  let state = 2_654_435;
+  for (let length = 0; length < characters; length += 5) {
+    state = (state * 48_271) % 2_147_483_647;
+    result.push(words[state % words.length] ?? 'a', state % 11 === 0 ? '.\n' : ' ');
   }
-  return result.slice(0, characters);
+  return result.join('');
+}
+
+/** Prose of exactly `characters` characters, up to 400,000, different for each seed. */
+export function prose(characters: number, seed = 1): string {
+  const start = (seed * 7_919) % 200_000;
+  return PROSE.slice(start, start + characters);
 }
 
 export function image(width = 800, height = 600): ContentPart {

@@ -1,29 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { CompactionPlan, PlanInput } from '../../src/context/plan.ts';
-import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { planCompaction, weakerForm } from '../../src/context/plan-compaction.ts';
-import { Conversation, image, prose, viewText } from './builders.ts';
-
-function planOf(conversation: Conversation, change: Partial<PlanInput> = {}): CompactionPlan {
-  const result = planCompaction({ ...conversation.planInput(change.reason), ...change });
-  if (result.kind !== 'planned') throw new Error(`nothing was planned: ${result.kind}`);
-  return result.plan;
-}
-
-function withPolicy(change: Partial<CompactionPolicy>): CompactionPolicy {
-  return { ...DEFAULT_POLICY, ...change };
-}
-
-const NO_REDUCERS = withPolicy({ reduce: [] });
-
-/** A turn that reads `files` files of `characters` each. */
-function reading(files: number, characters: number, policy = DEFAULT_POLICY): Conversation {
-  const conversation = new Conversation({ policy });
-  conversation.log.user('Read all files and report their versions.');
-  for (let file = 0; file < files; file += 1) conversation.log.step([prose(characters, file + 1)]);
-  return conversation;
-}
+import { Conversation, image, prose } from './builders.ts';
+import { NO_REDUCERS, planOf, reading, withPolicy } from './planning.ts';
 
 describe('trigger', () => {
   test('below the trigger nothing is planned, above it something is', () => {
@@ -168,124 +147,6 @@ describe('summary', () => {
     const second = planOf(conversation);
     const from = Math.min(...second.parts.map((part) => part.fromSequence ?? Infinity));
     expect(from).toBe(first.firstKeptSequence);
-  });
-});
-
-describe('what users of such systems ran into', () => {
-  test('D1 W10 a forced pass shrinks something even if the estimate says that all is well', () => {
-    const conversation = reading(6, 8_000);
-    expect(planCompaction(conversation.planInput()).kind).toBe('fits');
-    const plan = planOf(conversation, { reason: 'overflow' });
-    expect(plan.tokensAfter).toBeLessThan(plan.tokensBefore * 0.7);
-  });
-
-  test('R2 a forced pass aims lower than one at the threshold', () => {
-    const conversation = reading(14, 8_000, NO_REDUCERS);
-    const atThreshold = planOf(conversation);
-    const forced = planOf(conversation, { reason: 'overflow' });
-    expect(forced.tokensAfter).toBeLessThan(atThreshold.tokensAfter);
-    expect(forced.acceptedTokens).toBeLessThan(atThreshold.acceptedTokens);
-  });
-
-  test('D2 a conversation that overflows by images alone can be repaired', () => {
-    const seen = new Conversation();
-    seen.log.user('look at these');
-    for (let step = 0; step < 20; step += 1) seen.log.step([[image(1_500, 1_400)]]);
-    expect(planOf(seen, { reason: 'overflow' }).tokensAfter).toBeLessThan(seen.budget.target);
-    const fresh = new Conversation();
-    fresh.log.user([
-      { type: 'text', text: 'What is on these?' },
-      ...Array.from({ length: 20 }, () => image(1_500, 1_400)),
-    ]);
-    const plan = planOf(fresh);
-    expect(plan.operations[0]?.measurements.images).toBe(0);
-    fresh.commit(plan, '');
-    expect(viewText(fresh.view())).toContain('What is on these?');
-  });
-
-  test('D9 one giant user message is clipped, head and tail kept', () => {
-    const conversation = new Conversation();
-    const giant = conversation.log.user(`FIRST ${prose(400_000)} LAST`);
-    const plan = planOf(conversation);
-    expect(plan).toMatchObject({ form: 'clip_only', parts: [] });
-    conversation.commit(plan, '');
-    const shown = viewText(conversation.view());
-    expect(shown).toContain('FIRST');
-    expect(shown).toContain('LAST');
-    expect(shown).toContain(`recall_open ${giant.id}`);
-    expect(planCompaction(conversation.planInput()).kind).toBe('fits');
-  });
-
-  test('D11 a log that ends in one giant result is compacted: the result is clipped', () => {
-    const conversation = reading(5, 4_000);
-    const [, giant] = conversation.log.step([prose(300_000)]);
-    const plan = planOf(conversation);
-    expect(plan.operations.map(({ entryId }) => entryId)).toContain(giant?.id);
-    expect(plan.tokensAfter).toBeLessThanOrEqual(plan.acceptedTokens);
-  });
-
-  test('D9 an answer with one giant argument is clipped as the very last resort', () => {
-    const conversation = new Conversation();
-    conversation.log.user('write it');
-    conversation.log.step(['written'], {
-      tool: 'write_file',
-      arguments: JSON.stringify({ path: 'report.md', content: prose(300_000) }),
-    });
-    const plan = planOf(conversation);
-    conversation.commit(plan, '');
-    expect(viewText(conversation.view())).toContain('report.md');
-    expect(planCompaction(conversation.planInput()).kind).toBe('fits');
-  });
-
-  test('R1 exhausted only when the floor is over the window, with what fills it', () => {
-    const conversation = reading(2, 400);
-    const input = conversation.planInput();
-    const letters = 150_000;
-    const fixed = { ...input.fixed, letters };
-    const result = planCompaction({ ...input, fixed });
-    expect(result.kind).toBe('exhausted');
-    if (result.kind !== 'exhausted') return;
-    expect(result.breakdown.fixed).toBeGreaterThan(result.breakdown.inputBudget);
-    const { total, fixed: floor, summary, userMessages, assistantMessages, toolResults, notes } = result.breakdown;
-    expect(Math.abs(total - (floor + summary + userMessages + assistantMessages + toolResults + notes))).toBeLessThan(
-      6,
-    );
-  });
-
-  test('R1 over the trigger with nothing to shrink, but within the window: the request goes out', () => {
-    const conversation = reading(2, 400);
-    const input = conversation.planInput();
-    const result = planCompaction({ ...input, fixed: { ...input.fixed, letters: 110_000 } });
-    expect(result.kind).toBe('fits');
-    expect(planCompaction({ ...input, fixed: { ...input.fixed, letters: 110_000 }, reason: 'overflow' }).kind).toBe(
-      'exhausted',
-    );
-  });
-
-  test('100,000 tiny entries are summarized', () => {
-    const conversation = new Conversation();
-    conversation.log.user('go');
-    for (let step = 0; step < 6_000; step += 1) conversation.log.answer('ok');
-    const plan = planOf(conversation);
-    expect(plan.form).toBe('summary');
-    expect(plan.tokensAfter).toBeLessThanOrEqual(plan.acceptedTokens);
-  });
-
-  test('only tool results and no user message can be compacted', () => {
-    const conversation = new Conversation({ policy: NO_REDUCERS });
-    for (let step = 0; step < 14; step += 1) conversation.log.step([prose(8_000, step)]);
-    const plan = planOf(conversation);
-    expect(plan).toMatchObject({ form: 'summary', keptUserEntryIds: [] });
-  });
-
-  test('R26 with a smaller model the same conversation is compacted before the next call', () => {
-    const large = new Conversation({ limits: { window: 200_000, maximumOutput: 16_000 } });
-    large.log.user('go');
-    for (let step = 0; step < 14; step += 1) large.log.step([prose(8_000, step)]);
-    expect(planCompaction(large.planInput()).kind).toBe('fits');
-    const small = new Conversation();
-    small.log.entries.push(...large.log.entries);
-    expect(planCompaction(small.planInput()).kind).toBe('planned');
   });
 });
 

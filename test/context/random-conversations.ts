@@ -55,7 +55,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 export const happenings: fc.Arbitrary<readonly Happening[]> = fc
   .array(happening, { minLength: 10, maxLength: 60 })
-  .map((list) => [{ kind: 'turn', characters: 400 } as const, ...list]);
+  .map((list) => list.toSpliced(0, 0, { kind: 'turn', characters: 400 }));
 
 export const limits: fc.Arbitrary<ModelLimits> = fc.constantFrom(
   { window: 8_192, maximumOutput: 2_048 },
