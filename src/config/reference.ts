@@ -52,7 +52,7 @@ models:
 /** The text of `docs/configuration.md`: every option with type, meaning, unit and default, made from the schema. */
 export function configurationReference(): string {
   const schema: unknown = z.toJSONSchema(configurationOptions, { io: 'input' });
-  const groups = topLevel(schema).map(([name, rows]) => [`## ${name}`, '', table(rows), ''].join('\n'));
+  const groups = topLevel(schema).map(([name, rows]) => [`## ${name}`, '', optionTable(rows), ''].join('\n'));
   return [
     '# Configuration',
     '',
@@ -68,35 +68,38 @@ export function configurationReference(): string {
     EXAMPLE.trimEnd(),
     '```',
     '',
-    'An *amount* is a number of tokens: `{ tokens: 30000 }`, taken as it is; `{ fraction: 0.5 }`, a part of the input',
+    'An _amount_ is a number of tokens: `{ tokens: 30000 }`, taken as it is; `{ fraction: 0.5 }`, a part of the input',
     'budget (the window less the output reserve) or, with `of: window`, of the whole window; or both, and the smaller',
     'counts. An amount that is given replaces the whole amount of the preset. Numbers that contradict each other are refused.',
     '',
     ...groups,
     '## Environment',
     '',
-    '| variable | meaning | default |',
-    '|---|---|---|',
-    ...ENVIRONMENT_VARIABLES.map(variableRow),
+    variableTable(ENVIRONMENT_VARIABLES),
     '',
     'Processes and set-up read these:',
     '',
-    '| variable | meaning | default |',
-    '|---|---|---|',
-    ...PROCESS_VARIABLES.map(variableRow),
+    variableTable(PROCESS_VARIABLES),
     '',
   ].join('\n');
 }
 
-function variableRow({ name, meaning, defaultText }: (typeof PROCESS_VARIABLES)[number]): string {
-  return `| \`${name}\` | ${meaning} | ${defaultText} |`;
+function variableTable(variables: typeof PROCESS_VARIABLES): string {
+  const rows = variables.map(({ name, meaning, defaultText }) => [`\`${name}\``, meaning, defaultText]);
+  return table(['variable', 'meaning', 'default'], rows);
 }
 
-function table(rows: readonly OptionRow[]): string {
-  const lines = rows.map(
-    ({ path, type, meaning, defaultText }) => `| \`${path}\` | ${type} | ${meaning} | ${defaultText} |`,
-  );
-  return ['| option | type | meaning | default |', '|---|---|---|---|', ...lines].join('\n');
+function optionTable(rows: readonly OptionRow[]): string {
+  const cells = rows.map(({ path, type, meaning, defaultText }) => [`\`${path}\``, type, meaning, defaultText]);
+  return table(['option', 'type', 'meaning', 'default'], cells);
+}
+
+/** Aligned as the formatter aligns it, so that formatting the file changes nothing. */
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((_, column) => Math.max(3, ...[header, ...rows].map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
+  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
 function topLevel(schema: unknown): (readonly [string, OptionRow[]])[] {
