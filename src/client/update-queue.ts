@@ -27,7 +27,8 @@ export function createUpdateQueue<Item>(): UpdateQueue<Item> {
     },
     async *[Symbol.asyncIterator]() {
       for (;;) {
-        while (items.length > 0) yield items.shift() as Item;
+        for (const item of items.splice(0)) yield item;
+        if (items.length > 0) continue;
         if (failure !== null) throw failure.error;
         if (ended) return;
         await new Promise<void>((resolve) => {

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL, listEvents } from '../store/events.ts';
 import type { EventRow } from '../store/events.ts';
 import { liveTextChannel } from '../store/live-text-channel.ts';
-import type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';
+import type { TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';
 import { createUpdateQueue } from './update-queue.ts';
 import type { UpdateQueue } from './update-queue.ts';
 
@@ -16,10 +17,10 @@ const LOOK_INTERVAL_MILLISECONDS = 2_000;
  * their table, notifications only say when: what a lost connection missed is found by the next look.
  */
 export async function* watchConversation(database: Database, options: WatchOptions): AsyncGenerator<WatchUpdate> {
-  const { conversationId, liveText = true, signal } = options;
+  const { conversationId, signal } = options;
   const queue = createUpdateQueue<WatchUpdate>();
   const reader = createEventReader(database, conversationId, options.afterSequence ?? 0, queue);
-  const channel = conversationChannel(liveText, conversationId, queue);
+  const channel = conversationChannel(options.liveText ?? true, conversationId, queue);
   const onAbort = (): void => queue.end();
   signal?.addEventListener('abort', onAbort, { once: true });
   const timer = setInterval(() => reader.look(), LOOK_INTERVAL_MILLISECONDS);
@@ -43,6 +44,15 @@ export async function* watchConversation(database: Database, options: WatchOptio
   }
 }
 
+const liveText = z.object({
+  turnId: z.string(),
+  callNumber: z.number(),
+  attempt: z.number(),
+  kind: z.enum(['text', 'thinking']),
+  offset: z.number(),
+  text: z.string(),
+});
+
 function conversationChannel(
   wanted: boolean,
   conversationId: string,
@@ -52,7 +62,7 @@ function conversationChannel(
   return [
     [
       liveTextChannel(conversationId),
-      (payload) => queue.push({ type: 'live_text', text: JSON.parse(payload) as LiveTextUpdate }),
+      (payload) => queue.push({ type: 'live_text', text: liveText.parse(JSON.parse(payload)) }),
     ],
   ];
 }

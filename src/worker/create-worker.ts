@@ -68,5 +68,8 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
 }
 
 function missing(what: string, variable: string): ConfigurationError {
-  return new ConfigurationError('configuration_invalid', `no ${what} is known: run \`npx holdfast dev\` or set ${variable}`);
+  return new ConfigurationError(
+    'configuration_invalid',
+    `no ${what} is known: run \`npx holdfast dev\` or set ${variable}`,
+  );
 }

@@ -84,7 +84,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     closers.push(() => client.connection.close());
     const workers = await createWorkers(setup, { database, liveDatabase, connection, client, identity });
     const stopUpkeep = await keepUpkeepSchedule(client, database, taskQueue, logger);
-    const ended = workers.run().finally(async () => {
+    const ended = runThenClose(workers, async () => {
       stopUpkeep();
       await close();
     });
@@ -93,6 +93,14 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+async function runThenClose(workers: TurnWorkers, close: () => Promise<void>): Promise<void> {
+  try {
+    await workers.run();
+  } finally {
+    await close();
   }
 }
 

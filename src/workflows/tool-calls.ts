@@ -11,10 +11,11 @@ export async function runToolCalls(
   progress: TurnProgress,
   answer: { readonly tools: readonly CalledTool[]; readonly calls: readonly number[] },
 ): Promise<void> {
-  const calls = answer.calls.map((tool) => answer.tools[tool] as CalledTool);
+  const calls = answer.calls.flatMap((place) => answer.tools[place] ?? []);
   for (const wave of toolWaves(calls)) {
     await atMost(CONCURRENT_TOOL_CALLS, wave, async (callIndex) => {
-      const tool = calls[callIndex] as CalledTool;
+      const tool = calls[callIndex];
+      if (tool === undefined) return;
       await activities.runTool.executeWithOptions(
         {
           summary: tool.name,
