@@ -112,6 +112,15 @@ describe('a summary', () => {
     expect(summary.match(/For each item, note:/g)).toHaveLength(1);
   });
 
+  test('takes no appended line of an earlier summary for an item of the task', async () => {
+    const sim = await simulator();
+    const world = await readSome(sim, createWorld(packageFiles(facts), task), 7);
+    const previous = `${await ask(sim, { messages: world.messages })}\n\n## Kept From the Originals\n- File: packages/library-1/package.json\n- Identifier: a/b.c`;
+    const open = section(await ask(sim, { previous }), 'Open Items');
+    expect(open).toContain('library-8:');
+    expect(open).not.toMatch(/File|Identifier/);
+  });
+
   test('a merge puts parts together, also of a part that did not see the task', async () => {
     const sim = await simulator();
     const world = await readSome(sim, createWorld(packageFiles(facts), task), 12);

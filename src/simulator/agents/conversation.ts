@@ -1,5 +1,5 @@
 import type { SimulatorRequest } from '../core/request.ts';
-import { classifyUserText, type UserTextKind } from './user-text.ts';
+import { classifyUserText, splitUserText, type UserTextKind } from './user-text.ts';
 
 /** What a tool answered. */
 export interface CallResult {
@@ -37,7 +37,10 @@ export function readConversation(request: SimulatorRequest): readonly Conversati
           const heading = message.blocks[index - 1];
           // A note's heading may be a block of its own: `[Current plan]`, and then the plan.
           const isUnderHeading = heading?.kind === 'text' && /^\s*\[[^\]\n]+\]\s*$/.test(heading.text);
-          return [{ kind: 'user', textKind: isUnderHeading ? 'note' : classifyUserText(block.text), text: block.text }];
+          return splitUserText(block.text).map((text, part) => {
+            const textKind = isUnderHeading && part === 0 ? 'note' : classifyUserText(text);
+            return { kind: 'user', textKind, text };
+          });
         }
         case 'tool_call': {
           const result = results.get(block.id);

@@ -17,6 +17,35 @@ const SOFTWARE_BEGINS = /^\s*(?:\[[^\]\n]{2,}|<[a-z][\w-]*(?: [^>]*)?>)/;
 const SPEAKS_OF_CONTEXT =
   /\b(context|conversation|history|earlier (messages|entries))\b[^.\n]{0,120}\b(compact(ed|ion)|summari[sz]ed|shortened|truncated|removed|cleared)\b|\b(compact(ed|ion)|summari[sz]ed|shortened)\b[^.\n]{0,80}\b(context|conversation|history)\b/i;
 
+/** A heading of software's on a line of its own, at the start of a paragraph. */
+const SOFTWARE_HEADING = /(?:^|\n[ \t]*\n)(\[[A-Z][^\]\n]{2,60}\])[ \t]*(?=\n|$)/;
+const SUMMARY_HEADING = /^\s*\[[^\]\n]*\bsummary\b[^\]\n]*\][ \t]*\n/i;
+const SUMMARY_END = /\n\[end of summary\][^\n]*(?:\n[^\n]+)*/i;
+
+/**
+ * Takes apart what one message of the user's role joins: many servers take one text only, so callers put a summary,
+ * the user's own words and notes into it with blank lines between. A summary reaches to its end mark, a note to
+ * the next blank line.
+ */
+export function splitUserText(text: string): readonly string[] {
+  if (text.trim() === '') return [];
+  if (SUMMARY_HEADING.test(text)) {
+    const end = SUMMARY_END.exec(text);
+    if (end === null) return [text];
+    const length = end.index + end[0].length;
+    return [text.slice(0, length), ...splitUserText(text.slice(length))];
+  }
+  const heading = SOFTWARE_HEADING.exec(text);
+  if (heading?.[1] === undefined) return [text.trim()];
+  const start = heading.index + heading[0].length - heading[1].length;
+  const before = text.slice(0, start).trim();
+  const rest = text.slice(start);
+  if (SUMMARY_HEADING.test(rest)) return [...(before === '' ? [] : [before]), ...splitUserText(rest)];
+  // The heading may be a paragraph of its own, and the note the one behind it.
+  const note = /^[^\n]*(?:\n[ \t]*)*\n?(?:[^\n]*\S[^\n]*(?:\n|$))*/.exec(rest)?.[0] ?? rest;
+  return [...(before === '' ? [] : [before]), note.trim(), ...splitUserText(rest.slice(note.length))];
+}
+
 export function classifyUserText(text: string): UserTextKind {
   if (isSummary(text)) return 'summary';
   if (SOFTWARE_BEGINS.test(text) || SPEAKS_OF_CONTEXT.test(text.slice(0, ANNOUNCEMENT_CHARACTERS))) return 'note';

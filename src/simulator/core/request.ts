@@ -50,8 +50,3 @@ export interface SimulatorRequest {
   /** Parameters of the request that the answer repeats (Responses). */
   readonly echo: Readonly<Record<string, unknown>>;
 }
-
-/** The text of a message, without calls and results. */
-export function textOf(message: Message): string {
-  return message.blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : [])).join('\n');
-}
