@@ -6,7 +6,7 @@
 
 create table entries (
   id uuid primary key,
-  conversation_id uuid not null references conversations,
+  conversation_id uuid not null, -- exists, because the turn does
   sequence integer not null check (sequence > 0),
   branch integer not null,
   parent_id uuid,
@@ -74,10 +74,6 @@ comment on column entries.sums is 'Sums of measurements from the first entry of 
 comment on column entries.created_at is 'When it was appended.';
 
 alter table conversations add foreign key (id, head_entry_id) references entries (conversation_id, id) deferrable initially deferred;
--- An insert that is dropped after its trigger has counted it (ON CONFLICT DO NOTHING) would leave a gap: the newest sequence must exist at commit.
-alter table conversations add column newest_sequence integer generated always as (nullif(last_sequence, 0)) stored;
-comment on column conversations.newest_sequence is 'last_sequence, null before the first entry: what the foreign key to entries checks.';
-alter table conversations add foreign key (id, newest_sequence) references entries (conversation_id, sequence) deferrable initially deferred;
 alter table conversations add foreign key (id, usage_entry_id) references entries (conversation_id, id);
 
 create function append_entry() returns trigger language plpgsql as $$
@@ -95,6 +91,11 @@ begin
   elsif new.sequence <> conversation.last_sequence + 1 then
     raise exception using errcode = 'HF004',
       message = format('conversation %s: the next sequence is %s, not %s', conversation.id, conversation.last_sequence + 1, new.sequence);
+  end if;
+  -- An insert that is counted here and then dropped (ON CONFLICT DO NOTHING) would leave a gap. By its id it
+  -- cannot be; by another key it leaves a head that does not exist, which no transaction can commit.
+  if exists (select from entries e where e.id = new.id) then
+    raise exception using errcode = 'unique_violation', message = format('entry %s exists', new.id);
   end if;
   new.branch := conversation.branch;
   new.sums := new.measurements + coalesce((select e.sums from entries e where e.id = new.parent_id), no_measurements());

@@ -1,7 +1,7 @@
 -- The timeline, what was learned of models, and the search index.
 
 create table events (
-  conversation_id uuid not null references conversations,
+  conversation_id uuid not null, -- exists, because the trigger finds its epoch
   number integer not null check (number > 0),
   kind text not null,
   turn_id uuid,
@@ -37,11 +37,6 @@ comment on function append_event is 'Trigger: fences and numbers an event.';
 create trigger append_event before insert on events for each row execute function append_event();
 create trigger refuse_change before update or delete on events for each row execute function refuse_change();
 create trigger refuse_truncate before truncate on events for each statement execute function refuse_change();
--- An insert that is dropped after the trigger ran (ON CONFLICT DO NOTHING) would leave a gap: its number must exist at commit.
-alter table conversations add column newest_event integer generated always as (nullif(last_event, 0)) stored;
-comment on column conversations.newest_event is 'last_event, null before the first: what the foreign key to events checks.';
-alter table conversations add foreign key (id, newest_event) references events (conversation_id, number) deferrable initially deferred;
-
 create table model_calibrations (
   model text primary key,
   factor double precision not null check (factor > 0),

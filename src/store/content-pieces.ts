@@ -9,6 +9,9 @@ export const PIECE_BYTES = 262_144;
 /** Bytes stored of one original; what is beyond is counted and dropped (design.md §6). */
 export const LARGEST_ORIGINAL_BYTES = 67_108_864;
 
+/** Pieces that one query reads: a megabyte. */
+const PIECES_PER_PAGE = 4;
+
 /**
  * Stores a stream of bytes as they are, in pieces, outside any turn transaction; nothing shows until an
  * entry refers to it. Each call makes a content of its own.
@@ -96,11 +99,14 @@ export async function* readPieces(
   if (content === undefined || content.bytes === null) {
     throw new StoreError('content_incomplete', `content ${contentId} was never written to its end`);
   }
+  // Pages and not a cursor, which would keep its connection busy for as long as the reader takes its time.
   const first = Math.floor(offset / PIECE_BYTES);
-  const rows = sql<{ number: number; data: Buffer }[]>`
-    select number, data from content_pieces where content_id = ${contentId} and number >= ${first} order by number`;
-  for await (const page of rows.cursor(4)) {
+  for (let next = first; ; next += PIECES_PER_PAGE) {
+    const page = await sql<{ number: number; data: Buffer }[]>`
+      select number, data from content_pieces
+      where content_id = ${contentId} and number >= ${next} and number < ${next + PIECES_PER_PAGE} order by number`;
     for (const { number, data } of page) yield number === first ? data.subarray(offset - first * PIECE_BYTES) : data;
+    if (page.length < PIECES_PER_PAGE) return;
   }
 }
 

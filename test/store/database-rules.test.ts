@@ -77,14 +77,16 @@ describe('entries', () => {
         throw new Error('changed my mind');
       })
       .catch(() => undefined);
-    const dropped = sql`
-      insert into entries (id, conversation_id, turn_id, epoch, kind, slot, content, measurements)
-      values (${head}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, 'note', 'plan', '[]', no_measurements())
+    const dropped = (id: string, key: string) => sql`
+      insert into entries (id, conversation_id, turn_id, epoch, kind, slot, note_key, content, measurements)
+      values (${id}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, 'note', 'plan', ${key}, '[]', no_measurements())
       on conflict do nothing`;
-    expect(await code(dropped)).toBe(FOREIGN_KEY);
+    expect(await code(dropped(head, 'a'))).toBe(UNIQUE);
+    await dropped(newId(), 'b');
+    expect(await code(dropped(newId(), 'b'))).toBe(FOREIGN_KEY);
     await insertNote(sql, turn);
     const rows = await sql`select sequence from entries where conversation_id = ${turn.conversationId} order by 1`;
-    expect(rows.map((row) => row['sequence'])).toEqual([1, 2]);
+    expect(rows.map((row) => row['sequence'])).toEqual([1, 2, 3]);
   });
 
   it('follow each other when one statement inserts several', async () => {

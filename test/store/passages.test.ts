@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PASSAGE_CHARACTERS, splitPassages } from '../../src/store/passages.ts';
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const TEXT = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 400 }),
+      fc.constantFrom('\n', ' ', '😀'.repeat(300), 'x'.repeat(900)),
+    ),
+    { maxLength: 20 },
+  )
+  .map((pieces) => pieces.join(''));
+
+describe('splitPassages', () => {
+  it('leaves out nothing but white space, keeps offsets, and parts no character', () => {
+    fc.assert(
+      fc.property(TEXT, fc.nat(1_000), (text, offset) => {
+        const passages = splitPassages(text, offset);
+        let covered = '';
+        for (const passage of passages) {
+          const gap = text.slice(covered.length, passage.offset - offset);
+          expect(gap.trim()).toBe('');
+          covered += gap + passage.text;
+          expect(passage.text.length).toBeLessThanOrEqual(PASSAGE_CHARACTERS);
+          if (!LONE_SURROGATE.test(text)) expect(passage.text).not.toMatch(LONE_SURROGATE);
+        }
+        expect(text.startsWith(covered)).toBe(true);
+        expect(text.slice(covered.length).trim()).toBe('');
+      }),
+    );
+  });
+
+  it('cuts at line ends rather than at spaces, and at spaces rather than in words', () => {
+    const lines = splitPassages(`${'word '.repeat(150)}\n${'word '.repeat(150)}`);
+    expect(lines[0]?.text.endsWith('\n')).toBe(true);
+    const words = splitPassages('word '.repeat(300));
+    expect(words.every(({ text }) => text.endsWith('word '))).toBe(true);
+    expect(splitPassages('x'.repeat(2_500)).map(({ text }) => text.length)).toEqual([1_000, 1_000, 500]);
+  });
+});

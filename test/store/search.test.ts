@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
+import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
+import { writePieces } from '../../src/store/content-pieces.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openEntry } from '../../src/store/entries.ts';
+import { newId } from '../../src/store/ids.ts';
+import { takeMessages } from '../../src/store/inbox.ts';
+import { indexConversation, searchMemory } from '../../src/store/search.ts';
+import type { MemoryQuery } from '../../src/store/search.ts';
+import { findUnindexedConversations } from '../../src/store/upkeep.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import {
+  answer,
+  answerWith,
+  finishToolCall,
+  headOf,
+  openTestStore,
+  planWithCut,
+  register,
+  send,
+  startTurn,
+  step,
+  text,
+  toolCall,
+} from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+import { storeAnswer } from '../../src/store/model-calls.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+async function conversationOf(...said: string[]): Promise<TurnReference> {
+  const [first = 'hello', ...rest] = said;
+  const turn = await startTurn(sql, first);
+  for (const word of rest) await send(sql, { conversationId: turn.conversationId, ...text(word) });
+  await takeMessages(sql, turn);
+  return turn;
+}
+
+async function find({ conversationId }: { conversationId: string }, query: string, rest: Partial<MemoryQuery> = {}) {
+  return searchMemory(sql, { conversationId, query, ...rest });
+}
+
+async function texts(turn: TurnReference, query: string): Promise<string[]> {
+  return (await find(turn, query)).map((passage) => passage.text);
+}
+
+describe('searchMemory', () => {
+  it('finds what has any of the words, rare words first', async () => {
+    const turn = await conversationOf(
+      'The weather report for Monday',
+      'The report about penguins',
+      'The report for the board',
+      'Nothing to see',
+    );
+    expect((await texts(turn, 'What does the report say of penguins?'))[0]).toBe('The report about penguins');
+    expect(await texts(turn, 'penguins zebra')).toEqual(['The report about penguins']);
+  });
+
+  it('puts the exact phrase first, although another passage has more of the words', async () => {
+    const turn = await conversationOf(
+      'red blue green lantern lantern',
+      'a green lantern',
+      'green and lantern red blue',
+    );
+    const [first] = await find(turn, 'green lantern');
+    expect(first).toMatchObject({ match: 'phrase' });
+    const exact = await find(turn, 'a green lantern');
+    expect(exact[0]).toMatchObject({ text: 'a green lantern', match: 'phrase' });
+    expect(exact[1]).toMatchObject({ match: 'words' });
+  });
+
+  it('finds identifiers by their parts, paths by their file, and text in scripts without spaces', async () => {
+    const turn = await conversationOf(
+      'see src/store/errors.ts for it',
+      'call readFitCheck here',
+      'snake_case_name',
+      '明天下午三点开会',
+      'Das Café in Zürich',
+    );
+    expect(await texts(turn, 'errors')).toEqual(['see src/store/errors.ts for it']);
+    expect(await texts(turn, 'errors.ts')).toEqual(['see src/store/errors.ts for it']);
+    expect(await texts(turn, 'fit check')).toEqual(['call readFitCheck here']);
+    expect(await texts(turn, 'case')).toEqual(['snake_case_name']);
+    expect(await texts(turn, '下午开会')).toEqual(['明天下午三点开会']);
+    expect(await texts(turn, 'cafe zurich')).toEqual(['Das Café in Zürich']);
+  });
+
+  it('finds what is like the query when no word is the same', async () => {
+    const turn = await conversationOf('The Kubernetes cluster is down', 'Something else entirely');
+    const found = await find(turn, 'kuberntes');
+    expect(found).toMatchObject([{ text: 'The Kubernetes cluster is down', match: 'similar' }]);
+  });
+
+  it.each([
+    "'",
+    String.raw`a\'b & | ! ( ) <-> :*`,
+    '%_\\',
+    '"quoted" -minus',
+    '\0',
+    '\uD800',
+    ' ',
+    '',
+    '!!!',
+    'x'.repeat(5_000),
+  ])('takes any text for a query: %j', async (query) => {
+    const turn = await conversationOf('plain');
+    expect(await find(turn, query)).toEqual([]);
+  });
+
+  it('searches answers, tool calls, tool results, notes and summaries, and filters by kind', async () => {
+    const turn = await startTurn(sql, 'walrus question');
+    const registered = await register(sql, turn, 1);
+    await storeAnswer(
+      sql,
+      answerWith(turn, 1, registered, [
+        { type: 'text', text: 'walrus answer' },
+        { type: 'thinking', text: 'walrus secret thought', provider: 'sim' },
+        toolCall(0, 'grep', '{"pattern":"walrus"}'),
+      ]),
+    );
+    await finishToolCall(sql, turn, 1, 0, { ...text('walrus result'), plan: text('walrus plan') });
+    await step(sql, turn, 2);
+    const compactionId = newId();
+    const headEntryId = await headOf(sql, turn.conversationId);
+    await storePlan(sql, {
+      turn,
+      callNumber: 3,
+      compactionId,
+      plan: planWithCut(5),
+      reason: 'manual',
+      preset: 'p',
+      headEntryId,
+    });
+    const summary = {
+      text: 'walrus summary',
+      measurements: NO_MEASUREMENTS,
+      sections: [],
+      files: { read: [], modified: [] },
+      model: null,
+      promptVersion: '1',
+    };
+    await commitCompaction(sql, {
+      turn,
+      compactionId,
+      summary,
+      viewAfter: NO_MEASUREMENTS,
+      tokensAfter: 1,
+      continuation: null,
+    });
+    const found = await find(turn, 'walrus');
+    expect(found.map(({ kind }) => kind).toSorted()).toEqual(['assistant', 'note', 'summary', 'tool_result', 'user']);
+    expect(found.find(({ kind }) => kind === 'summary')).toMatchObject({ entryId: compactionId, sequence: null });
+    expect(found.some(({ text: said }) => said.includes('secret'))).toBe(false);
+    expect((await find(turn, 'walrus', { kinds: ['note', 'summary'] })).map(({ kind }) => kind).toSorted()).toEqual([
+      'note',
+      'summary',
+    ]);
+    expect(await find(turn, 'walrus', { limit: 2 })).toHaveLength(2);
+    const opened = await openEntry(sql, { conversationId: turn.conversationId, id: compactionId, offset: 7, limit: 3 });
+    expect(opened).toEqual({ kind: 'summary', totalCharacters: 14, text: 'sum' });
+  });
+
+  it('leaves out results of the tools that search', async () => {
+    const turn = await startTurn(sql, 'hello');
+    await answer(sql, turn, 1, { calls: 1 });
+    await finishToolCall(sql, turn, 1, 0, text('narwhal'));
+    expect(await find(turn, 'narwhal', { excludeTools: ['read_file'] })).toEqual([]);
+    expect(await find(turn, 'narwhal', { excludeTools: ['other'] })).toHaveLength(1);
+  });
+
+  it('sees other conversations as little as what does not exist', async () => {
+    await conversationOf('the okapi is here');
+    const other = await conversationOf('nothing');
+    expect(await find(other, 'okapi')).toEqual([]);
+    expect(await find({ conversationId: newId() }, 'okapi')).toEqual([]);
+    expect(await find({ conversationId: 'x' }, 'okapi')).toEqual([]);
+  });
+
+  it('finds a passage deep in a long original, at the offset where it can be opened', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 1 });
+    const filler = 'lorem 😀 ipsum dolor sit amet, '.repeat(20_000);
+    const whole = `${filler}the quokka sleeps${filler}`;
+    const original = await writePieces(sql, turn.conversationId, [Buffer.from(whole)]);
+    const entryId = newId();
+    await finishToolCall(sql, turn, 1, 0, { entryId, ...text('clipped'), original });
+    const [found] = await find(turn, 'quokka');
+    expect(found).toMatchObject({ entryId, kind: 'tool_result' });
+    const opened = await openEntry(sql, {
+      conversationId: turn.conversationId,
+      id: entryId,
+      offset: found?.offset ?? 0,
+      limit: found?.text.length ?? 0,
+    });
+    expect(opened?.text).toBe(found?.text);
+    expect(found?.text).toContain('the quokka sleeps');
+  });
+
+  it('keeps offsets where characters had to be replaced', async () => {
+    const turn = await conversationOf(`${'\0\uD800 '.repeat(600)}the axolotl`);
+    const [found] = await find(turn, 'axolotl');
+    const opened = await openEntry(sql, {
+      conversationId: turn.conversationId,
+      id: found?.entryId ?? '',
+      offset: found?.offset ?? 0,
+      limit: 9_999,
+    });
+    expect(opened?.text.endsWith('the axolotl')).toBe(true);
+    expect(opened?.text.length).toBe(found?.text.length);
+  });
+
+  it('gives the same order each time, newest first among equals', async () => {
+    const turn = await conversationOf('tapir one', 'tapir two', 'tapir three');
+    const first = await texts(turn, 'tapir');
+    expect(first).toEqual(['tapir three', 'tapir two', 'tapir one']);
+    expect(await texts(turn, 'tapir')).toEqual(first);
+  });
+});
+
+describe('indexConversation', () => {
+  it('indexes each entry once when many search at the same time', async () => {
+    const turn = await conversationOf(...Array.from({ length: 30 }, (_, index) => `ibex ${index}`));
+    const counts = await Promise.all(Array.from({ length: 8 }, () => indexConversation(sql, turn.conversationId)));
+    expect(counts.reduce((sum, { passages }) => sum + passages, 0)).toBe(30);
+    expect(await find(turn, 'ibex', { limit: 100 })).toHaveLength(30);
+  });
+
+  it('knows which conversations are behind', async () => {
+    const turn = await conversationOf('behind');
+    const isBehind = async () =>
+      (await findUnindexedConversations(sql, { limit: 1_000 })).some(
+        ({ conversationId }) => conversationId === turn.conversationId,
+      );
+    expect(await isBehind()).toBe(true);
+    await indexConversation(sql, turn.conversationId);
+    expect(await isBehind()).toBe(false);
+    await send(sql, { conversationId: turn.conversationId, ...text('more') });
+    await takeMessages(sql, turn);
+    expect(await isBehind()).toBe(true);
+  });
+
+  it('works without pg_trgm', async () => {
+    const turn = await conversationOf('the pangolin');
+    await sql`drop extension pg_trgm cascade`;
+    expect(await find(turn, 'pangolin')).toHaveLength(1);
+    expect(await find(turn, 'pangolni')).toEqual([]);
+    expect(await find(turn, 'e pango')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,356 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { viewAfterCompaction } from '../../src/context/judge-compaction.ts';
+import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../src/context/measurement-arithmetic.ts';
+import { measureView } from '../../src/context/measure-view.ts';
+import type { CompactionPlan, Operation } from '../../src/context/plan.ts';
+import { canonicalView, projectView } from '../../src/context/project-view.ts';
+import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
+import type { Database } from '../../src/store/database.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
+import { appendNote, getEntry, listEntries } from '../../src/store/entries.ts';
+import { readFitCheck, readPlanSource } from '../../src/store/fit-check.ts';
+import type { PlanSource } from '../../src/store/fit-check.ts';
+import { newId } from '../../src/store/ids.ts';
+import { takeMessages } from '../../src/store/inbox.ts';
+import { readCurrentProjectionSource, readProjectionSource, readProjectionSourceOfCall } from '../../src/store/view.ts';
+import { readWindowSource } from '../../src/store/window-source.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import {
+  answer,
+  begin,
+  closeToolCall,
+  finishToolCall,
+  headOf,
+  openTestStore,
+  planWithCut,
+  send,
+  startTurn,
+  step,
+  text,
+} from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+/** A conversation that grows by random actions, with what was seen by each model call. */
+interface Growth {
+  turn: TurnReference;
+  callNumber: number;
+  readonly seen: { turnId: string; callNumber: number; view: string }[];
+}
+
+async function view(turn: TurnReference): Promise<string> {
+  const headEntryId = await headOf(sql, turn.conversationId);
+  return canonicalView(projectView((await readProjectionSource(sql, { turn, headEntryId })).input));
+}
+
+async function ask(growth: Growth, calls: number): Promise<void> {
+  growth.callNumber += 1;
+  const { turn, callNumber } = growth;
+  growth.seen.push({ turnId: turn.turnId, callNumber, view: await view(turn) });
+  await answer(sql, turn, callNumber, { calls, said: `answer number ${callNumber}` });
+  for (let index = 0; index < calls; index += 1) {
+    const plan = index === 1 ? { plan: text(`plan of call ${callNumber}`) } : {};
+    await finishToolCall(sql, turn, callNumber, index, plan);
+  }
+}
+
+async function nextTurn(growth: Growth, rules: string): Promise<void> {
+  const { conversationId } = growth.turn;
+  await endTurn(sql, { turn: growth.turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+  await send(sql, { conversationId, ...text(`message under ${rules}`) });
+  const begun = await begin(sql, conversationId, { rules: rules === '' ? null : text(rules) });
+  if (begun.kind !== 'begun') throw new Error('nothing waited');
+  growth.turn = begun.turn;
+  growth.callNumber = 0;
+}
+
+/** Starts of groups after the present cut, where a cut may fall. */
+function possibleCuts({ entries, summary }: PlanSource): number[] {
+  const from = summary?.firstKeptSequence ?? 1;
+  return entries
+    .filter(({ kind, sequence }) => sequence > from && kind !== 'tool_result' && kind !== 'note')
+    .map(({ sequence }) => sequence);
+}
+
+/** Cuts at a place chosen by `where`, keeps every other user message, clears every third kept result. */
+async function compact(growth: Growth, where: number): Promise<void> {
+  const { turn } = growth;
+  const source = await readPlanSource(sql, turn);
+  const cuts = possibleCuts(source);
+  const cut = cuts[Math.floor(where * cuts.length)] ?? null;
+  const keptUserEntryIds = source.entries
+    .filter(({ kind, sequence }) => cut !== null && kind === 'user' && sequence < cut && sequence % 2 === 0)
+    .map(({ id }) => id);
+  const operations = source.entries
+    .filter(({ kind, sequence }) => kind === 'tool_result' && sequence >= (cut ?? 0) && sequence % 3 === 0)
+    .map(({ id }): Operation => ({ entryId: id, kind: 'clear', measurements: { ...NO_MEASUREMENTS, letters: 2 } }));
+  const plan: CompactionPlan =
+    cut === null
+      ? planWithCut(1, { firstKeptSequence: null, coveredThroughSequence: null, parts: [], operations })
+      : planWithCut(cut, { operations, keptUserEntryIds });
+  const compactionId = newId();
+  const { headEntryId } = source;
+  await storePlan(sql, {
+    turn,
+    callNumber: 1,
+    compactionId,
+    plan,
+    reason: 'threshold',
+    preset: 'default',
+    headEntryId,
+  });
+  const measurements = { ...NO_MEASUREMENTS, letters: 30 };
+  await commitCompaction(sql, {
+    turn,
+    compactionId,
+    summary:
+      cut === null
+        ? null
+        : {
+            text: `summary through ${cut}`,
+            measurements,
+            sections: [],
+            files: { read: [], modified: [] },
+            model: null,
+            promptVersion: '1',
+          },
+    viewAfter: viewAfterCompaction(
+      { ...source, fixed: NO_MEASUREMENTS },
+      plan,
+      compactionId,
+      cut === null ? null : measurements,
+    ),
+    tokensAfter: 10,
+    continuation: where > 0.5 ? text('go on') : null,
+  });
+}
+
+type Action =
+  | { readonly kind: 'ask'; readonly calls: number }
+  | { readonly kind: 'steer' }
+  | { readonly kind: 'compact'; readonly where: number }
+  | { readonly kind: 'turn'; readonly rules: string };
+
+const ACTION: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('ask' as const), calls: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('steer' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('compact' as const),
+      where: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('turn' as const), rules: fc.constantFrom('', 'be kind', 'be brief') }),
+  },
+);
+
+async function act(growth: Growth, action: Action): Promise<void> {
+  switch (action.kind) {
+    case 'ask':
+      return ask(growth, action.calls);
+    case 'compact':
+      return compact(growth, action.where);
+    case 'turn':
+      return nextTurn(growth, action.rules);
+    case 'steer':
+      await send(sql, { conversationId: growth.turn.conversationId, ...text('by the way') });
+      await takeMessages(sql, growth.turn);
+  }
+}
+
+describe('the view', () => {
+  it('is measured by one row exactly as its entries add up, after anything that can happen', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(ACTION, { minLength: 1, maxLength: 14 }), async (actions) => {
+        const growth: Growth = { turn: await startTurn(sql), callNumber: 0, seen: [] };
+        for (const action of actions) {
+          await act(growth, action);
+          const [check, source] = [await readFitCheck(sql, growth.turn), await readPlanSource(sql, growth.turn)];
+          const measured = measureView({ ...source, fixed: check.fixed });
+          expect(addMeasurements(check.view, check.fixed)).toEqual(measured);
+          expect(check.headEntryId).toBe(source.headEntryId);
+          expect(subtractMeasurements(measured, check.fixed)).toEqual(check.view);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('of every earlier call can be rebuilt byte for byte, whatever was compacted later', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(ACTION, { minLength: 6, maxLength: 16 }), async (actions) => {
+        const growth: Growth = { turn: await startTurn(sql), callNumber: 0, seen: [] };
+        for (const action of actions) await act(growth, action);
+        for (const call of growth.seen) {
+          const source = await readProjectionSourceOfCall(sql, { ...call, attempt: 1 });
+          expect(canonicalView(projectView(source.input))).toBe(call.view);
+        }
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('needs only what the cut kept, kept user messages and the newest note of each slot', async () => {
+    const growth: Growth = { turn: await startTurn(sql), callNumber: 0, seen: [] };
+    const { turn } = growth;
+    for (const key of ['a', 'b']) await appendNote(sql, { ...text(key), turn, slot: 'plan', key });
+    await step(sql, turn, 1);
+    await step(sql, turn, 2);
+    const source = await readPlanSource(sql, turn);
+    expect(source.entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    const [user] = source.entries;
+    const compactionId = newId();
+    await storePlan(sql, {
+      turn,
+      callNumber: 3,
+      compactionId,
+      plan: planWithCut(6, { keptUserEntryIds: [user?.id ?? ''] }),
+      reason: 'manual',
+      preset: 'default',
+      headEntryId: source.headEntryId,
+    });
+    const summary = {
+      text: 'sum',
+      measurements: NO_MEASUREMENTS,
+      sections: [],
+      files: { read: [], modified: [] },
+      model: null,
+      promptVersion: '1',
+    };
+    await commitCompaction(sql, {
+      turn,
+      compactionId,
+      summary,
+      viewAfter: NO_MEASUREMENTS,
+      tokensAfter: 1,
+      continuation: null,
+    });
+    const after = await readPlanSource(sql, turn);
+    expect(after.entries.map(({ sequence, kind }) => [sequence, kind])).toEqual([
+      [1, 'user'],
+      [3, 'note'],
+      [6, 'assistant'],
+      [7, 'tool_result'],
+      [8, 'compaction'],
+    ]);
+    expect(after.summary).toEqual({
+      compactionId,
+      coveredThroughSequence: 5,
+      firstKeptSequence: 6,
+      keptUserEntryIds: [user?.id],
+      measurements: NO_MEASUREMENTS,
+    });
+    const projection = await readCurrentProjectionSource(sql, turn.conversationId);
+    expect(projection?.input.summary?.text).toBe('sum');
+    expect(projection?.input.changedThroughSequence).toBe(8);
+    expect(projection?.input.entries.map(({ id }) => id)).toEqual(after.entries.map(({ id }) => id));
+    const window = await readWindowSource(sql, turn.conversationId);
+    const { entries, summary: inForce, operations } = after;
+    expect(window).toMatchObject({ entries, summary: inForce, operations, calibration: { factor: 1, samples: 0 } });
+  });
+
+  it('is refused to a turn that was taken over, and unknown for what does not exist', async () => {
+    const turn = await startTurn(sql);
+    const headEntryId = await headOf(sql, turn.conversationId);
+    const stale = { ...turn, epoch: 0 };
+    await expect(readFitCheck(sql, stale)).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(readPlanSource(sql, stale)).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(readProjectionSource(sql, { turn: stale, headEntryId })).rejects.toMatchObject({
+      code: 'stale_epoch',
+    });
+    await expect(readProjectionSource(sql, { turn, headEntryId: newId() })).rejects.toMatchObject({
+      code: 'entry_not_found',
+    });
+    await expect(
+      readProjectionSourceOfCall(sql, { turnId: turn.turnId, callNumber: 9, attempt: 1 }),
+    ).rejects.toMatchObject({ code: 'model_call_not_found' });
+    expect(await readWindowSource(sql, newId())).toBeNull();
+    expect(await readWindowSource(sql, 'x')).toBeNull();
+  });
+});
+
+describe('branches', () => {
+  /** What a fork will do: a branch of its own from an entry on, by the rule that table branches describes. */
+  async function fork(conversationId: string, branch: number, from: number, entryId: string): Promise<void> {
+    const entry = await getEntry(sql, entryId);
+    await sql.begin(async (open) => {
+      await open`
+        insert into branches (conversation_id, branch, ancestor, through_sequence)
+        select conversation_id, ${branch}, ancestor, least(through_sequence, ${entry?.sequence ?? 0})
+        from branches where conversation_id = ${conversationId} and branch = ${from}`;
+      await open`
+        insert into branches (conversation_id, branch, ancestor, through_sequence)
+        values (${conversationId}, ${branch}, ${branch}, 2147483647)`;
+      await open`update conversations set branch = ${branch}, head_entry_id = ${entryId} where id = ${conversationId}`;
+    });
+  }
+
+  async function path(conversationId: string): Promise<number[]> {
+    return (await listEntries(sql, { conversationId })).map(({ sequence }) => sequence);
+  }
+
+  it('show the entries of their own path, and a summary only where what it covers lies on it', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    for (let call = 1; call <= 3; call += 1) await step(sql, turn, call);
+    const entries = await listEntries(sql, { conversationId });
+    const compactionId = newId();
+    const headEntryId = await headOf(sql, conversationId);
+    await storePlan(sql, {
+      turn,
+      callNumber: 4,
+      compactionId,
+      plan: planWithCut(4),
+      reason: 'manual',
+      preset: 'p',
+      headEntryId,
+    });
+    const summary = {
+      text: 'sum',
+      measurements: NO_MEASUREMENTS,
+      sections: [],
+      files: { read: [], modified: [] },
+      model: null,
+      promptVersion: '1',
+    };
+    await commitCompaction(sql, {
+      turn,
+      compactionId,
+      summary,
+      viewAfter: NO_MEASUREMENTS,
+      tokensAfter: 1,
+      continuation: null,
+    });
+    // 1 user, 2-7 three steps, 8 marker. Fork behind what the summary covers: it stays in force.
+    await fork(conversationId, 1, 0, entries[4]?.id ?? '');
+    await step(sql, turn, 4);
+    expect(await path(conversationId)).toEqual([1, 2, 3, 4, 5, 9, 10]);
+    const kept = await readPlanSource(sql, turn);
+    expect(kept.summary?.compactionId).toBe(compactionId);
+    expect(kept.entries.map(({ sequence }) => sequence)).toEqual([4, 5, 9, 10]);
+    // Fork of the fork, before the end of what the summary covers: it does not hold.
+    await fork(conversationId, 2, 1, entries[0]?.id ?? '');
+    await step(sql, turn, 5);
+    expect(await path(conversationId)).toEqual([1, 11, 12]);
+    const bare = await readPlanSource(sql, turn);
+    expect(bare.summary).toBeNull();
+    expect(bare.entries.map(({ sequence }) => sequence)).toEqual([1, 11, 12]);
+    const [row] = await sql<{ letters: string; own: string }[]>`
+      select (e.sums).letters::text as letters, (select sum((o.measurements).letters) from entries o
+        where o.conversation_id = e.conversation_id and o.sequence in (1, 11, 12))::text as own
+      from entries e where e.conversation_id = ${conversationId} and e.sequence = 12`;
+    expect(row?.letters).toBe(row?.own);
+  });
+});
