@@ -153,7 +153,8 @@ async function keep(
   if (answer.usage !== undefined) {
     const reported = answer.usage.input;
     await updateCalibration(database, snapshot.model, (current) =>
-      calibrate(current, { estimated: estimatedTokens / check.calibration.factor, reported }),
+      // The newest factor may be another than the one that the estimate was made with.
+      calibrate(current, { estimated: (estimatedTokens / check.calibration.factor) * current.factor, reported }),
     );
   }
   const result = describeAnswer(dependencies, snapshot, stored);
