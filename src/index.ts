@@ -21,11 +21,14 @@ export type {
   WatchUpdate,
 } from './client/types.ts';
 export { defineAgent } from './config/define-agent.ts';
+export type { AgentInput } from './config/define-agent.ts';
+export type { AgentDefinition } from './config/definitions.ts';
 export { ConfigurationError } from './config/errors.ts';
 export type { ContentPart } from './context/content.ts';
 export type { CompactionPolicy } from './context/policy.ts';
 export { StoreError } from './store/errors.ts';
 export { defineTool } from './tools/define-tool.ts';
+export { ToolDefinitionError, ToolError } from './tools/errors.ts';
 export type { ToolContext, ToolDefinition, ToolEffect, ToolResult } from './tools/tool.ts';
 export type { TurnOutcome } from './turn/turn-reference.ts';
 export { createWorker } from './worker/create-worker.ts';

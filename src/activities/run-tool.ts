@@ -7,6 +7,7 @@ import { searchMemory } from '../store/search.ts';
 import { claimToolCall, reclaimToolCall, storeToolResult } from '../store/tool-calls.ts';
 import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
 import { readSnapshot } from '../store/turns.ts';
+import { killMarkedProcesses } from '../tools/end-processes.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
 import { resultLimitFor } from '../tools/result-limit.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
@@ -54,7 +55,7 @@ async function run(
   { claim, snapshot }: { readonly claim: OpenClaim; readonly snapshot: AgentSnapshot },
 ): Promise<RunToolResult> {
   dependencies.reachCrashPoint('runTool:claimed');
-  const { turn, callNumber, callIndex } = input;
+  const { turn } = input;
   const entryId = newId();
   const end = await runToolCall({
     offered: dependencies.tools.offeredTo({
@@ -69,7 +70,7 @@ async function run(
       conversationId: turn.conversationId,
       turnId: turn.turnId,
       workspace: snapshot.workspace,
-      idempotencyKey: `${turn.turnId}:${callNumber}:${callIndex}`,
+      idempotencyKey: idempotencyKeyOf(input),
       attempt: claim.attempt,
       signal: execution.signal,
       progress: () => undefined,
@@ -117,6 +118,8 @@ async function storeUnknownOutcome(
   input: RunToolInput,
   claim: Extract<ToolClaim, { state: 'claimed_before' }>,
 ): Promise<RunToolResult> {
+  // What a command of the dead worker left running on this machine would go on acting unseen.
+  await killMarkedProcesses(idempotencyKeyOf(input));
   await storeToolResult(database, {
     ...input,
     ...newText(
@@ -128,6 +131,11 @@ async function storeUnknownOutcome(
     outcome: 'outcome_unknown',
   });
   return { state: 'outcome_unknown' };
+}
+
+/** The same for every attempt of a call, in whatever run or worker. */
+function idempotencyKeyOf({ turn, callNumber, callIndex }: RunToolInput): string {
+  return `${turn.turnId}:${callNumber}:${callIndex}`;
 }
 
 function stateOf(outcome: ToolCallOutcome): RunToolResult {

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../config/definitions.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { StackAddresses } from '../config/load-configuration.ts';
+import type { CompactionPolicy } from '../context/policy.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
@@ -19,6 +20,8 @@ export interface CreateWorkerOptions {
   readonly agents?: readonly AgentDefinition[];
   /** Tools of your own, besides the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
+  /** Compaction presets of your own, besides the built-in ones; agents and conversations choose them by name. */
+  readonly presets?: readonly CompactionPolicy[];
   /** Where `holdfast.yaml` is looked for. Default: the working directory. */
   readonly directory?: string;
   /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, provider keys, …). */
@@ -43,6 +46,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     directory: options.directory ?? process.cwd(),
     environment,
     ...(options.local !== undefined && { stack: options.local }),
+    ...(options.presets !== undefined && { presets: options.presets }),
   });
   const configuration = withAgents(loaded, options.agents ?? []);
   const { databaseUrl, temporal } = configuration;
@@ -62,6 +66,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     tools: options.tools ?? [],
     concurrentWork: options.concurrentWork ?? DEFAULT_CONCURRENT_WORK,
     shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,
+    environment,
     crashPoints: environment['HOLDFAST_CRASH_POINTS'],
     logger,
   });

@@ -38,6 +38,8 @@ export interface WorkerSetup {
   readonly concurrentWork: number;
   /** Milliseconds that running calls get to finish at shutdown. */
   readonly shutdownGraceMilliseconds: number;
+  /** From which the environment of commands is made. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Value of `HOLDFAST_CRASH_POINTS`. */
   readonly crashPoints: string | undefined;
   readonly logger: Logger;
@@ -116,7 +118,12 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   const { database, liveDatabase, connection, client, identity } = connections;
   const { configuration } = setup;
   const { secrets } = configuration;
-  const tools = createToolRegistry([...createBuiltInTools({ environment: process.env, secrets }), ...setup.tools]);
+  const tools = createToolRegistry([
+    ...createBuiltInTools({ environment: setup.environment, secrets }),
+    ...setup.tools,
+  ]);
+  // A tool that an agent names and this worker lacks is told now, not when a turn begins.
+  for (const agent of configuration.agents) tools.schemasFor(agent);
   const activities = createActivities({
     database,
     liveDatabase,

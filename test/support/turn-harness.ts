@@ -132,6 +132,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
         concurrentWork: 20,
         shutdownGraceMilliseconds: 1_000,
         crashPoints,
+        environment: process.env,
         logger,
       });
       workers.push(worker);
