@@ -93,9 +93,6 @@ export function splitOutsideQuotes(text: string, separators = ',;'): string[] {
 /** Lines of a summary that name files without asking anything of them. */
 const SUMMARY_LINE = /^(?:rows in \S+|File|Identifier|User|Outcome unknown): /;
 
-/** Lines of summaries that name files and are no items. */
-const NOT_AN_ITEM = /^(?:rows in \S+|file|identifier|last said|the last words): /i;
-
 /** Items: list lines outside the facts that name at least one file. */
 function parseItems(text: string): readonly Item[] {
   const items: Item[] = [];
