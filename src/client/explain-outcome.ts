@@ -18,7 +18,7 @@ export function explainOutcome(outcome: TurnOutcome, reason: string | null): str
     case 'refused':
       return 'The model or its content filter refused to answer. Rephrase the request in a new message.';
     case 'interrupted':
-      return 'Temporal no longer knows the workflow of this turn, so it was ended. Everything stored is kept: send a message to go on.';
+      return `The turn was interrupted (${reason ?? 'its workflow is gone'}). Everything stored is kept: send a message to go on.`;
   }
 }
 

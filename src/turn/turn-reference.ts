@@ -13,7 +13,7 @@ export type TurnOutcome =
   | 'context_exhausted'
   | 'model_failed'
   | 'refused'
-  /** Temporal no longer knows the workflow that worked on the turn. */
+  /** Temporal no longer knows the workflow that worked on the turn, or an activity failed in a way that no retry can mend. */
   | 'interrupted';
 
 export type TurnState = 'running' | 'waiting_for_approval' | 'waiting_for_answer' | 'waiting_for_rate_limit';

@@ -20,10 +20,11 @@ const DATABASE_OPTIONS: ActivityOptions = {
 /**
  * Calls of a model. Attempts have no limit here: they count deaths of workers as well as failures
  * of the model, and only the latter may end a call, so those are counted in Postgres.
- * 1 s × 2 up to 16 s: seeds/wolffish.md. Ten minutes: the vendors' own SDK default.
+ * 1 s × 2 up to 16 s: seeds/wolffish.md. 35 minutes: a client ends its call after 30 itself (`src/models/sdk-options.ts`),
+ * and says why; Temporal's timeout would only say that time is over.
  */
 const MODEL_OPTIONS: ActivityOptions = {
-  startToCloseTimeout: '10 minutes',
+  startToCloseTimeout: '35 minutes',
   heartbeatTimeout: '5 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: {

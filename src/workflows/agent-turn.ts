@@ -1,4 +1,12 @@
-import { CancellationScope, continueAsNew, isCancellation, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { InboxLook } from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
@@ -85,11 +93,24 @@ async function untilStopped(
     return await scope.run(() => (progress.commandOnly ? obeyCommand : takeSteps)(activities, progress, display));
   } catch (error) {
     if (isCancellation(error)) return { outcome: 'stopped', reason: null };
-    throw error;
+    return interruption(error);
   } finally {
     inbox.close();
     await watching;
   }
+}
+
+/**
+ * An activity that no retry can mend ends the turn with an outcome, so that nobody waits for it in
+ * vain. If the turn was taken over, writing the outcome fails too, and the workflow with it.
+ */
+function interruption(error: unknown): TurnEnd {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  return {
+    outcome: 'interrupted',
+    reason: cause instanceof ApplicationFailure ? (cause.type ?? null) : error.activityType,
+  };
 }
 
 function noteLook(progress: TurnProgress, look: InboxLook): void {
