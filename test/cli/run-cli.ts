@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { z } from 'zod';
 
 const EXECUTABLE = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
 
@@ -57,7 +58,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   return startCli(args, options).ended;
 }
 
-/** The one JSON object that a command printed. */
-export function parseOutput<Shape>(result: CliResult): Shape {
-  return JSON.parse(result.stdout) as Shape;
+/** The one JSON object that a command printed, checked by a zod schema. */
+export function parseOutput<Schema extends z.ZodType>(result: CliResult, schema: Schema): z.output<Schema> {
+  return schema.parse(JSON.parse(result.stdout));
 }

@@ -2,6 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createPainter } from '../../../src/cli/follow/painter.ts';
 
+/** Cursor up, clear below, modes; or one character. */
+const ESCAPE_CODES = new RegExp(String.raw`\x1b\[(\d+)A|\x1b\[(J)|\x1b\[\?(25[hl]|2026[hl])|[^]`, 'gu');
+
 /** A terminal with endless rows that understands what the painter writes, and nothing else. */
 function createTerminal() {
   const rows: string[] = [''];
@@ -15,10 +18,7 @@ function createTerminal() {
   };
   return {
     write(text: string): void {
-      // eslint-disable-next-line no-control-regex -- escape codes are what is parsed
-      for (const [token, up, clear, mode] of text.matchAll(
-        /\u001b\[(\d+)A|\u001b\[(J)|\u001b\[\?(25[hl]|2026[hl])|[^]/gu,
-      )) {
+      for (const [token, up, clear, mode] of text.matchAll(ESCAPE_CODES)) {
         if (up !== undefined) row -= Number(up);
         else if (clear !== undefined) {
           rows.length = row + 1;

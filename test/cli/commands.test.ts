@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { findConversation } from '../../src/cli/find-conversation.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { parseOutput, runCli } from './run-cli.ts';
+import type { CliResult } from './run-cli.ts';
+
+let harness: TurnHarness;
+/** A conversation that called the survey tool, which writes more than may be shown, several times. */
+let conversationId: string;
+
+const cli = async (...args: readonly string[]): Promise<CliResult> =>
+  runCli(args, { environment: harness.environment, directory: harness.workspace });
+
+/** Longer than a result may be shown, so that an original is kept beside it; the last bytes are no UTF-8. */
+const SURVEY = Array.from(
+  { length: 3_000 },
+  (_, number) => `Line ${number} of the survey: the heron nests at marker ${number * 7}.`,
+).join('\n');
+
+const survey = defineTool({
+  name: 'survey',
+  description: 'A long survey.',
+  input: z.object({ part: z.number() }),
+  effect: 'none',
+  run: async () => ({ content: SURVEY }),
+});
+
+const entryList = z.object({
+  entries: z.array(
+    z.object({
+      entryId: z.string(),
+      kind: z.string(),
+      toolName: z.string().nullable(),
+      originalBytes: z.number().nullable(),
+    }),
+  ),
+});
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { tools: ['survey', 'read_file'] }, tools: [survey] });
+  await harness.startWorker();
+  const turn = await harness.runTask(
+    [
+      ...[1, 2, 3].map((part) => `Call survey with {"part":${part}}`),
+      'Call read_file with {"path":"missing.txt"}',
+      'Say The survey is read.',
+    ].join('\n'),
+  );
+  expect(turn.outcome).toBe('completed');
+  ({ conversationId } = turn);
+});
+
+afterAll(async () => {
+  await harness.stop();
+});
+
+describe('list and show', () => {
+  test('list shows the conversation, in text and as JSON', async () => {
+    const text = await cli('list');
+    expect(text).toMatchObject({ code: 0, stderr: '' });
+    expect(text.stdout).toContain(`…${conversationId.slice(-8)}`);
+    expect(text.stdout).toContain('completed');
+    expect(JSON.parse((await cli('list', '--json')).stdout)).toEqual({
+      conversations: [expect.objectContaining({ conversationId })],
+    });
+  });
+
+  test('a conversation is named by its id, the beginning or end of it, as list prints it, or `last`', async () => {
+    const references = [
+      conversationId,
+      conversationId.toUpperCase(),
+      conversationId.slice(-8),
+      `…${conversationId.slice(-8)}`,
+      conversationId.slice(0, 13),
+      'last',
+    ];
+    for (const reference of references) {
+      expect(await findConversation(harness.client, reference)).toBe(conversationId);
+    }
+  });
+
+  test('show prints the newest entries with their ids, without escape codes in a pipe', async () => {
+    const { code, stdout } = await cli('show', 'last', '--entries', '3');
+    expect(code).toBe(0);
+    expect(stdout).toContain('error of read_file');
+    expect(stdout).toContain('The survey is read.');
+    expect(stdout).not.toContain('→ survey');
+    expect(stdout).not.toContain('\u001b');
+    const { entries } = parseOutput(await cli('show', 'last', '--json', '--entries', '3'), entryList);
+    expect(entries).toHaveLength(3);
+    for (const { entryId } of entries) expect(stdout).toContain(entryId);
+  });
+});
+
+describe('an entry', () => {
+  test('goes into a pipe with its whole original, byte for byte; without one, as its text', async () => {
+    const { entries } = parseOutput(await cli('show', 'last', '--json'), entryList);
+    const result = entries.find((entry) => entry.toolName === 'survey');
+    expect(result?.originalBytes).toBe(SURVEY.length);
+    const { code, stdout } = await cli('entry', result?.entryId ?? '');
+    expect(code).toBe(0);
+    expect(stdout === SURVEY).toBe(true);
+    expect((await cli('entry', entries.at(-1)?.entryId ?? '')).stdout).toBe('The survey is read.');
+  });
+
+  test('that does not exist is an error with the next step', async () => {
+    const { code, stdout, stderr } = await cli('entry', '01981f3c-0000-7000-8000-000000000000');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^error \(entry_not_found\): .*\nnext: .*holdfast show/u);
+  });
+});
+
+describe('context and memory', () => {
+  test('context shows what fills the window', async () => {
+    const { stdout, code } = await cli('context', 'last');
+    expect(code).toBe(0);
+    expect(stdout).toContain('simulator/sim-32k');
+    expect(stdout).toMatch(/tool results +█+/u);
+    const { context } = parseOutput(
+      await cli('context', 'last', '--json'),
+      z.object({ context: z.object({ total: z.number(), toolResults: z.number() }) }),
+    );
+    expect(context.total).toBeGreaterThan(context.toolResults);
+    expect(context.toolResults).toBeGreaterThan(1_000);
+  });
+
+  test('recall finds a passage and sets nothing off in a pipe', async () => {
+    const { stdout } = await cli('recall', 'last', 'heron marker', '--limit', '2');
+    expect(stdout).toContain('heron nests at marker');
+    expect(stdout).not.toContain('\u001b');
+    expect((await cli('recall', 'last', 'xylophone quartet')).stdout).toContain('Nothing found');
+  });
+
+  test('W36 compact shows the compaction and summaries lists it', async () => {
+    expect((await cli('summaries', 'last')).stdout).toContain('Nothing was compacted yet');
+    const compacted = await cli('compact', 'last', 'keep the markers');
+    expect(compacted.code).toBe(0);
+    expect(compacted.stdout).toMatch(/compaction begins: .*you asked for it/u);
+    expect(compacted.stdout).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens \(−\d+ %\), .* s$/mu);
+    const listed = await cli('summaries', 'last');
+    expect(listed.stdout).toMatch(/^1\. \w+.* [\d,]+ → [\d,]+ tokens/u);
+    expect(JSON.parse((await cli('summaries', 'last', '--json')).stdout)).toMatchObject({
+      summaries: [{ trigger: 'manual', generation: 1 }],
+    });
+  });
+});
+
+describe('what does not exist', () => {
+  test('an unknown conversation is exit code 2, as text and as JSON', async () => {
+    const text = await cli('show', 'ffffff');
+    expect(text.code).toBe(2);
+    expect(text.stderr).toMatch(/^error \(conversation_not_found\): .*"ffffff".*\nnext: .*holdfast list/u);
+    const json = await cli('show', 'ffffff', '--json');
+    expect([json.code, json.stderr]).toEqual([2, '']);
+    expect(JSON.parse(json.stdout)).toEqual({
+      error: { code: 'conversation_not_found', message: expect.stringContaining('ffffff'), next: expect.any(String) },
+    });
+  });
+
+  test.each([
+    [['--agent', 'defualt'], 'Did you mean default?'],
+    [['--preset', 'defualt'], 'default'],
+    [['--model', 'simulater/sim-32k'], 'simulator'],
+  ])('%j is refused before anything is sent', async (args, hint) => {
+    const { code, stderr } = await cli('start', 'Say hello.', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(hint);
+    expect(stderr).toContain('next: ');
+    expect(await harness.client.listConversations()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { connectDatabase } from '../../src/store/database.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { parseOutput, runCli, startCli } from './run-cli.ts';
+
+let harness: TurnHarness;
+let empty: string;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  empty = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-empty-')));
+});
+
+afterAll(async () => {
+  await rm(empty, { recursive: true, force: true });
+  await harness.stop();
+});
+
+/** Listens nowhere: the port of a service that no test machine runs. */
+const CLOSED = 'postgres://holdfast@127.0.0.1:1/holdfast';
+
+describe('without servers', () => {
+  test('a folder without a stack says which command starts one', async () => {
+    const { code, stderr } = await runCli(['list'], { directory: empty });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error \(HOLDFAST_NOT_STARTED\): .*\nnext: .*npx holdfast dev/u);
+  });
+
+  test('a Postgres that does not answer is exit code 3, without a stack trace', async () => {
+    const environment = { ...harness.environment, DATABASE_URL: CLOSED };
+    const { code, stderr } = await runCli(['list'], { environment, directory: empty });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error \(database_unreachable\): .*\nnext: .*\n$/u);
+    const debug = await runCli(['list'], { environment: { ...environment, HOLDFAST_DEBUG: '1' }, directory: empty });
+    expect(debug.stderr).toMatch(/\n +at /u);
+  });
+
+  test('flags win over the environment', async () => {
+    const environment = { ...harness.environment, DATABASE_URL: CLOSED };
+    const args = ['list', '--json', '--database-url', harness.databaseUrl];
+    const { code, stdout } = await runCli(args, { environment, directory: empty });
+    expect([code, JSON.parse(stdout)]).toEqual([0, { conversations: [] }]);
+  });
+});
+
+describe('migrate', () => {
+  test('prints what it applied, then that nothing is left; before it, other commands name it', async () => {
+    const admin = connectDatabase({ url: harness.databaseUrl, maximumConnections: 1 });
+    const name = `holdfast_migrate_${process.pid}`;
+    await admin`create database ${admin(name)} template template0`;
+    const url = new URL(harness.databaseUrl);
+    url.pathname = `/${name}`;
+    const environment = { DATABASE_URL: url.href };
+    try {
+      const before = await runCli(['list'], {
+        environment: { ...harness.environment, ...environment },
+        directory: empty,
+      });
+      expect([before.code, before.stderr]).toEqual([3, expect.stringContaining('npx holdfast migrate')]);
+      const first = parseOutput(
+        await runCli(['migrate', '--json'], { environment, directory: empty }),
+        z.object({ applied: z.array(z.string()) }),
+      );
+      expect(first.applied[0]).toMatch(/^000001_.*\.sql$/u);
+      const second = await runCli(['migrate'], { environment, directory: empty });
+      expect([second.code, second.stdout]).toEqual([0, 'The database is up to date.\n']);
+    } finally {
+      await admin`drop database ${admin(name)} with (force)`;
+      await admin.end();
+    }
+  });
+});
+
+describe('simulator', () => {
+  test('prints its address, answers, and ends in order on SIGTERM', async () => {
+    const running = startCli(['simulator', '--port', '0', '--json'], { directory: empty });
+    await waitUntil('it listens', () => running.stdout().endsWith('\n'));
+    const { url, port } = z.object({ url: z.string(), port: z.number() }).parse(JSON.parse(running.stdout()));
+    expect((await fetch(`${url}/v1/models`)).status).toBe(200);
+    const taken = await runCli(['simulator', '--port', String(port)], { directory: empty });
+    expect([taken.code, taken.stderr]).toEqual([2, expect.stringMatching(/is taken\.\nnext: .*--port/u)]);
+    running.process.kill('SIGTERM');
+    expect((await running.ended).code).toBe(0);
+  });
+});
+
+describe('worker', () => {
+  test('without one, start says so and what to do; once one runs, the turn is shown; SIGTERM ends it in order', async () => {
+    const options = {
+      environment: { ...harness.environment, HOLDFAST_LOG_LEVEL: 'info' },
+      directory: harness.workspace,
+    };
+    const starting = startCli(['start', 'Say At last.'], options);
+    await waitUntil('the warning', () => starting.stderr().includes('No worker has taken the message'), 30_000);
+    expect(starting.stderr()).toContain('npx holdfast worker');
+    const worker = startCli(['worker'], options);
+    const started = await starting.ended;
+    expect(started.code).toBe(0);
+    expect(started.stdout).toContain('\nAt last.\n');
+    worker.process.kill('SIGTERM');
+    expect((await worker.ended).code).toBe(0);
+  });
+
+  test('a reader that closes the pipe is no error', async () => {
+    const running = startCli(['list', '--json'], { environment: harness.environment, directory: empty });
+    running.process.stdout?.destroy();
+    const { code, stderr } = await running.ended;
+    expect([code, stderr]).toEqual([0, '']);
+  });
+});
