@@ -169,13 +169,15 @@ test('takes questions of a single item, a file that is missing and a value that 
 - c.md; figure: the number after "nothing"
 
 For each file, note:
+- figure: what its own line asks
 - title: the first heading
-- note: the text after "Note:"`;
+- note: the text after "Note:"
+- mood: how it makes you feel`;
   const world = await runLoop({ client: anthropic, world: createWorld(files, task), tools: FILE_TOOLS });
   expect(tableOf(world.files.get('out.md'))).toEqual([
-    ['a.md', 'A', '–', '12'],
-    ['b.md', 'B', '–', '1,250.5'],
-    ['c.md', '–', '–', '–'],
+    ['a.md', '12', 'A', '–', 'unknown'],
+    ['b.md', '1,250.5', 'B', '–', 'unknown'],
+    ['c.md', '–', '–', '–', 'unknown'],
   ]);
 });
 

@@ -8,7 +8,9 @@ export type FactQuestion =
   | { readonly kind: 'number_after' | 'number_before'; readonly anchor: string }
   | { readonly kind: 'first_sentence' | 'first_heading' | 'first_line' | 'last_line' }
   /** `line 120`. */
-  | { readonly kind: 'line'; readonly number: number };
+  | { readonly kind: 'line'; readonly number: number }
+  /** Words that name no place: the items say it in words of their own, or nobody does. */
+  | { readonly kind: 'own_words' };
 
 export interface Fact {
   /** Name of the column. */
@@ -23,11 +25,17 @@ export interface Fact {
 const QUOTED = /"(?:[^"\\]|\\.)*"|“[^”]*”/;
 const FILE = /\b(?:in|of|from) (?:its |the |each )?`?([\w.@/-]+)`?\s*\.?$/i;
 
+const FACT = /^`?([\w][\w /-]{0,40}?)`?\s*(?::\s*|\s+\()(.+?)\)?\s*[.,;]?$/;
+
+/** A fact that every item asks for in words of its own: `- figure: what is asked in the line of the package`. */
+export function parseColumn(text: string): Fact | undefined {
+  const [, name, words] = FACT.exec(text.trim()) ?? [];
+  return name === undefined || words === undefined ? undefined : { name, words, question: { kind: 'own_words' } };
+}
+
 /** `name: words`, or `name (words)`; `undefined` when the words ask for nothing that the reader can look for. */
 export function parseFact(text: string): Fact | undefined {
-  const match = /^`?([\w][\w /-]{0,40}?)`?\s*(?::\s*|\s+\()(.+?)\)?\s*[.,;]?$/.exec(text.trim());
-  const name = match?.[1];
-  const words = match?.[2];
+  const [, name, words] = FACT.exec(text.trim()) ?? [];
   if (name === undefined || words === undefined) return undefined;
   const quoted = QUOTED.exec(words);
   const question = parseQuestion(words, quoted === null ? undefined : unquote(quoted[0]));

@@ -51,6 +51,8 @@ function isTrusted(question: FactQuestion, segment: Segment): boolean {
       return segment.toEnd;
     case 'line':
       return segment.firstLine !== undefined;
+    case 'own_words':
+      return false;
   }
 }
 
@@ -83,6 +85,8 @@ function lookIn(question: FactQuestion, segment: Segment): string | undefined {
       return segment.firstLine === undefined || question.number < segment.firstLine
         ? undefined
         : text.split('\n')[question.number - segment.firstLine]?.trim();
+    case 'own_words':
+      return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { parseFact, type Fact } from './fact-question.ts';
+import { parseColumn, parseFact, type Fact } from './fact-question.ts';
 
 /** One row of the report: a name and the files that tell about it. */
 export interface Item {
@@ -36,7 +36,8 @@ export function parseReadingTask(text: string, system: string): ReadingTask | un
   const items = parseItems(text);
   const directory = items.length === 0 ? DIRECTORY.exec(text)?.[1] : undefined;
   if (items.length === 0 && directory === undefined) return undefined;
-  if (shared.length === 0 && items.every((item) => item.facts.length === 0)) return undefined;
+  const isAsked = shared.some((fact) => fact.question.kind !== 'own_words');
+  if (!isAsked && items.every((item) => item.facts.length === 0)) return undefined;
   const reportPath = reportPathOf(text, items) ?? reportPathOf(system, items) ?? DEFAULT_REPORT;
   return { items, ...(directory === undefined ? {} : { directory }), facts: shared, reportPath };
 }
@@ -54,16 +55,19 @@ export function parseFacts(text: string): readonly Fact[] {
     const heading = FACTS_HEADING.exec(line.trim());
     if (heading !== null) {
       inside = true;
-      facts.push(
-        ...splitOutsideQuotes(heading[1] ?? '').flatMap((part) => parseFact(part.replace(/^and /i, '')) ?? []),
-      );
+      facts.push(...splitOutsideQuotes(heading[1] ?? '').flatMap((part) => parseShared(part.replace(/^and /i, ''))));
       continue;
     }
     const entry = LIST_LINE.exec(line)?.[1];
-    if (inside && entry !== undefined) facts.push(...[parseFact(entry)].flatMap((fact) => fact ?? []));
+    if (inside && entry !== undefined) facts.push(...parseShared(entry));
     else if (inside && line.trim() !== '') inside = false;
   }
   return facts;
+}
+
+function parseShared(text: string): readonly Fact[] {
+  const fact = parseFact(text) ?? parseColumn(text);
+  return fact === undefined ? [] : [fact];
 }
 
 /** Parts between semicolons and commas that stand outside quotes and brackets. */
@@ -127,7 +131,9 @@ function parseItem(entry: string): Item | undefined {
 
 /** What is asked of one item: the shared facts, each in the item's own words where it has some. */
 export function factsOf(task: ReadingTask, item: Item): readonly Fact[] {
-  const shared = task.facts.map((fact) => item.facts.find((own) => own.name === fact.name) ?? fact);
+  const shared = task.facts
+    .map((fact) => item.facts.find((own) => own.name === fact.name) ?? fact)
+    .filter((fact) => fact.question.kind !== 'own_words');
   return [...shared, ...item.facts.filter((own) => !task.facts.some((fact) => fact.name === own.name))];
 }
 

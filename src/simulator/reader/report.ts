@@ -32,11 +32,16 @@ export function rowOf(task: ReadingTask, item: Item, knowledge: Knowledge): stri
   const facts = factsOf(task, item);
   const values = columnsOf(task).map((name) => {
     const fact = facts.find((each) => each.name === name);
-    if (fact === undefined) return CELLS.absent;
+    if (fact === undefined) return isAskedOfAnother(task, name) ? CELLS.absent : CELLS.unknown;
     const finding = knownFact(knowledge, item, fact);
     return finding.state === 'found' ? finding.value : CELLS[finding.state];
   });
   return row([item.label, ...values]);
+}
+
+/** A column that other items fill is none of this one's; one that nobody explains cannot be known. */
+function isAskedOfAnother(task: ReadingTask, name: string): boolean {
+  return task.items.some((item) => item.facts.some((fact) => fact.name === name));
 }
 
 /** Title and header of the table. */

@@ -34,7 +34,7 @@ export function makeLedger(events: readonly ConversationEvent[], instructions: s
   const knowledge = gatherKnowledge(events, reportPath);
   const items = [...(task?.items ?? []), ...strayItems(task, knowledge)];
   const remembered = foldIntoItems(items, knowledge.memory.items);
-  const asked = task?.facts ?? parseFacts(instructions);
+  const asked = (task?.facts ?? parseFacts(instructions)).filter((fact) => fact.question.kind !== 'own_words');
   const seen = items
     .map((item) => memoryOf({ task, asked }, item, knowledge))
     .filter((memory) => memory.facts.size > 0 || memory.read.length > 0);
