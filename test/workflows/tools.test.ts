@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { textOf } from '../../src/context/content.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+/** Begin and end of every call, in order. */
+const journal: string[] = [];
+let running = 0;
+let mostRunning = 0;
+
+async function work(name: string): Promise<void> {
+  running += 1;
+  mostRunning = Math.max(mostRunning, running);
+  journal.push(`begin ${name}`);
+  // Long enough for a second call to begin if it were allowed to.
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  journal.push(`end ${name}`);
+  running -= 1;
+}
+
+const shared = defineTool({
+  name: 'shared',
+  description: 'May run beside others.',
+  input: z.object({ name: z.coerce.string() }),
+  effect: 'none',
+  run: async ({ name }) => {
+    await work(name);
+    return { content: `did ${name}` };
+  },
+});
+
+const exclusive = defineTool({ ...shared, name: 'exclusive', description: 'Runs alone.', exclusive: true });
+
+const noisy = defineTool({
+  name: 'noisy',
+  description: 'Prints a lot, with bytes that are no text.',
+  input: z.object({}),
+  effect: 'none',
+  run: async (_input, { output }) => {
+    for (let line = 0; line < 20_000; line += 1) await output.write(`line ${line} of the output\n`);
+    await output.write(Uint8Array.of(0xff, 0x00, 0xfe));
+    return { content: '' };
+  },
+});
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    tools: [shared, exclusive, noisy],
+    agent: { tools: ['shared', 'exclusive', 'noisy', 'recall_open'] },
+  });
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+test('calls of one answer run at once, at most eight at a time', async () => {
+  mostRunning = 0;
+  await harness.runTask('Call shared with {"name": "$index"} 20 times');
+  expect(mostRunning).toBeGreaterThan(1);
+  expect(mostRunning).toBeLessThanOrEqual(8);
+});
+
+test('an exclusive tool runs alone and in order', async () => {
+  mostRunning = 0;
+  journal.length = 0;
+  await harness.runTask('Call exclusive with {"name": "$index"} 4 times');
+  expect(mostRunning).toBe(1);
+  expect(journal.filter((line) => line.startsWith('begin'))).toEqual(['begin 1', 'begin 2', 'begin 3', 'begin 4']);
+});
+
+test('output of any size is stored whole and byte for byte, shown clipped with how to open the rest', async () => {
+  const turn = await harness.runTask('Call noisy with {}');
+  const entries = await harness.client.listEntries({ conversationId: turn.conversationId });
+  const result = entries.find((entry) => entry.kind === 'tool_result');
+  const shown = textOf(result?.content ?? []);
+  expect(shown.length).toBeLessThan(13_000);
+  expect(shown).toContain(`recall_open {"entry_id": "${result?.entryId}"`);
+  const opened = await harness.client.openEntry(result?.entryId ?? '');
+  const original = Buffer.from(opened.original ?? []);
+  expect(original.subarray(-3)).toEqual(Buffer.from([0xff, 0x00, 0xfe]));
+  expect(original.toString('latin1').split('\n').slice(0, -1)).toEqual(
+    Array.from({ length: 20_000 }, (_, line) => `line ${line} of the output`),
+  );
+});
+
+test('live text arrives while the model writes, without a gap, and is what the stored answer says', async () => {
+  const sent = await harness.client.startTask({ task: 'Write 400 words' });
+  const pieces: { offset: number; text: string }[] = [];
+  let answered = '';
+  for await (const update of harness.client.watch({ conversationId: sent.conversationId })) {
+    if (update.type === 'live_text' && update.text.kind === 'text') pieces.push(update.text);
+    if (update.type === 'event' && update.event.kind === 'turn_ended') break;
+  }
+  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+  answered = textOf(entries.at(-1)?.content ?? []);
+  expect(pieces.length).toBeGreaterThan(0);
+  let length = 0;
+  for (const piece of pieces) {
+    expect(piece.offset).toBe(length);
+    length += piece.text.length;
+  }
+  expect(pieces.map((piece) => piece.text).join('')).toBe(answered);
+});
