@@ -99,7 +99,7 @@ async function findByWords(
       coalesce((
         select sum(w.weight) from weights w where w.term = any(tsvector_to_array(s.terms))), 0)::float8 as score
     from scope s
-    order by s.exact desc, score desc, s.created_at desc, s.source_id, s.character_offset
+    order by s.exact desc, score desc, s.created_at desc, s.sequence desc, s.source_id, s.character_offset
     limit ${limit}`;
   return rows.map((row) => toFound(row, row.exact ? 'phrase' : 'words'));
 }
@@ -117,7 +117,7 @@ async function findSimilar(sql: Database, query: MemoryQuery, phrase: string, li
       word_similarity(${phrase}, p.text)::float8 as score
     from passages p
     where ${inScope(sql, query)} and word_similarity(${phrase}, p.text) >= ${SMALLEST_SIMILARITY}
-    order by score desc, p.created_at desc, p.source_id, p.character_offset
+    order by score desc, p.created_at desc, p.sequence desc, p.source_id, p.character_offset
     limit ${limit}`;
   return rows.map((row) => toFound(row, 'similar'));
 }

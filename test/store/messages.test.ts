@@ -113,18 +113,18 @@ describe('takeMessages', () => {
   it('takes each of 300 messages from 30 clients once and in the order of its client, while two takers race', async () => {
     const turn = await startTurn(sql);
     const { conversationId } = turn;
-    let sending = true;
+    const sending = new AbortController();
     const clients = Array.from({ length: 30 }, async (_, client) => {
       for (let number = 0; number < 10; number += 1) {
         await send(sql, { conversationId, ...text(`${client}:${number}`) });
       }
     });
     const taker = async (): Promise<void> => {
-      while (sending) await takeMessages(sql, turn);
+      while (!sending.signal.aborted) await takeMessages(sql, turn);
     };
     const takers = [taker(), taker()];
     await Promise.all(clients);
-    sending = false;
+    sending.abort();
     await Promise.all(takers);
     await takeMessages(sql, turn);
     const entries = await listEntries(sql, { conversationId, limit: 1_000 });

@@ -16,7 +16,6 @@ import {
   finishToolCall,
   headOf,
   openTestStore,
-  planWithCut,
   register,
   send,
   startTurn,
@@ -25,6 +24,7 @@ import {
   toolCall,
 } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
+import { planWithCut } from './support/compaction-builders.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 
 let store: TestStore;

@@ -1,10 +1,10 @@
 import { measureContent } from '../../../src/context/measure.ts';
 import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
-import type { CompactionPlan } from '../../../src/context/plan.ts';
 import { DEFAULT_POLICY } from '../../../src/context/presets/default.ts';
 import type { ContentPart } from '../../../src/context/content.ts';
 import { connectDatabase } from '../../../src/store/database.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { listEntries } from '../../../src/store/entries.ts';
 import type { NewContent } from '../../../src/store/entries.ts';
 import { newId } from '../../../src/store/ids.ts';
 import { acceptMessage } from '../../../src/store/messages.ts';
@@ -214,32 +214,10 @@ export async function step(sql: Database, turn: TurnReference, callNumber: numbe
   await finishToolCall(sql, turn, callNumber, 0);
 }
 
-/** A plan that cuts before `firstKeptSequence` with one part. */
-export function planWithCut(firstKeptSequence: number, overrides: Partial<CompactionPlan> = {}): CompactionPlan {
-  return {
-    form: 'summary',
-    firstKeptSequence,
-    splitTurn: false,
-    coveredThroughSequence: firstKeptSequence - 1,
-    keptUserEntryIds: [],
-    operations: [],
-    parts: [
-      {
-        number: 1,
-        wave: 1,
-        kind: 'history',
-        fromSequence: 1,
-        toSequence: firstKeptSequence - 1,
-        inputTokens: 500,
-        maximumOutput: 200,
-      },
-    ],
-    summaryLimit: 250,
-    acceptedTokens: 600,
-    requiredGain: 100,
-    continuation: false,
-    tokensBefore: 1_000,
-    tokensAfter: 400,
-    ...overrides,
-  };
+/** Kind and text of each entry, in order. */
+export async function said(sql: Database, conversationId: string): Promise<string[]> {
+  const entries = await listEntries(sql, { conversationId });
+  return entries.map(
+    ({ kind, content }) => `${kind} ${content.map((part) => (part.type === 'text' ? part.text : part.type)).join()}`,
+  );
 }

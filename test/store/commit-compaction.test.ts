@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commitCompaction, getCompaction, listSummaries } from '../../src/store/compactions.ts';
+import type { CommitCompactionRequest } from '../../src/store/compactions.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listEntries } from '../../src/store/entries.ts';
+import { readFitCheck } from '../../src/store/fit-check.ts';
+import { takeMessages } from '../../src/store/inbox.ts';
+import { answer, begin, headOf, openTestStore, send, text } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+import { commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+describe('commitCompaction', () => {
+  it('changes the view in one transaction and returns what stands when repeated', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const request = commitRequest(turn, compactionId, { continuation: text('go on') });
+    const committed = await commitCompaction(sql, request);
+    expect(committed).toMatchObject({
+      kind: 'committed',
+      headEntryId: await headOf(sql, turn.conversationId),
+      tokensAfter: 300,
+    });
+    expect(await commitCompaction(sql, request)).toEqual(committed);
+    const entries = await listEntries(sql, { conversationId: turn.conversationId, after: 5 });
+    expect(entries.map(({ kind, compactionId: id }) => [kind, id])).toEqual([
+      ['compaction', compactionId],
+      ['note', null],
+    ]);
+    const check = await readFitCheck(sql, turn);
+    expect(check).toMatchObject({ compactionId, plannedCompactionId: null });
+    expect(check.view.letters).toBe(50 + 'goon'.length);
+    const [summary] = await listSummaries(sql, { conversationId: turn.conversationId });
+    expect(summary).toMatchObject({
+      text: SUMMARY.text,
+      sections: SUMMARY.sections,
+      files: SUMMARY.files,
+      model: SUMMARY.model,
+      number: 1,
+      tokensBefore: 1_000,
+      tokensAfter: 300,
+    });
+  });
+
+  it('R3 forgets usage that was reported before', async () => {
+    const turn = await turnWithSteps(sql);
+    expect((await readFitCheck(sql, turn)).reported).not.toBeNull();
+    await commitCompaction(sql, commitRequest(turn, (await plan(sql, turn)).compaction.compactionId));
+    expect((await readFitCheck(sql, turn)).reported).toBeNull();
+    await answer(sql, turn, 3);
+    expect((await readFitCheck(sql, turn)).reported).toMatchObject({ usage: { input: 100 } });
+  });
+
+  it('commits once when two callers race', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const results = await Promise.all([1, 2].map(() => commitCompaction(sql, commitRequest(turn, compactionId))));
+    expect(results[0]).toEqual(results[1]);
+    expect(await listSummaries(sql, { conversationId: turn.conversationId })).toHaveLength(1);
+  });
+
+  it.each<[string, Partial<CommitCompactionRequest>]>([
+    ['is not smaller', { tokensAfter: 1_000 }],
+    ['R20 has no summary for what it drops', { summary: null }],
+    ['R20 has an empty summary', { summary: { ...SUMMARY, text: ' \n' } }],
+  ])('refuses what %s and changes nothing', async (_, overrides) => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const head = await headOf(sql, turn.conversationId);
+    await expect(commitCompaction(sql, commitRequest(turn, compactionId, overrides))).rejects.toMatchObject({
+      code: 'compaction_refused',
+    });
+    expect(await headOf(sql, turn.conversationId)).toBe(head);
+    expect((await getCompaction(sql, compactionId)).status).toBe('planned');
+  });
+
+  it('refuses when an entry came meanwhile, and when the turn was taken over', async () => {
+    const moved = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, moved)).compaction;
+    await send(sql, { conversationId: moved.conversationId });
+    await takeMessages(sql, moved);
+    await expect(commitCompaction(sql, commitRequest(moved, compactionId))).rejects.toMatchObject({
+      code: 'head_moved',
+    });
+    await send(sql, { conversationId: moved.conversationId });
+    await begin(sql, moved.conversationId);
+    await expect(commitCompaction(sql, commitRequest(moved, compactionId))).rejects.toMatchObject({
+      code: 'stale_epoch',
+    });
+    expect((await getCompaction(sql, compactionId)).status).toBe('abandoned');
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  listParts,
+  readOriginals,
+  readPart,
+  recordPartFailure,
+  registerPartAttempt,
+  storePartText,
+} from '../../src/store/compaction-parts.ts';
+import { commitCompaction, endCompaction } from '../../src/store/compactions.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { openTestStore, step } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+import { planWithCut, commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+describe('parts', () => {
+  it('read the originals of their range in pages, the previous summary and earlier parts', async () => {
+    const turn = await turnWithSteps(sql);
+    const first = await plan(sql, turn);
+    await commitCompaction(sql, commitRequest(turn, first.compaction.compactionId));
+    for (let call = 3; call < 80; call += 1) await step(sql, turn, call);
+    const { compaction } = await plan(
+      sql,
+      turn,
+      planWithCut(157, {
+        parts: [
+          { number: 1, wave: 1, kind: 'history', fromSequence: 4, toSequence: 100, inputTokens: 9, maximumOutput: 9 },
+          {
+            number: 2,
+            wave: 1,
+            kind: 'turn_prefix',
+            fromSequence: 101,
+            toSequence: 156,
+            inputTokens: 9,
+            maximumOutput: 9,
+          },
+          { number: 3, wave: 2, kind: 'merge', inputTokens: 9, maximumOutput: 9 },
+        ],
+      }),
+    );
+    const { compactionId } = compaction;
+    const sequences: number[] = [];
+    const range = { ...turn, headEntryId: compaction.headEntryId, fromSequence: 4, toSequence: 156 };
+    for await (const page of readOriginals(sql, range)) {
+      expect(page.length).toBeLessThanOrEqual(100);
+      sequences.push(...page.map(({ sequence }) => sequence));
+    }
+    expect(sequences).toEqual(Array.from({ length: 153 }, (_, index) => index + 4));
+    const source = await readPart(sql, { turn, compactionId, part: 1 });
+    expect(source.previousSummary).toEqual({
+      compactionId: first.compaction.compactionId,
+      text: SUMMARY.text,
+      files: SUMMARY.files,
+    });
+    for (const part of [2, 1]) {
+      const registered = await registerPartAttempt(sql, { turn, compactionId, part });
+      if (registered.state !== 'registered') throw new Error('written before');
+      await storePartText(sql, {
+        turn,
+        compactionId,
+        part,
+        attempt: registered.attempt,
+        text: `text ${part}`,
+        promptVersion: '1',
+        call: null,
+      });
+    }
+    expect(source.parts).toEqual([]);
+    const merge = await readPart(sql, { turn, compactionId, part: 3 });
+    expect(merge.parts.map(({ text: written }) => written)).toEqual(['text 1', 'text 2']);
+  });
+
+  it('are written by the newest attempt, once, and their calls are paid by the turn', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const part = { turn, compactionId, part: 1 };
+    expect(await registerPartAttempt(sql, part)).toEqual({ state: 'registered', attempt: 1, failures: 0 });
+    expect(await registerPartAttempt(sql, part)).toEqual({ state: 'registered', attempt: 2, failures: 0 });
+    const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
+    const call = { model: 'sim/sim-32k', usage, cost: 0.25, durationMilliseconds: 7 };
+    const written = { ...part, text: 'a\0', promptVersion: '1', call };
+    await expect(storePartText(sql, { ...written, attempt: 1 })).rejects.toMatchObject({ code: 'superseded_attempt' });
+    const before = (await getTurn(sql, turn.turnId)).usage;
+    await storePartText(sql, { ...written, attempt: 2 });
+    await storePartText(sql, { ...written, attempt: 2, text: 'again' });
+    const after = (await getTurn(sql, turn.turnId)).usage;
+    expect([after.inputTokens - before.inputTokens, (after.cost ?? 0) - (before.cost ?? 0)]).toEqual([1_000, 0.25]);
+    expect(await registerPartAttempt(sql, part)).toMatchObject({ state: 'written', row: { text: 'a\0' } });
+  });
+
+  it('count failures of the model once per attempt', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const part = { turn, compactionId, part: 1 };
+    const failure = { ...part, failure: 'empty', call: null, final: false };
+    await registerPartAttempt(sql, part);
+    for (let time = 0; time < 2; time += 1) {
+      expect(await recordPartFailure(sql, { ...failure, attempt: 1 })).toEqual({ failures: 1 });
+    }
+    expect(await registerPartAttempt(sql, part)).toEqual({ state: 'registered', attempt: 2, failures: 1 });
+    await expect(recordPartFailure(sql, { ...failure, attempt: 1 })).rejects.toMatchObject({
+      code: 'superseded_attempt',
+    });
+    expect(await recordPartFailure(sql, { ...failure, attempt: 2, final: true })).toEqual({ failures: 2 });
+    expect((await listParts(sql, compactionId))[0]).toMatchObject({ state: 'failed', failures: 2 });
+  });
+
+  it('belong to a compaction that is under way', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    await endCompaction(sql, { turn, compactionId, status: 'abandoned', failure: 'x' });
+    await expect(registerPartAttempt(sql, { turn, compactionId, part: 1 })).rejects.toMatchObject({
+      code: 'wrong_state',
+    });
+    await expect(registerPartAttempt(sql, { turn, compactionId: newId(), part: 1 })).rejects.toMatchObject({
+      code: 'compaction_not_found',
+    });
+  });
+});

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listConversations } from '../../src/store/conversations.ts';
+import type { Database } from '../../src/store/database.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { closeToolCall, openTestStore, startTurn } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
+  return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);
+}
+
+describe('listConversations', () => {
+  it('pages from the newest activity on and filters by state', async () => {
+    const turns: TurnReference[] = [];
+    for (let count = 0; count < 3; count += 1) turns.push(await startTurn(sql));
+    const [first] = turns;
+    if (first !== undefined) await end(first);
+    const expected = [turns[0], turns[2], turns[1]].map((turn) => turn?.conversationId);
+    const [newest] = await listConversations(sql, { limit: 1 });
+    const rest = await listConversations(sql, { limit: 2, ...(newest !== undefined && { beforeId: newest.id }) });
+    expect([newest, ...rest].map((row) => row?.id)).toEqual(expected);
+    const working = (await listConversations(sql, { state: 'working', limit: 2 })).map(({ id }) => id);
+    expect(working).toEqual(expected.slice(1));
+    expect(await listConversations(sql, { agent: 'nobody' })).toEqual([]);
+  });
+});

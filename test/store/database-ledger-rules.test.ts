@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
+import { storePlan } from '../../src/store/compactions.ts';
+import { answer, finishToolCall, headOf, openTestStore, startTurn, step } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+import { planWithCut } from './support/compaction-builders.ts';
+import { code, FOREIGN_KEY, CHECK, UNIQUE } from './support/refusals.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+describe('writes of a turn that was replaced', () => {
+  it('are refused on every table, and an ended turn stays as it ended', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 1 });
+    const { compaction } = await storePlan(sql, {
+      turn,
+      callNumber: 2,
+      compactionId: newId(),
+      plan: planWithCut(2),
+      reason: 'manual',
+      preset: 'default',
+      headEntryId: await headOf(sql, turn.conversationId),
+    });
+    await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
+    const { turnId, conversationId, epoch } = turn;
+    const attacks = {
+      event: sql`insert into events (conversation_id, epoch, kind) values (${conversationId}, ${epoch}, 'x')`,
+      toolCall: sql`update tool_calls set state = 'claimed', attempt = 1, claimed_at = now(), epoch = ${epoch} where turn_id = ${turnId}`,
+      modelCall: sql`update model_calls set stop_reason = 'x', epoch = ${epoch} where turn_id = ${turnId}`,
+      compaction: sql`update compactions set status = 'failed', failure = 'x', finished_at = now(), epoch = ${epoch} where id = ${compaction.compactionId}`,
+      part: sql`update compaction_parts set attempt = 1, epoch = ${epoch} where compaction_id = ${compaction.compactionId}`,
+      turn: sql`insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent, model, preset, snapshot, model_limits, policy, fixed)
+        values (${newId()}, ${conversationId}, ${epoch}, 'w', 'b', 'r', 'i', 'a', 'm', 'p', '{}', '{}', '{}', no_measurements())`,
+    };
+    for (const [table, attack] of Object.entries(attacks))
+      expect([table, await code(attack)]).toEqual([table, 'HF001']);
+    await sql`update turns set outcome = 'interrupted', ended_at = now() where id = ${turnId}`;
+    expect(await code(sql`update turns set outcome = 'completed' where id = ${turnId}`)).toBe('HF001');
+    expect(await code(sql`update turns set run_id = 'other' where id = ${turnId}`)).toBe('HF001');
+  });
+});
+
+describe('compactions', () => {
+  async function plan(firstKeptSequence: number, turn: Awaited<ReturnType<typeof startTurn>>) {
+    return sql`
+      insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
+        first_kept_sequence, covered_through_sequence, tokens_before)
+      values (${newId()}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, 1, 'manual', 'p', 'summary', '{}',
+        ${await headOf(sql, turn.conversationId)}, ${firstKeptSequence}, ${firstKeptSequence - 1}, 100)`;
+  }
+
+  it('cannot part a tool result from its call', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 2 });
+    await finishToolCall(sql, turn, 1, 0);
+    await finishToolCall(sql, turn, 1, 1);
+    // user 1, answer 2, results 3 and 4
+    expect(await code(plan(3, turn))).toBe('HF006');
+    expect(await code(plan(4, turn))).toBe('HF006');
+    expect(await code(plan(2, turn))).toBeUndefined();
+  });
+
+  it('keep entries of their own conversation only', async () => {
+    const turn = await startTurn(sql);
+    await step(sql, turn, 1);
+    const other = await startTurn(sql);
+    expect(await code(plan(9, turn))).toBe(FOREIGN_KEY);
+    await plan(2, turn);
+    const foreign = await headOf(sql, other.conversationId);
+    const kept = sql`
+      insert into compaction_kept_entries (compaction_id, conversation_id, entry_id)
+      select id, conversation_id, ${foreign} from compactions where conversation_id = ${turn.conversationId}`;
+    expect(await code(kept)).toBe(FOREIGN_KEY);
+    const lying = sql`
+      insert into compaction_kept_entries (compaction_id, conversation_id, entry_id)
+      select id, ${other.conversationId}, ${foreign} from compactions where conversation_id = ${turn.conversationId}`;
+    expect(await code(lying)).toBe(FOREIGN_KEY);
+  });
+
+  it('are one at a time, and commit only what is smaller and has a summary', async () => {
+    const turn = await startTurn(sql);
+    await step(sql, turn, 1);
+    await plan(2, turn);
+    expect(await code(plan(2, turn))).toBe(UNIQUE);
+    const head = await headOf(sql, turn.conversationId);
+    const commit = (tokens: number, summary: string | null) => sql`
+      update compactions set status = 'committed', number = 1, marker_entry_id = ${head}, committed_head_entry_id = ${head},
+        view_after = no_measurements(), summary_measurements = no_measurements(), finished_at = now(),
+        tokens_after = ${tokens}, summary = ${summary}::text::json
+      where conversation_id = ${turn.conversationId}`;
+    expect(await code(commit(100, '"text"'))).toBe(CHECK);
+    expect(await code(commit(50, null))).toBe(CHECK);
+    expect(await code(commit(50, '"  "'))).toBe(CHECK);
+    await commit(50, '"text"');
+    expect(
+      await code(sql`update compactions set tokens_after = 1 where conversation_id = ${turn.conversationId}`),
+    ).toBe('HF003');
+    expect(await code(sql`delete from compactions where conversation_id = ${turn.conversationId}`)).toBe('HF003');
+  });
+});
+
+describe('the ledger', () => {
+  it('never takes a result back, nor an attempt', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 1 });
+    const own = sql`turn_id = ${turn.turnId}`;
+    await sql`update tool_calls set state = 'claimed', attempt = 2, claimed_at = now() where ${own}`;
+    expect(await code(sql`update tool_calls set attempt = 1 where ${own}`)).toBe('HF005');
+    expect(await code(sql`update tool_calls set state = 'finished' where ${own}`)).toBe(CHECK);
+    const other = await startTurn(sql);
+    await step(sql, other, 1);
+    expect(await code(sql`update tool_calls set outcome = 'failed' where turn_id = ${other.turnId}`)).toBe('HF005');
+    expect(await code(sql`delete from tool_calls where ${own}`)).toBe('HF003');
+  });
+
+  it('numbers events without gaps and never changes them', async () => {
+    const turn = await startTurn(sql);
+    const insertEvent = (number: number | null) => sql`
+      insert into events (conversation_id, epoch, kind, number) values (${turn.conversationId}, ${turn.epoch}, 'x', ${number})`;
+    expect(await code(insertEvent(99))).toBe('HF004');
+    await insertEvent(null);
+    const rows = await sql`select number from events where conversation_id = ${turn.conversationId} order by 1`;
+    expect(rows.map((row) => row['number'])).toEqual(rows.map((_, index) => index + 1));
+    expect(await code(sql`update events set kind = 'y' where conversation_id = ${turn.conversationId}`)).toBe('HF003');
+    expect(await code(sql`delete from events where conversation_id = ${turn.conversationId}`)).toBe('HF003');
+    expect(await code(sql`truncate events cascade`)).toBe('HF003');
+  });
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getConversation } from '../../src/store/conversations.ts';
+import type { Database } from '../../src/store/database.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
+import { listEvents } from '../../src/store/events.ts';
+import { takeMessages } from '../../src/store/inbox.ts';
+import { claimToolCall } from '../../src/store/tool-calls.ts';
+import { continueTurn, getTurn, readLastTurn } from '../../src/store/turns.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { answer, closeToolCall, openTestStore, said, send, startTurn, step } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
+  return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);
+}
+
+describe('endTurn', () => {
+  it('stores the first outcome and looks at the inbox each time', async () => {
+    const turn = await startTurn(sql);
+    expect(await end(turn, 'completed')).toMatchObject({ outcome: 'completed', waiting: { waiting: 0 } });
+    await send(sql, { conversationId: turn.conversationId });
+    expect(await end(turn, 'stopped')).toMatchObject({ outcome: 'completed', waiting: { waiting: 1 } });
+    const events = await listEvents(sql, { conversationId: turn.conversationId });
+    expect(events.filter(({ kind }) => kind === 'turn_ended')).toHaveLength(1);
+  });
+
+  it('stores one outcome when two calls race', async () => {
+    const turn = await startTurn(sql);
+    const ended = await Promise.allSettled([end(turn, 'completed'), end(turn, 'stopped')]);
+    const outcomes = ended.flatMap((result) => (result.status === 'fulfilled' ? [result.value.outcome] : []));
+    expect(new Set(outcomes).size).toBe(1);
+    expect((await getTurn(sql, turn.turnId)).outcome).toBe(outcomes[0]);
+  });
+
+  it('closes open calls with a result that says why', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 1 });
+    await end(turn, 'stopped');
+    expect((await said(sql, turn.conversationId)).at(-1)).toBe('tool_result closed: requested stopped');
+  });
+
+  it('leaves nothing that the turn could still write', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 1 });
+    await end(turn, 'stopped');
+    await expect(
+      claimToolCall(sql, { turn, callNumber: 1, callIndex: 0, workerIdentity: 'worker-1' }),
+    ).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(takeMessages(sql, turn)).rejects.toMatchObject({ code: 'stale_epoch' });
+  });
+
+  it('is read by whoever wants to know how it went', async () => {
+    const turn = await startTurn(sql);
+    await step(sql, turn, 1);
+    await answer(sql, turn, 2);
+    await end(turn);
+    expect(await readLastTurn(sql, turn.conversationId)).toMatchObject({
+      turn,
+      outcome: 'completed',
+      steps: 2,
+      compactions: 0,
+      overflows: 0,
+      usage: { modelCalls: 2, inputTokens: 200, cacheReadTokens: 80, cacheWriteTokens: 20, outputTokens: 40, cost: 1 },
+    });
+    expect(await getConversation(sql, turn.conversationId)).toMatchObject({
+      state: 'idle',
+      lastOutcome: 'completed',
+      title: 'hello',
+      entries: 4,
+      usage: { cost: 1 },
+    });
+  });
+});
+
+describe('continueTurn', () => {
+  it('registers the run that goes on with the turn', async () => {
+    const turn = await startTurn(sql);
+    for (let time = 0; time < 2; time += 1)
+      await continueTurn(sql, { turn, runId: 'next', workerIdentity: 'worker-2' });
+    expect(await getTurn(sql, turn.turnId)).toMatchObject({ runId: 'next' });
+    const events = await listEvents(sql, { conversationId: turn.conversationId });
+    expect(events.filter(({ kind }) => kind === 'turn_continued')).toHaveLength(1);
+    await expect(
+      continueTurn(sql, { turn: { ...turn, epoch: 7 }, runId: 'other', workerIdentity: 'worker-2' }),
+    ).rejects.toMatchObject({ code: 'stale_epoch' });
+  });
+});

@@ -1,0 +1,88 @@
+import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
+import type { CompactionPlan } from '../../../src/context/plan.ts';
+import { storePlan } from '../../../src/store/compactions.ts';
+import type { CommitCompactionRequest, CompactionRow, NewSummary } from '../../../src/store/compactions.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { newId } from '../../../src/store/ids.ts';
+import type { TurnReference } from '../../../src/turn/turn-reference.ts';
+import { headOf, startTurn, step } from './store-builders.ts';
+
+/** A plan that cuts before `firstKeptSequence` with one part. */
+export function planWithCut(firstKeptSequence: number, overrides: Partial<CompactionPlan> = {}): CompactionPlan {
+  return {
+    form: 'summary',
+    firstKeptSequence,
+    splitTurn: false,
+    coveredThroughSequence: firstKeptSequence - 1,
+    keptUserEntryIds: [],
+    operations: [],
+    parts: [
+      {
+        number: 1,
+        wave: 1,
+        kind: 'history',
+        fromSequence: 1,
+        toSequence: firstKeptSequence - 1,
+        inputTokens: 500,
+        maximumOutput: 200,
+      },
+    ],
+    summaryLimit: 250,
+    acceptedTokens: 600,
+    requiredGain: 100,
+    continuation: false,
+    tokensBefore: 1_000,
+    tokensAfter: 400,
+    ...overrides,
+  };
+}
+
+/** Entries: user 1, answer 2, result 3, answer 4, result 5. */
+export async function turnWithSteps(sql: Database): Promise<TurnReference> {
+  const turn = await startTurn(sql);
+  await step(sql, turn, 1);
+  await step(sql, turn, 2);
+  return turn;
+}
+
+/** Stores a plan for the present head. */
+export async function plan(
+  sql: Database,
+  turn: TurnReference,
+  given: CompactionPlan = planWithCut(4),
+): Promise<{ readonly compaction: CompactionRow; readonly joined: boolean }> {
+  return storePlan(sql, {
+    turn,
+    callNumber: 3,
+    compactionId: newId(),
+    plan: given,
+    reason: 'threshold',
+    preset: 'default',
+    headEntryId: await headOf(sql, turn.conversationId),
+  });
+}
+
+export const SUMMARY: NewSummary = {
+  text: 'Goal: read.\0\uD800',
+  measurements: { ...NO_MEASUREMENTS, letters: 9 },
+  sections: [{ title: 'Goal', text: 'read' }],
+  files: { read: ['a.txt'], modified: [] },
+  model: 'sim/sim-32k',
+  promptVersion: 'history-1',
+};
+
+export function commitRequest(
+  turn: TurnReference,
+  compactionId: string,
+  overrides: Partial<CommitCompactionRequest> = {},
+): CommitCompactionRequest {
+  return {
+    turn,
+    compactionId,
+    summary: SUMMARY,
+    viewAfter: { ...NO_MEASUREMENTS, letters: 50 },
+    tokensAfter: 300,
+    continuation: null,
+    ...overrides,
+  };
+}
