@@ -66,6 +66,20 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     report(error, wantsJson(argv));
   }
+  await leaveSoon();
+}
+
+/** Milliseconds that connections get to close by themselves. */
+const CLOSE_PATIENCE_MILLISECONDS = 250;
+
+/** Ends the process once all output is written, also when a connection that is still being made would keep it for seconds. */
+async function leaveSoon(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((resolve) => {
+      stream.write('', () => resolve());
+    });
+  }
+  setTimeout(() => process.exit(), CLOSE_PATIENCE_MILLISECONDS).unref();
 }
 
 function report(error: unknown, json: boolean): void {

@@ -9,7 +9,6 @@ import { newId } from '../store/ids.ts';
 import { acceptMessage } from '../store/messages.ts';
 import type { MessageInput } from '../store/messages.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
-import { connectClient } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import { describeContext, describeConversation, summarizeTurn, withLastTurn } from './conversation.ts';
@@ -43,10 +42,9 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     await database.end({ timeout: 1 });
     throw clientError(error);
   }
-  let connecting: Promise<Client> | null = null;
-  const temporal = (): Promise<Client> => (connecting ??= connectClient(options.temporal));
+  const temporal = lazyTemporal(options.temporal);
   const doorbell = createDoorbell(
-    temporal,
+    temporal.client,
     options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE,
     options.onDoorbellFailure ?? (() => undefined),
   );
@@ -57,9 +55,34 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     async close() {
       await doorbell.settle();
       await database.end({ timeout: 1 });
-      // A connection that is still being made has nothing to close.
-      const client = await connecting?.catch(() => null);
-      await client?.connection.close();
+      await temporal.close();
+    },
+  };
+}
+
+/** A connection that is made when it is first asked for, and again after it could not be made. */
+function lazyTemporal(address: TemporalAddress) {
+  let connecting: Promise<Client> | null = null;
+  let connected: Client | null = null;
+  let closed = false;
+  const connect = async (): Promise<Client> => {
+    try {
+      // Loaded here: reading needs no Temporal, and loading its client takes longer than most reads.
+      const { connectClient } = await import('../temporal/connect.ts');
+      connected = await connectClient(address);
+      if (closed) await connected.connection.close();
+      return connected;
+    } catch (error) {
+      connecting = null;
+      throw error;
+    }
+  };
+  return {
+    client: (): Promise<Client> => (connecting ??= connect()),
+    /** Does not wait for a connection that is still being made: it is closed once it is there. */
+    async close(): Promise<void> {
+      closed = true;
+      await connected?.connection.close();
     },
   };
 }

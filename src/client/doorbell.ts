@@ -7,7 +7,7 @@ const CLOSE_PATIENCE_MILLISECONDS = 2_000;
 /** Rings the doorbells of conversations in the background. */
 export interface Doorbell {
   ring(conversationId: string): void;
-  /** Waits up to 2 s for rings under way. */
+  /** Waits up to 2 s for rings under way, then tells of each that has not arrived. */
   settle(): Promise<void>;
 }
 
@@ -20,22 +20,27 @@ export function createDoorbell(
   taskQueue: string,
   failed: (conversationId: string, error: unknown) => void,
 ): Doorbell {
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Map<Promise<void>, string>();
+  let settled = false;
   return {
     ring(conversationId) {
       const ringing = client()
         .then((connected) => ringDoorbell(connected, taskQueue, conversationId))
-        .catch((error: unknown) => failed(conversationId, error))
+        .catch((error: unknown) => (settled ? undefined : failed(conversationId, error)))
         .finally(() => underWay.delete(ringing));
-      underWay.add(ringing);
+      underWay.set(ringing, conversationId);
     },
     async settle() {
       let timer: NodeJS.Timeout | undefined;
       const patience = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_PATIENCE_MILLISECONDS);
       });
-      await Promise.race([Promise.all(underWay), patience]);
+      await Promise.race([Promise.all(underWay.keys()), patience]);
       clearTimeout(timer);
+      settled = true;
+      for (const conversationId of underWay.values()) {
+        failed(conversationId, new Error(`Temporal did not answer within ${CLOSE_PATIENCE_MILLISECONDS} ms`));
+      }
     },
   };
 }
