@@ -8,6 +8,8 @@ export interface LocalStackOptions {
   readonly services?: readonly ServiceName[];
   /** Ports that must be used; others are chosen and remembered. */
   readonly ports?: Partial<StackPorts>;
+  /** True: any free ports at the first start, not the defaults or their neighbours. Default: false. */
+  readonly isAnyPortGood?: boolean;
   /** `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `DATABASE_URL` and `HOLDFAST_SIMULATOR_URL` win over what would be started; the rest is passed on to the worker. Default: `process.env`. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Where the worker runs. Default: the folder that holds `directory`. */

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
 import { connectDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
-import type { StackPorts } from './choose-ports.ts';
+import type { PortPlan, StackPorts } from './choose-ports.ts';
 import { releaseDataDirectory } from './leftovers.ts';
 import { LOCAL_HOST } from './ports.ts';
 import { ensureDatabase, startPostgres } from './postgres.ts';
@@ -27,7 +27,7 @@ export interface StackStart {
   readonly directory: string;
   readonly logDirectory: string;
   readonly environment: NodeJS.ProcessEnv;
-  readonly ports: StackPorts;
+  readonly ports: PortPlan;
   readonly record: StackRecord;
   readonly running: SupervisedService[];
 }
@@ -38,14 +38,30 @@ function isWanted(start: StackStart, service: ServiceName, variable?: string): b
   return wanted && (named === undefined || named === '');
 }
 
-async function superviseIn(start: StackStart, definition: ServiceDefinition): Promise<void> {
+const LARGEST_PORT_TRIES = 4;
+
+/**
+ * Starts and watches a service on its ports. A start that lost a port to another program between the choice and the moment
+ * at which the service listens is repeated with another one.
+ */
+async function superviseIn(
+  start: StackStart,
+  portNames: readonly (keyof StackPorts)[],
+  define: (ports: StackPorts) => ServiceDefinition,
+): Promise<void> {
   const onEvent = (event: ServiceEvent): void => {
     start.options.onEvent?.(event);
     // A write that fails is no reason to stop the stack; the file then names an older process, which is checked by its start.
     if (event.kind === 'ready') start.record.rememberProcess(event.service, event.processId).catch(() => undefined);
   };
-  const service = await supervise(definition, onEvent, start.options.signal);
-  start.running.push(service);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      start.running.push(await supervise(define(start.ports.ports()), onEvent, start.options.signal));
+      return;
+    } catch (error) {
+      if (tries === LARGEST_PORT_TRIES || !(await start.ports.replaceTaken(portNames))) throw error;
+    }
+  }
 }
 
 async function runPostgres(start: StackStart): Promise<void> {
@@ -54,8 +70,7 @@ async function runPostgres(start: StackStart): Promise<void> {
     start.directory,
     start.record.current().postgres?.dataDirectory ?? null,
   );
-  const port = start.ports.postgres;
-  await superviseIn(start, {
+  await superviseIn(start, ['postgres'], ({ postgres: port }) => ({
     name: 'postgres',
     start: async () => {
       await releaseDataDirectory(dataDirectory);
@@ -69,7 +84,8 @@ async function runPostgres(start: StackStart): Promise<void> {
       await ensureDatabase(server, DATABASE);
       return server;
     },
-  });
+  }));
+  const { postgres: port } = start.ports.ports();
   await start.record.update({ postgres: { port, database: DATABASE, dataDirectory } });
 }
 
@@ -83,8 +99,7 @@ async function runTemporal(start: StackStart): Promise<void> {
       'Run `npm run setup`, or set HOLDFAST_TEMPORAL_CLI to the path of one.',
     );
   }
-  const { temporal: port, temporalUi: uiPort } = start.ports;
-  await superviseIn(start, {
+  await superviseIn(start, ['temporal', 'temporalUi'], ({ temporal: port, temporalUi: uiPort }) => ({
     name: 'temporal',
     start: async () =>
       startTemporalServer({
@@ -94,16 +109,16 @@ async function runTemporal(start: StackStart): Promise<void> {
         databaseFile: join(start.directory, 'temporal.db'),
         logFile: join(start.logDirectory, 'temporal.log'),
       }),
-  });
+  }));
+  const { temporal: port, temporalUi: uiPort } = start.ports.ports();
   const uiUrl = `http://${LOCAL_HOST}:${uiPort}`;
   await start.record.update({ temporal: { address: `${LOCAL_HOST}:${port}`, namespace: NAMESPACE, uiUrl } });
 }
 
 async function runSimulator(start: StackStart): Promise<void> {
   if (!isWanted(start, 'simulator', 'HOLDFAST_SIMULATOR_URL')) return start.record.update({ simulator: null });
-  const port = start.ports.simulator;
   const { PATH = '', HOME = '', TMPDIR } = start.environment;
-  await superviseIn(start, {
+  await superviseIn(start, ['simulator'], ({ simulator: port }) => ({
     name: 'simulator',
     start: async (signal) =>
       startSimulatorProcess(
@@ -115,13 +130,14 @@ async function runSimulator(start: StackStart): Promise<void> {
         },
         signal,
       ),
-  });
+  }));
+  const { simulator: port } = start.ports.ports();
   await start.record.update({ simulator: { url: `http://${LOCAL_HOST}:${port}` } });
 }
 
 async function runWorker(start: StackStart, connections: Connections): Promise<void> {
   if (!isWanted(start, 'worker')) return;
-  await superviseIn(start, {
+  await superviseIn(start, [], () => ({
     name: 'worker',
     start: async (signal) =>
       startWorkerProcess(
@@ -134,7 +150,7 @@ async function runWorker(start: StackStart, connections: Connections): Promise<v
         },
         signal,
       ),
-  });
+  }));
 }
 
 async function applyMigrations(databaseUrl: string): Promise<void> {

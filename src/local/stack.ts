@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { lockHolder, tryLock } from '../../scripts/setup/lock.mjs';
 import type { Lock } from '../../scripts/setup/lock.mjs';
-import { chooseStackPorts } from './choose-ports.ts';
+import { PortPlan } from './choose-ports.ts';
 import type { StackPorts } from './choose-ports.ts';
 import { takeDownRemembered } from './leftovers.ts';
 import { rotateLogs } from './logs.ts';
@@ -68,7 +68,11 @@ async function prepare(options: LocalStackOptions, directory: string): Promise<S
   const logDirectory = join(directory, 'logs');
   await makeDirectory(logDirectory);
   await rotateLogs(logDirectory);
-  const ports = await chooseStackPorts(options.ports ?? {}, rememberedPorts(previous));
+  const ports = await PortPlan.make({
+    asked: options.ports ?? {},
+    remembered: rememberedPorts(previous),
+    isAnyPortGood: options.isAnyPortGood ?? false,
+  });
   const record = new StackRecord(directory, previous);
   return {
     options,

@@ -1,8 +1,9 @@
 import { Connection } from '@temporalio/client';
 import { serverEnvironment, startGuardedProcess } from './guarded-process.ts';
 import type { GuardedProcess } from './guarded-process.ts';
+import { followLog } from './log-tail.ts';
 import { LOCAL_HOST } from './ports.ts';
-import { StackError } from './stack-error.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
 
 /** Set at the start of every workflow run, changed on a change of state only; all four are keywords. */
 export const SEARCH_ATTRIBUTES = [
@@ -23,8 +24,9 @@ export interface TemporalServerOptions {
   readonly databaseFile: string | null;
   /** Server settings, values in JSON as the CLI wants them (`"0s"` with its quotes). */
   readonly dynamicConfiguration?: Readonly<Record<string, string>>;
-  readonly logFile?: string;
-  /** Milliseconds. Default: 30,000. */
+  /** Appended to; also tells whether the server that listens is ours. */
+  readonly logFile: string;
+  /** Milliseconds. Default: 60,000. */
   readonly startTimeoutMilliseconds?: number;
 }
 
@@ -64,9 +66,7 @@ export function temporalArguments(options: TemporalServerOptions): string[] {
   ];
 }
 
-const READY_POLL_MILLISECONDS = 50;
-
-/** Ready when the namespace can be read: the port opens earlier than that. */
+/** Serving when the namespace can be read: the port opens earlier than that. */
 async function isServing(address: string): Promise<boolean> {
   const connection = Connection.lazy({ address, connectTimeout: '1s', tls: false });
   try {
@@ -84,10 +84,12 @@ async function isServing(address: string): Promise<boolean> {
 /**
  * Starts the Temporal development server and returns when its namespace `default` can be used.
  *
- * @throws StackError `HOLDFAST_TEMPORAL_FAILED` when it ends or is not ready in time.
+ * @throws StackError `HOLDFAST_SERVICE_FAILED` when it ends or is not ready in time.
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<LocalTemporal> {
+  const { logFile } = options;
   const address = `${LOCAL_HOST}:${options.port}`;
+  const readLog = await followLog(logFile);
   const server = await startGuardedProcess({
     name: 'Temporal',
     command: options.executable,
@@ -95,22 +97,16 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     environment: serverEnvironment(),
     workingDirectory: '/',
     stopTimeoutMilliseconds: 5000,
-    ...(options.logFile === undefined ? {} : { logFile: options.logFile }),
+    logFile,
   });
-  let ended = false;
-  void server.exited.then(() => (ended = true));
-  const timeoutMilliseconds = options.startTimeoutMilliseconds ?? 30_000;
-  const end = Date.now() + timeoutMilliseconds;
-  while (!(await isServing(address))) {
-    if (ended || Date.now() > end) {
-      await server.stop();
-      const what = ended ? 'Temporal ended while starting' : `Temporal was not ready after ${timeoutMilliseconds} ms`;
-      const fix =
-        options.logFile === undefined ? 'Run `npx holdfast doctor`.' : `Its last lines are in ${options.logFile}.`;
-      throw new StackError('HOLDFAST_TEMPORAL_FAILED', `${what} (${address}).`, fix);
-    }
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MILLISECONDS));
-  }
+  await waitUntilReady({
+    name: `Temporal server (${address})`,
+    process: server,
+    logFile,
+    timeoutMilliseconds: options.startTimeoutMilliseconds ?? 60_000,
+    // It prints its address once it listens; until then another program's server may answer there.
+    isReady: async () => (await readLog()).includes(`:${options.port}`) && (await isServing(address)),
+  });
   const uiUrl = options.uiPort === null ? null : `http://${LOCAL_HOST}:${options.uiPort}`;
   return { process: server, address, uiUrl, stop: () => server.stop() };
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
-import { holdfastCommand, startProgram, waitUntilReady } from './services.ts';
+import { holdfastCommand, startProgram } from './services.ts';
 import type { Connections } from './stack-file.ts';
 import type { RunningService } from './supervise.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
 
 export interface WorkerProcessOptions {
   readonly connections: Connections;
@@ -67,7 +68,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions, signal?:
   const isReady = async (): Promise<boolean> =>
     isPolled(connection, temporalNamespace, taskQueue, since).catch(() => false);
   try {
-    await waitUntilReady('worker', process, logFile, 60_000, isReady, signal);
+    await waitUntilReady({ name: 'worker', process, logFile, timeoutMilliseconds: 60_000, isReady, signal });
   } finally {
     await connection.close();
   }

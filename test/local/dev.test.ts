@@ -65,7 +65,7 @@ class Dev {
   }
 
   async running(): Promise<Record<string, number>> {
-    await waitUntil('the stack runs', () => this.find('running') !== undefined || this.child.exitCode !== null, 50_000);
+    await waitUntil('the stack runs', () => this.find('running') !== undefined || this.child.exitCode !== null, 90_000);
     const found = this.find('running');
     if (found?.processes === undefined) throw new Error(`dev did not start: ${JSON.stringify(this.lines)}`);
     return found.processes;
@@ -111,7 +111,8 @@ async function expectWorkKept(): Promise<void> {
   expect(status.name).toBe('RUNNING');
 }
 
-describe('holdfast dev', () => {
+// Each starts real servers, several times on a busy machine.
+describe('holdfast dev', { timeout: 120_000 }, () => {
   test('Ctrl-C stops everything in order and leaves no process', async () => {
     const dev = new Dev();
     await dev.running();
@@ -205,7 +206,7 @@ describe('holdfast dev', () => {
     });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await waitUntil('it runs', () => output.includes('Try, in another terminal'), 50_000);
+    await waitUntil('it runs', () => output.includes('Try, in another terminal'), 90_000);
     const { temporal, postgres: database } = readStack(join(project, '.holdfast')) ?? {};
     expect(output).toContain(temporal?.uiUrl);
     expect(output).toContain(`127.0.0.1:${database?.port}`);

@@ -10,7 +10,7 @@ import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
 import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';
 import type { LocalStack } from '../../src/local/stack.ts';
 import type { LocalStackOptions } from '../../src/local/stack-options.ts';
-import { readStack } from '../../src/local/stack-file.ts';
+import { readStack, writeStack } from '../../src/local/stack-file.ts';
 import type { ServiceEvent, ServiceName } from '../../src/local/supervise.ts';
 import { isAlive } from '../../src/local/process-signals.ts';
 import { temporaryDirectory } from '../support/servers.ts';
@@ -50,6 +50,7 @@ async function start(options: Partial<LocalStackOptions> = {}): Promise<LocalSta
     services: ['postgres', 'temporal', 'worker'],
     environment: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'] },
     workerCommand: WORKER_COMMAND,
+    isAnyPortGood: true,
     onEvent: (event) => events.push(event),
     ...options,
   });
@@ -70,7 +71,8 @@ function readyTimes(service: ServiceName): number {
   return events.filter((event) => event.kind === 'ready' && event.service === service).length;
 }
 
-describe('the local stack', () => {
+// Each starts real servers, several times on a busy machine.
+describe('the local stack', { timeout: 120_000 }, () => {
   test('starts everything, migrated, and stops it in order, leaving no process', async () => {
     const stack = await start();
     expect(await query(stack, `select to_regclass('entries') is not null as migrated`)).toEqual([{ migrated: true }]);
@@ -115,7 +117,7 @@ describe('the local stack', () => {
       const stack = await start();
       const before = stack.processIds();
       process.kill(before[service] ?? 0, 'SIGKILL');
-      await waitUntil(`${service} runs again`, () => readyTimes(service) === 2, 30_000);
+      await waitUntil(`${service} runs again`, () => readyTimes(service) === 2, 60_000);
       const after = stack.processIds();
       expect(after[service]).not.toBe(before[service]);
       expect({ ...after, [service]: 0 }).toEqual({ ...before, [service]: 0 });
@@ -136,6 +138,29 @@ describe('the local stack', () => {
     const second = await start(ONLY_POSTGRES);
     expect(second.current().postgres?.port).not.toBe(port);
     expect(readStack(directory)?.postgres).toEqual(second.current().postgres);
+    await new Promise((resolve) => stranger.close(resolve));
+  });
+
+  test('a start that loses its port to a quicker program takes another', async () => {
+    const port = await freePort();
+    const stranger = createServer();
+    // Taken when the port has been chosen and Postgres has not yet begun to listen.
+    const onEvent = (event: ServiceEvent): void => {
+      if (event.kind === 'starting' && !stranger.listening) stranger.listen(port, LOCAL_HOST);
+      events.push(event);
+    };
+    await mkdir(directory, { recursive: true });
+    await writeStack(directory, {
+      version: 1,
+      postgres: { port, database: 'holdfast', dataDirectory: join(directory, 'postgres') },
+      temporal: null,
+      simulator: null,
+      processes: {},
+    });
+    const stack = await start({ ...ONLY_POSTGRES, onEvent });
+    expect(stack.current().postgres?.port).not.toBe(port);
+    expect(events.map(({ kind }) => kind)).toEqual(['starting', 'starting', 'ready']);
+    expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
     await new Promise((resolve) => stranger.close(resolve));
   });
 

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { chmod } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
@@ -54,11 +53,13 @@ export async function startTestTemporal(options: TestTemporalOptions = {}): Prom
   const found = findTemporalCli();
   if (found === null) throw new Error('No Temporal CLI: run `npm run setup`.');
   const { suggestContinueAsNewEvents: events, suggestContinueAsNewBytes: bytes } = options;
-  return startTemporalServer({
+  const directory = await temporaryDirectory('test-temporal');
+  const server = await startTemporalServer({
     executable: found.path,
     port: await freePort(),
     uiPort: null,
     databaseFile: null,
+    logFile: join(directory, 'temporal.log'),
     dynamicConfiguration: {
       // Else the successor of a run that took less than 1 s waits for the rest of it.
       'history.workflowIdReuseMinimalInterval': '"0s"',
@@ -67,4 +68,11 @@ export async function startTestTemporal(options: TestTemporalOptions = {}): Prom
       ...options.dynamicConfiguration,
     },
   });
+  return {
+    ...server,
+    stop: async () => {
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,10 +1,10 @@
 const POLL_MILLISECONDS = 25;
 
-/** Waits until the condition holds; fails with what was waited for when it does not in time. Default: 15 s. */
+/** Waits until the condition holds; fails with what was waited for when it does not in time. Default: 30 s. */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  timeoutMilliseconds = 15_000,
+  timeoutMilliseconds = 30_000,
 ): Promise<void> {
   const end = Date.now() + timeoutMilliseconds;
   while (!(await condition())) {

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { chmod } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
@@ -123,13 +122,16 @@ export async function checkTemporal(
     }
     const found = findTemporalCli(options.environment);
     if (found === null) return broken(check, 'there is no Temporal CLI to start', 'npm run setup');
-    const server = await startTemporalServer({
-      executable: found.path,
-      port: await freePort(),
-      uiPort: null,
-      databaseFile: null,
+    await withTemporaryDirectory(async (directory) => {
+      const server = await startTemporalServer({
+        executable: found.path,
+        port: await freePort(),
+        uiPort: null,
+        databaseFile: null,
+        logFile: join(directory, 'log'),
+      });
+      await server.stop();
     });
-    await server.stop();
     return ok(check, 'starts (none is running now)');
   } catch (error) {
     const own = (options.environment['TEMPORAL_ADDRESS'] ?? '') === '';

@@ -1,0 +1,43 @@
+import type { GuardedProcess } from './guarded-process.ts';
+import { StackError } from './stack-error.ts';
+
+export interface ReadinessOptions {
+  /** For messages: `simulator`. */
+  readonly name: string;
+  readonly process: GuardedProcess;
+  readonly logFile: string;
+  readonly timeoutMilliseconds: number;
+  readonly isReady: () => Promise<boolean>;
+  /** Ends the wait; the process is stopped then. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const POLL_MILLISECONDS = 50;
+
+/**
+ * Polls until the process is ready; stops it when it is not in time, or when it is no longer wanted.
+ *
+ * @throws StackError `HOLDFAST_SERVICE_FAILED` when the process ends before, or the time is up.
+ */
+export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
+  const { name, process, logFile, timeoutMilliseconds, signal } = options;
+  let status: number | null | undefined;
+  void process.exited.then((exit) => (status = exit.status));
+  const end = Date.now() + timeoutMilliseconds;
+  for (;;) {
+    const isReady = await options.isReady();
+    // Asked for last: whatever answered, a process that has ended is not ready.
+    if (isReady && status === undefined) return;
+    if (signal?.aborted === true) await process.stop();
+    signal?.throwIfAborted();
+    if (status !== undefined || Date.now() > end) {
+      const ending =
+        status === undefined
+          ? `was not ready after ${timeoutMilliseconds} ms`
+          : `ended while starting (exit code ${status})`;
+      await process.stop();
+      throw new StackError('HOLDFAST_SERVICE_FAILED', `The ${name} ${ending}.`, `Its last lines are in ${logFile}.`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+  }
+}
