@@ -196,12 +196,12 @@ test('does not guess where text was taken out of the middle', async () => {
           if (block.type !== 'tool_result' || typeof block.content !== 'string' || !block.content.includes('"version"'))
             continue;
           block.content =
-            '1\t{\n2\t  "name": "library-1",\n3\t  "ver\n[Clipped: 200 characters, 90 omitted, first 40 and last 70 shown.]\n7\t  "version": "9.9.9"\n8\t}\n[lines 1–8 of 8; end of file]';
+            '1\t{\n2\t  "name": "library-1",\n3\t  "ver\n[Clipped: 200 characters, 90 omitted, first 40 and last 70 shown.]\n6\t  "engines": {\n7\t    "version": "9.9.9" },\n8\t  "license": "ISC" }\n[lines 1–8 of 8; end of file]';
         }
       }
     },
   });
-  expect(tableOf(world.files.get('report.md'))[0]?.[1]).toBe('unknown');
+  expect(tableOf(world.files.get('report.md'))[0]?.slice(0, 3)).toEqual(['library-1', 'unknown', 'ISC']);
 });
 
 test('carries on with its task when the user steers, and answers what comes after the report', async () => {
