@@ -97,6 +97,7 @@ export const policyOptions = z.strictObject({
         .enum(['if_needed', 'always', 'never'])
         .optional()
         .meta({ description: 'When a model is asked for a summary.' }),
+      hiddenMaximum: amount('How much of the originals reducing may hide before a summary covers them.'),
       splitTurn: z.enum(['together', 'separate']).optional().meta({
         description:
           'Whether the beginning of a split turn is summarized together with the history, if both fit into one request.',
@@ -146,6 +147,7 @@ export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions)
     summary: {
       ...policy.summary,
       when: summary?.when ?? policy.summary.when,
+      hiddenMaximum: amountOr(summary?.hiddenMaximum, policy.summary.hiddenMaximum),
       splitTurn: summary?.splitTurn ?? policy.summary.splitTurn,
       maximumOutput: amountOr(summary?.maximumOutput, policy.summary.maximumOutput),
       model: summary?.model === undefined ? policy.summary.model : summary.model,

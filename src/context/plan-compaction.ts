@@ -1,10 +1,12 @@
+import { resolveAmount } from './budget.ts';
 import { breakdownWindow } from './measure-view.ts';
-import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
-import { planningState } from './planning-state.ts';
+import type { CompactionForm, CompactionPlan, Operation, PlanInput, PlanResult } from './plan.ts';
+import { planningState, tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { reduce } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from './summary-form.ts';
+import { operationsByEntry } from './view-arrangement.ts';
 
 /** A view may stay this share of the input budget above the target (R7). */
 const TARGET_TOLERANCE = 0.05;
@@ -71,7 +73,7 @@ function formsFrom(input: PlanInput): readonly CompactionForm[] {
 function planForm(state: PlanningState, form: CompactionForm, goal: number): DraftedPlan | null {
   switch (form) {
     case 'reduction':
-      return planOperations(state, form, (draft) => reduce(state, draft, goal));
+      return planReduction(state, goal);
     case 'summary':
     case 'shorter_summary':
     case 'extractive_summary':
@@ -83,6 +85,26 @@ function planForm(state: PlanningState, form: CompactionForm, goal: number): Dra
         shrinkToFit(state, draft, { entries: [...olderUserMessages, ...kept], goal });
       });
   }
+}
+
+/** `null` when reducing alone would hide too much that no summary covers. */
+function planReduction(state: PlanningState, goal: number): DraftedPlan | null {
+  const { policy, budget } = state.input;
+  const plan = planOperations(state, 'reduction', (draft) => reduce(state, draft, goal));
+  if (plan === null || policy.summary.when === 'never') return plan;
+  const operations = operationsByEntry([...state.input.operations, ...plan.operations]);
+  return hiddenTokens(state, operations) > resolveAmount(policy.summary.hiddenMaximum, budget) ? null : plan;
+}
+
+/** What the operations take away from kept messages and results, images aside. */
+function hiddenTokens(state: PlanningState, operations: ReadonlyMap<string, Operation>): number {
+  let hidden = 0;
+  for (const entry of state.arrangement.kept) {
+    const operation = operations.get(entry.id);
+    if (operation === undefined || operation.kind === 'strip' || entry.kind === 'note') continue;
+    hidden += Math.max(0, tokensOf(state, entry.measurements) - tokensOf(state, operation.measurements));
+  }
+  return hidden;
 }
 
 /** A form that leaves the cut where it is and only changes how entries are shown. */

@@ -101,8 +101,13 @@ export interface CompactionPolicy {
   /** Tried in this order. */
   readonly reduce: readonly Reducer[];
   readonly summary: {
-    /** `if_needed`: only if reducing does not reach the target. */
+    /** `if_needed`: only if reducing does not reach the target, or would hide more than `hiddenMaximum`. */
     readonly when: 'if_needed' | 'always' | 'never';
+    /**
+     * How much of the originals reducers may hide before a summary covers them. Beyond it a summary is written even if
+     * reducing reaches the target: what was found would otherwise be in the log only, to be looked up item by item.
+     */
+    readonly hiddenMaximum: TokenAmount;
     readonly prompts: SummaryPrompts;
     readonly sections: readonly SummarySection[];
     /**

@@ -48,6 +48,12 @@ const CHANGES: readonly (readonly [string, PolicyOptions, (policy: CompactionPol
   ['keep.splitTurns', { keep: { splitTurns: false } }, (policy) => policy.keep.splitTurns, false],
   ['summary.when', { summary: { when: 'never' } }, (policy) => policy.summary.when, 'never'],
   [
+    'summary.hiddenMaximum',
+    { summary: { hiddenMaximum: { tokens: 9 } } },
+    (policy) => policy.summary.hiddenMaximum,
+    { tokens: 9, exact: true },
+  ],
+  [
     'summary.maximumOutput',
     { summary: { maximumOutput: { tokens: 8 } } },
     (policy) => policy.summary.maximumOutput,

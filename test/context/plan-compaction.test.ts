@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { planCompaction, weakerForm } from '../../src/context/plan-compaction.ts';
 import { Conversation, image, prose } from './builders.ts';
 import { NO_REDUCERS, planOf, reading, withPolicy } from './planning.ts';
+
+const HIDES_FREELY = { ...DEFAULT_POLICY.summary, hiddenMaximum: { fraction: 1, of: 'window' } } as const;
 
 describe('trigger', () => {
   test('below the trigger nothing is planned, above it something is', () => {
@@ -46,7 +49,8 @@ describe('free reductions', () => {
 
   test('O19 O20 old results beyond the protected output are cleared, oldest first, only if that wins enough', () => {
     const clear = { kind: 'clear_tool_results', protect: { tokens: 20_000 }, protectedTools: ['skill'] } as const;
-    const policy = (minimum: number) => withPolicy({ reduce: [{ ...clear, minimum: { tokens: minimum } }] });
+    const policy = (minimum: number) =>
+      withPolicy({ reduce: [{ ...clear, minimum: { tokens: minimum } }], summary: HIDES_FREELY });
     const cleared = planOf(reading(14, 8_000, policy(10_000)));
     expect(cleared.form).toBe('reduction');
     const ids = cleared.operations.filter((operation) => operation.kind === 'clear').map(({ entryId }) => entryId);
@@ -62,7 +66,9 @@ describe('free reductions', () => {
       minimum: { tokens: 0 },
       protectedTools: ['skill'],
     } as const;
-    const conversation = new Conversation({ policy: withPolicy({ reduce: [clear], target: null }) });
+    const conversation = new Conversation({
+      policy: withPolicy({ reduce: [clear], target: null, summary: HIDES_FREELY }),
+    });
     conversation.log.user('go');
     const [, skill] = conversation.log.step([prose(9_000)], { tool: 'skill' });
     const [, failed] = conversation.log.step([prose(9_000)], { isError: true });
@@ -93,6 +99,34 @@ describe('free reductions', () => {
     const cleared = operations.map(({ entryId }) => entryId);
     expect(cleared).toEqual(expect.arrayContaining([notes[0]?.id, notes[1]?.id]));
     expect(cleared).not.toContain(notes[2]?.id);
+  });
+});
+
+describe('reducing again and again', () => {
+  /** Lets the agent read on until the third pass; which forms were planned. */
+  function formsOf(policy: CompactionPolicy): string[] {
+    const conversation = reading(1, 8_000, policy);
+    const forms: string[] = [];
+    for (let step = 0; forms.length < 3; step += 1) {
+      conversation.log.step([prose(8_000, step)]);
+      const result = planCompaction(conversation.planInput());
+      if (result.kind !== 'planned') continue;
+      forms.push(result.plan.form);
+      conversation.commit(result.plan, prose(3_000));
+    }
+    return forms;
+  }
+
+  test('R18 what reducing hides is summarized before it is more than the policy allows', () => {
+    expect(formsOf(DEFAULT_POLICY)).toEqual(['reduction', 'summary', 'reduction']);
+  });
+
+  test('D10 a policy that allows more reduces more often', () => {
+    const hiddenMaximum = { fraction: 1, of: 'window' } as const;
+    const patient = withPolicy({ summary: { ...DEFAULT_POLICY.summary, hiddenMaximum } });
+    expect(formsOf(patient).slice(0, 2)).toEqual(['reduction', 'reduction']);
+    const never = withPolicy({ summary: { ...DEFAULT_POLICY.summary, hiddenMaximum: { tokens: 0 } } });
+    expect(formsOf(never)).toEqual(['summary', 'summary', 'summary']);
   });
 });
 
@@ -137,6 +171,15 @@ describe('summary', () => {
     const { keptUserEntryIds } = planOf(conversation);
     expect(keptUserEntryIds).toEqual([old.id, short.id, newest.id]);
     expect(keptUserEntryIds).not.toContain(pasted.id);
+  });
+
+  test('R17 the newest user message stays even if it is larger than the budget', () => {
+    const conversation = new Conversation({ policy: NO_REDUCERS });
+    conversation.log.user('Old request.');
+    conversation.log.answer('ok');
+    const newest = conversation.log.user(`Compare this log: ${prose(30_000)}`);
+    for (let step = 0; step < 10; step += 1) conversation.log.step([prose(8_000, step)]);
+    expect(planOf(conversation).keptUserEntryIds).toContain(newest.id);
   });
 
   test('D5 the next pass covers what the summary does not, and reads on from there', () => {

@@ -90,6 +90,8 @@ export const DEFAULT_POLICY: CompactionPolicy = {
   ],
   summary: {
     when: 'if_needed',
+    // About one pass of reducing between two summaries: their inputs then stay within one or two requests.
+    hiddenMaximum: { fraction: 0.5, of: 'input_budget' },
     prompts: WORKING_SUMMARY_PROMPTS,
     sections,
     splitTurn: 'together',
