@@ -32,7 +32,7 @@ export interface TurnWorkers {
  * Settings for a fast takeover, measured: a turn goes on 5 to 7 s after SIGKILL of its worker
  * instead of 11 to 19 s with Temporal's defaults.
  */
-const TAKEOVER_OPTIONS = {
+export const TAKEOVER_OPTIONS = {
   stickyQueueScheduleToStartTimeout: '1 second',
   maxHeartbeatThrottleInterval: '1 second',
   defaultHeartbeatThrottleInterval: '1 second',
@@ -42,7 +42,7 @@ const TAKEOVER_OPTIONS = {
  * Workflows kept in memory. The default follows the heap and counts, not sizes; a turn's state is
  * small, but each costs about a megabyte with its activities (`Worker` documentation).
  */
-const CACHED_WORKFLOWS = 200;
+export const CACHED_WORKFLOWS = 200;
 
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
   const { beginTurn, continueTurn, takeMessages, lookAtInbox, compactContext, commitCompaction, endTurn, ...rest } =

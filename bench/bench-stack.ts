@@ -1,0 +1,114 @@
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { createClient } from '../src/client/create-client.ts';
+import type { HoldfastClient } from '../src/client/types.ts';
+import { freePort } from '../src/local/ports.ts';
+import { STATE_FOLDER, readStack } from '../src/local/stack-file.ts';
+import type { Connections } from '../src/local/stack-file.ts';
+import { startLocalStack } from '../src/local/stack.ts';
+import { connectDatabase } from '../src/store/database.ts';
+import type { Database } from '../src/store/database.ts';
+import { connectClient } from '../src/temporal/connect.ts';
+import { TASK_QUEUES } from './workers/settings.ts';
+import type { WorkerKind } from './workers/settings.ts';
+import { startBenchWorker } from './workers/worker-process.ts';
+import type { BenchWorker } from './workers/worker-process.ts';
+
+/** Servers of the bench's own and what talks to them. */
+export interface BenchStack {
+  readonly connections: Connections;
+  readonly client: HoldfastClient;
+  readonly database: Database;
+  readonly temporal: Client;
+  /** A worker that ends with the stack, if not before. */
+  startWorker(kind: WorkerKind): Promise<BenchWorker>;
+  /** What the raw worker repeats; before it starts. */
+  keepRequests(requests: readonly unknown[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Variables that would put the bench on servers of the user's own. */
+const SERVER_VARIABLES = /^(?:DATABASE_URL|TEMPORAL_.*|HOLDFAST_(?!TEMPORAL_CLI$).*)$/u;
+
+export async function startBenchStack(options: {
+  readonly durable: boolean;
+  readonly signal: AbortSignal;
+}): Promise<BenchStack> {
+  const directory = join(process.cwd(), STATE_FOLDER, `bench-${process.pid}`);
+  const workspace = join(directory, 'workspace');
+  await mkdir(workspace, { recursive: true });
+  await chmod(directory, 0o755);
+  const closers: (() => Promise<unknown>)[] = [async () => removeDirectory(directory)];
+  const stop = async (): Promise<void> => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  try {
+    const stack = await startLocalStack({
+      directory,
+      services: ['postgres', 'temporal', 'simulator'],
+      ports: await freePorts(),
+      environment: Object.fromEntries(Object.entries(process.env).filter(([name]) => !SERVER_VARIABLES.test(name))),
+      durable: options.durable,
+      signal: options.signal,
+    });
+    closers.push(async () => stack.stop());
+    return { ...(await connect(stack.connections, { directory, workspace, closers })), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function connect(
+  connections: Connections,
+  { directory, workspace, closers }: { directory: string; workspace: string; closers: (() => Promise<unknown>)[] },
+): Promise<Omit<BenchStack, 'stop'>> {
+  const { databaseUrl } = connections;
+  const temporalAddress = { address: connections.temporalAddress, namespace: connections.temporalNamespace };
+  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-bench' });
+  closers.push(async () => database.end({ timeout: 5 }));
+  const client = await createClient({ databaseUrl, temporal: temporalAddress, taskQueue: TASK_QUEUES.holdfast });
+  closers.push(async () => client.close());
+  const temporal = await connectClient(temporalAddress);
+  closers.push(async () => temporal.connection.close());
+  const requestsFile = join(directory, 'requests.json');
+  return {
+    connections,
+    database,
+    client,
+    temporal,
+    async startWorker(kind) {
+      const worker = await startBenchWorker({
+        kind,
+        databaseUrl,
+        temporal: temporalAddress,
+        simulatorUrl: connections.simulatorUrl ?? '',
+        workspace,
+        requestsFile: kind === 'raw' ? requestsFile : null,
+        concurrentWork: 100,
+      });
+      closers.push(async () => worker.stop());
+      return worker;
+    },
+    keepRequests: async (requests) => writeFile(requestsFile, JSON.stringify(requests)),
+  };
+}
+
+async function freePorts(): Promise<Record<'postgres' | 'temporal' | 'temporalUi' | 'simulator', number>> {
+  return {
+    postgres: await freePort(),
+    temporal: await freePort(),
+    temporalUi: await freePort(),
+    simulator: await freePort(),
+  };
+}
+
+/** Postgres's data lies elsewhere where its user cannot reach the project. */
+async function removeDirectory(directory: string): Promise<void> {
+  const data = readStack(directory)?.postgres?.dataDirectory ?? null;
+  await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  if (data !== null && !data.startsWith(directory)) {
+    await rm(dirname(data), { recursive: true, force: true, maxRetries: 3 });
+  }
+}

@@ -1,0 +1,123 @@
+import type { Database, Transaction } from '../src/store/database.ts';
+import { newId } from '../src/store/ids.ts';
+import type { TurnReference } from '../src/turn/turn-reference.ts';
+
+/** Steps that a filled conversation's view shows word for word. */
+const KEPT_STEPS = 3;
+
+const SUMMARY = 'The user asked for pauses. They were made one after another, as asked; nothing is open.';
+
+export interface FillRequest {
+  /** A conversation whose first turn made two steps with one tool call each: the steps are copies of its second. */
+  readonly template: string;
+  /** At least 4. */
+  readonly steps: number;
+}
+
+interface Filling extends FillRequest {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly compactionId: string;
+}
+
+/**
+ * A conversation with one finished turn of so many steps and a compaction that leaves the last three, written
+ * as the server would have left it: triggers and foreign keys are off in this transaction, because a thousand
+ * real steps would take minutes. What is measured afterwards goes through all of them.
+ */
+export async function fillConversation(
+  sql: Database,
+  request: FillRequest,
+): Promise<{ readonly conversationId: string; readonly turn: TurnReference }> {
+  const filling = { ...request, conversationId: newId(), turnId: newId(), compactionId: newId() };
+  await sql.begin(async (open) => {
+    await open`set local session_replication_role = replica`;
+    await insertOwners(open, filling);
+    await insertSteps(open, filling);
+    await insertCompaction(open, filling);
+    await moveHead(open, filling);
+  });
+  // As autovacuum would in time: else the first queries are planned for empty tables.
+  await sql`analyze conversations, turns, entries, model_calls, tool_calls, compactions, branches`;
+  const { conversationId, turnId } = filling;
+  return { conversationId, turn: { conversationId, turnId, epoch: 1 } };
+}
+
+async function insertOwners(sql: Transaction, { template, conversationId, turnId }: Filling): Promise<void> {
+  await sql`
+    insert into conversations (id, agent, epoch) select ${conversationId}, agent, 1 from conversations where id = ${template}`;
+  await sql`
+    insert into branches (conversation_id, branch, ancestor, through_sequence) values (${conversationId}, 0, 0, 2147483647)`;
+  await sql`
+    insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent, model,
+      preset, snapshot, model_limits, policy, fixed, messages, ended_at, outcome)
+    select ${turnId}, ${conversationId}, 1, 'filled:' || ${turnId}::text, ${turnId}::text, ${turnId}::text, worker_identity,
+      agent, model, preset, snapshot, model_limits, policy, fixed, 1, ended_at, outcome
+    from turns where conversation_id = ${template}`;
+}
+
+/** Entries: 1 the user's, 2n and 2n + 1 answer and result of step n, then the last answer and the marker. */
+async function insertSteps(sql: Transaction, { template, conversationId, turnId, steps, compactionId }: Filling) {
+  const entryId = (sequence: ReturnType<Transaction>) => sql`md5(${conversationId}::text || (${sequence})::text)::uuid`;
+  await sql`
+    insert into entries (id, conversation_id, sequence, branch, parent_id, kind, turn_id, epoch, call_number, model_attempt,
+      call_index, tool_call_count, tool_name, is_error, compaction_id, content, measurements, sums)
+    select ${entryId(sql`n.sequence`)}, ${conversationId}, n.sequence, 0,
+      case when n.sequence > 1 then ${entryId(sql`n.sequence - 1`)} end, t.kind, ${turnId}, 1,
+      case when t.call_number is not null then n.sequence / 2 end, t.model_attempt, t.call_index, t.tool_call_count,
+      t.tool_name, t.is_error, case when t.kind = 'compaction' then ${compactionId}::uuid end,
+      -- Each call has an id of its own, as the model gives it.
+      replace(t.content::text, c.provider_call_id, 'call_' || n.sequence / 2)::json, t.measurements,
+      sum(t.measurements) over (order by n.sequence)
+    from generate_series(1, ${2 * steps + 3}::int) as n (sequence)
+    join tool_calls c on c.conversation_id = ${template} and c.call_number = 2
+    join lateral (
+      select kind, call_number, model_attempt, call_index, tool_call_count, tool_name, is_error, content, measurements
+      from entries
+      where conversation_id = ${template} and sequence = case
+        when n.sequence = 1 then 1
+        when n.sequence = ${2 * steps + 2}::int then 6
+        else 4 + n.sequence % 2 end
+        and n.sequence < ${2 * steps + 3}::int
+      union all
+      select 'compaction', null, null, null, null, null, null, '[]'::json, no_measurements()
+      where n.sequence = ${2 * steps + 3}::int) as t on true`;
+  await sql`
+    insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions,
+      view_fingerprint, renderer_version, estimated_tokens, measurements, state, entry_id, stop_reason, input_tokens,
+      cache_read_tokens, cache_write_tokens, output_tokens, cost, duration_milliseconds, ended_at)
+    select ${turnId}, n.step, 1, ${conversationId}, 1, m.model, ${entryId(sql`2 * n.step - 1`)}, 0, m.view_fingerprint,
+      m.renderer_version, m.estimated_tokens, m.measurements, m.state, ${entryId(sql`2 * n.step`)}, m.stop_reason,
+      m.input_tokens, m.cache_read_tokens, m.cache_write_tokens, m.output_tokens, m.cost, m.duration_milliseconds, m.ended_at
+    from generate_series(1, ${steps + 1}::int) as n (step)
+    join model_calls m on m.conversation_id = ${template} and m.call_number = 2 and m.entry_id is not null`;
+  await sql`
+    insert into tool_calls (turn_id, call_number, call_index, conversation_id, epoch, entry_id, provider_call_id, name,
+      arguments, state, attempt, worker_identity, claimed_at, finished_at, outcome, result_entry_id)
+    select ${turnId}, n.step, 0, ${conversationId}, 1, ${entryId(sql`2 * n.step`)}, 'call_' || n.step, c.name, c.arguments,
+      c.state, c.attempt, c.worker_identity, c.claimed_at, c.finished_at, c.outcome, ${entryId(sql`2 * n.step + 1`)}
+    from generate_series(1, ${steps}::int) as n (step)
+    join tool_calls c on c.conversation_id = ${template} and c.call_number = 2`;
+}
+
+async function insertCompaction(sql: Transaction, { conversationId, turnId, compactionId, steps }: Filling) {
+  const firstKept = 2 * (steps - KEPT_STEPS + 1);
+  await sql`
+    insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
+      first_kept_sequence, covered_through_sequence, tokens_before, tokens_after, status, number, marker_entry_id,
+      committed_head_entry_id, summary, summary_measurements, files, view_after, finished_at)
+    select ${compactionId}, ${conversationId}, ${turnId}, 1, ${steps + 1}, 'manual', 'default', 'summary', '{}', e.parent_id,
+      ${firstKept}, ${firstKept - 1}, 2, 1, 'committed', 1, e.id, e.id, to_json(${SUMMARY}::text),
+      row(${SUMMARY.length}, 0, 0, 0, 0, 0, ${SUMMARY.length}, 0, 0, 0, 1)::measurements, '{"read": [], "modified": []}',
+      (select sum(k.measurements) from entries k where k.conversation_id = ${conversationId} and k.sequence >= ${firstKept})
+        + row(${SUMMARY.length}, 0, 0, 0, 0, 0, ${SUMMARY.length}, 0, 0, 0, 1)::measurements, holdfast_now()
+    from entries e where e.conversation_id = ${conversationId} and e.kind = 'compaction'`;
+}
+
+async function moveHead(sql: Transaction, { conversationId, compactionId }: Filling): Promise<void> {
+  await sql`
+    update conversations c set head_entry_id = e.id, last_sequence = e.sequence, compactions = 1,
+      compaction_id = ${compactionId}, view_offset = k.view_after - e.sums
+    from entries e, compactions k
+    where c.id = ${conversationId} and k.id = ${compactionId} and e.id = k.marker_entry_id`;
+}

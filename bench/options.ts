@@ -1,0 +1,84 @@
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../src/cli/usage-error.ts';
+
+/** In the order in which they are run and shown. */
+export const BENCHMARK_NAMES = ['steps', 'throughput', 'history', 'growth', 'append', 'memory'] as const;
+
+export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
+
+export interface BenchOptions {
+  readonly names: readonly BenchmarkName[];
+  /** Times that each comparison is repeated. */
+  readonly rounds: number;
+  readonly check: boolean;
+  readonly json: boolean;
+  /** Postgres with fsync. */
+  readonly durable: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  $ npm run bench
+  $ npm run bench -- steps throughput --rounds 9
+  $ npm run bench -- --check --json
+
+Exit codes:
+    0  measured; with --check: every target is met
+    1  with --check: a target was missed; or the bench itself failed
+    2  wrong flags
+  130  interrupted with Ctrl-C`;
+
+function parseRounds(text: string): number {
+  const rounds = Number(text);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) {
+    throw new InvalidArgumentError('Rounds are a whole number from 1 to 100.');
+  }
+  return rounds;
+}
+
+function createCommand(): Command {
+  return new Command('bench')
+    .description(
+      'Measures what Holdfast costs: against a raw Temporal workflow that does the same work, and against itself at other sizes. Servers of its own, the simulator as the model; docs/measurements.md explains the figures.',
+    )
+    .addArgument(new Argument('[names...]', 'what to measure; default: everything').choices(BENCHMARK_NAMES))
+    .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
+    .option('--check', 'exit with 1 when a target is missed')
+    .option('--json', 'print one JSON object on the last line')
+    .option('--durable', "Postgres waits for its disk at every commit, which Temporal's development server never does")
+    .helpOption('-h, --help', 'show this help')
+    .addHelpText('after', EXAMPLES)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+}
+
+interface Flags {
+  readonly rounds: number;
+  readonly check?: true;
+  readonly json?: true;
+  readonly durable?: true;
+}
+
+/**
+ * @returns `null` when only the help was asked for
+ * @throws UsageError
+ */
+export function parseOptions(commandArguments: readonly string[]): BenchOptions | null {
+  const command = createCommand();
+  try {
+    command.parse([...commandArguments], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return null;
+    throw new UsageError('usage', error.message.replace(/^error: /u, ''), 'npm run bench -- --help');
+  }
+  const flags = command.opts<Flags>();
+  const wanted = command.args;
+  return {
+    names: wanted.length === 0 ? BENCHMARK_NAMES : BENCHMARK_NAMES.filter((name) => wanted.includes(name)),
+    rounds: flags.rounds,
+    check: flags.check ?? false,
+    json: flags.json ?? false,
+    durable: flags.durable ?? false,
+  };
+}

@@ -1,0 +1,67 @@
+import type { BenchStack } from './bench-stack.ts';
+import { measureAppend } from './benchmarks/append.ts';
+import { measureGrowth } from './benchmarks/growth.ts';
+import { measureHistory } from './benchmarks/history.ts';
+import { measureMemory } from './benchmarks/memory.ts';
+import { measureSteps } from './benchmarks/steps.ts';
+import { measureThroughput } from './benchmarks/throughput.ts';
+import type { Figure } from './figures.ts';
+import { runRawTurn, runTurn } from './measured-turn.ts';
+import type { BenchmarkName, BenchOptions } from './options.ts';
+import { newestRequests } from './requests.ts';
+
+/** As many as the longest turn of a comparison has steps, and its last one. */
+const RECORDED_STEPS = 36;
+
+/** Runs what was asked for, one after another. */
+export async function runBenchmarks(
+  stack: BenchStack,
+  { names, rounds }: Pick<BenchOptions, 'names' | 'rounds'>,
+  events: { readonly signal: AbortSignal; readonly onBegin: (name: string) => void },
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  let worker = await stack.startWorker('holdfast');
+  // Memory first, on a worker that has done nothing yet.
+  if (names.includes('memory')) {
+    events.onBegin('memory');
+    figures.push(...(await measureMemory(stack, worker)));
+    await worker.stop();
+    worker = await stack.startWorker('holdfast');
+  }
+  events.onBegin('warm-up');
+  await warmUp(stack);
+  for (const name of names) {
+    if (events.signal.aborted) break;
+    if (name === 'memory') continue;
+    events.onBegin(name);
+    figures.push(...(await measure(name, stack, rounds)));
+  }
+  return figures;
+}
+
+/** Compiles and caches on both sides, and records the requests that the raw workflow repeats. */
+async function warmUp(stack: BenchStack): Promise<void> {
+  await runTurn(stack, RECORDED_STEPS - 1);
+  await stack.keepRequests(await newestRequests(stack.connections.simulatorUrl ?? '', RECORDED_STEPS));
+  await stack.startWorker('raw');
+  await runRawTurn(stack, RECORDED_STEPS - 1);
+}
+
+async function measure(
+  name: Exclude<BenchmarkName, 'memory'>,
+  stack: BenchStack,
+  rounds: number,
+): Promise<Figure[]> {
+  switch (name) {
+    case 'steps':
+      return measureSteps(stack, rounds);
+    case 'throughput':
+      return measureThroughput(stack, rounds);
+    case 'history':
+      return measureHistory(stack);
+    case 'growth':
+      return measureGrowth(stack, rounds);
+    case 'append':
+      return measureAppend(stack, rounds);
+  }
+}

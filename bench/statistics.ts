@@ -1,0 +1,38 @@
+/** The middle of several values with their spread; of few values the quartiles are close to least and largest. */
+export interface Summary {
+  readonly median: number;
+  /** First quartile. */
+  readonly low: number;
+  /** Third quartile. */
+  readonly high: number;
+  readonly samples: number;
+}
+
+/** @throws RangeError without values */
+export function summarize(values: readonly number[]): Summary {
+  if (values.length === 0) throw new RangeError('nothing was measured');
+  const sorted = values.toSorted((left, right) => left - right);
+  return {
+    median: quantile(sorted, 0.5),
+    low: quantile(sorted, 0.25),
+    high: quantile(sorted, 0.75),
+    samples: sorted.length,
+  };
+}
+
+export function median(values: readonly number[]): number {
+  return summarize(values).median;
+}
+
+/** A value that was counted, not sampled. */
+export function exactly(value: number): Summary {
+  return { median: value, low: value, high: value, samples: 1 };
+}
+
+/** Linear between neighbours, the default of most statistics programs. */
+function quantile(sorted: readonly number[], share: number): number {
+  const position = (sorted.length - 1) * share;
+  const below = sorted[Math.floor(position)] ?? 0;
+  const above = sorted[Math.ceil(position)] ?? below;
+  return below + (above - below) * (position - Math.floor(position));
+}

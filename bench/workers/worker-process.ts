@@ -1,0 +1,56 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { WorkerMessage, WorkerSettings } from './settings.ts';
+
+export interface BenchWorker {
+  /** Bytes held now, after a collection. */
+  memory(): Promise<{ readonly residentBytes: number; readonly heapBytes: number }>;
+  stop(): Promise<void>;
+}
+
+/** Returns when the worker polls. */
+export async function startBenchWorker(settings: WorkerSettings): Promise<BenchWorker> {
+  const child = fork(fileURLToPath(new URL('worker-main.ts', import.meta.url)), [JSON.stringify(settings)], {
+    execArgv: ['--import', 'tsx', '--expose-gc'],
+    // In a group of its own, Ctrl-C reaches it only through us.
+    detached: true,
+  });
+  await nextMessage(child, 'ready');
+  return {
+    async memory() {
+      const answer = nextMessage(child, 'memory');
+      child.send('memory');
+      return answer;
+    },
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+async function nextMessage<Kind extends WorkerMessage['kind']>(
+  child: ChildProcess,
+  kind: Kind,
+): Promise<Extract<WorkerMessage, { kind: Kind }>> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      child.off('message', receive);
+      child.off('exit', fail);
+      end();
+    };
+    const isWanted = (message: WorkerMessage): message is Extract<WorkerMessage, { kind: Kind }> =>
+      message.kind === kind;
+    const receive = (message: WorkerMessage): void => {
+      if (isWanted(message)) settle(() => resolve(message));
+    };
+    const fail = (code: number | null): void =>
+      settle(() => reject(new Error(`a worker of the bench ended with ${code ?? 'a signal'}; its error stands above`)));
+    child.on('message', receive);
+    child.once('exit', fail);
+  });
+}
