@@ -3,7 +3,7 @@ import { clipLabel, clippedArgumentLabel, strippedMediaText } from './placeholde
 import type { RecallOptions } from './placeholders.ts';
 
 /** How much of an entry's text stays, in characters over all its text parts and tool arguments together. */
-export interface ClipSize {
+interface ClipSize {
   readonly head: number;
   readonly tail: number;
 }

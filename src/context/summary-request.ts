@@ -110,7 +110,7 @@ function boundedText(text: string, bound: { maximumTokens: number; tokens: Count
 }
 
 /** What is asked of the model, without transcript and previous summary: the part of the request that planning must count with. */
-export function instructionText(
+function instructionText(
   input: Pick<SummaryRequestInput, 'policy' | 'part' | 'focus' | 'agent' | 'turnIsOpen' | 'shorter'>,
 ): string {
   const prompt = promptFor(input.policy, input.part);
@@ -144,7 +144,7 @@ function agentText(agent: AgentView): string {
 }
 
 /** The prompt that a part is asked with; name and version are stored with its text. */
-export function promptFor(policy: CompactionPolicy, part: Pick<PlanPart, 'kind'>): Prompt {
+function promptFor(policy: CompactionPolicy, part: Pick<PlanPart, 'kind'>): Prompt {
   const { prompts } = policy.summary;
   switch (part.kind) {
     case 'history':
