@@ -16,6 +16,7 @@ import { readFitCheck, readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
+import { RECALL_OPEN } from '../tools/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { describePlan, makePlan } from './compact-context.ts';
@@ -63,13 +64,14 @@ export async function commitCompaction(
     lastForm: weakerForm(compaction.form) === null,
   });
   if (verdict !== 'accepted') return planWeaker(dependencies, state, verdict);
+  const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
   const committed = await store.commitCompaction(database, {
     turn,
     compactionId,
     summary,
     viewAfter: subtractMeasurements(after, check.fixed),
     tokensAfter,
-    continuation: compaction.plan.continuation ? newContent(continuationContent()) : null,
+    continuation: compaction.plan.continuation ? newContent(continuationContent({ recall })) : null,
   });
   dependencies.reachCrashPoint('commitCompaction:written');
   if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
