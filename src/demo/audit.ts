@@ -114,15 +114,18 @@ async function readTurn(sql: Database, turnId: string) {
   };
 }
 
-/** The sums along the log with what stands before it, by the factor between estimates and what the provider counted. */
+/** The sums along the log with what stands before it, by the factor between the estimates of this turn and what the provider counted. */
 async function estimateWhole(sql: Database, conversationId: string, turnId: string): Promise<number> {
-  const [row] = await sql<{ sums: string; fixed: string; factor: number }[]>`
+  const [row] = await sql<{ sums: string; fixed: string; sent: string | null; counted: number | null }[]>`
     select e.sums::text as sums, t.fixed::text as fixed,
-      coalesce((select factor from model_calibrations m where m.model = t.model), 1) as factor
+      (select sum(m.measurements)::text from model_calls m where m.turn_id = t.id and m.input_tokens is not null) as sent,
+      (select sum(m.input_tokens)::float8 from model_calls m where m.turn_id = t.id) as counted
     from turns t
     join entries e on e.conversation_id = t.conversation_id
     where t.id = ${turnId} and e.conversation_id = ${conversationId}
     order by e.sequence desc limit 1`;
   if (row === undefined) return 0;
-  return Math.round((rawTokens(parseMeasurements(row.sums)) + rawTokens(parseMeasurements(row.fixed))) * row.factor);
+  const raw = (measurements: string): number => rawTokens(parseMeasurements(measurements));
+  const factor = row.sent === null || row.counted === null ? 1 : row.counted / raw(row.sent);
+  return Math.round((raw(row.sums) + raw(row.fixed)) * factor);
 }

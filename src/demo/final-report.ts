@@ -16,7 +16,8 @@ export function finalReportLines(result: DemoResult, plannedKills: number, style
     ...rows.map(([name, value]) => `  ${style.dim(name.padEnd(width))}  ${value}`),
     '',
     verdict,
-    ...wrongLines(result),
+    // Without a report every fact is missing: what ended the turn says more.
+    ...(result.outcome === 'completed' ? wrongLines(result) : explanationLines(result)),
   ];
 }
 
@@ -38,7 +39,7 @@ function workRows(result: DemoResult): readonly Row[] {
 function costRows(result: DemoResult, plannedKills: number): readonly Row[] {
   const { maxTokens, window, compactions, overflows, tokensWithoutCompaction, kills, takeoverMs } = result;
   const times = takeoverMs.map((milliseconds) => formatDuration(milliseconds)).join(', ');
-  const missed = kills < plannedKills ? `; ${plannedKills - kills} planned place was not reached` : '';
+  const missed = kills < plannedKills ? `; ${plannedKills - kills} of ${plannedKills} planned places not reached` : '';
   return [
     ['compactions', `${compactions} (${plural(overflows, 'overflow')} reported by the provider)`],
     [
@@ -46,7 +47,7 @@ function costRows(result: DemoResult, plannedKills: number): readonly Row[] {
       `${formatCount(maxTokens)} of ${formatCount(window)} tokens (${formatPercent(maxTokens, window)})`,
     ],
     [
-      'without compaction',
+      result.outcome === 'completed' ? 'without compaction' : 'whole log',
       `${formatCount(tokensWithoutCompaction)} tokens in the last request: ${(tokensWithoutCompaction / window).toFixed(1)} windows`,
     ],
     ['worker kills', `${kills}${times === '' ? '' : ` (went on after ${times})`}${missed}`],
@@ -64,6 +65,10 @@ function logRows(result: DemoResult): readonly Row[] {
     ],
     ['time', `${formatDuration(turnMs)} for the turn, ${formatDuration(wallMs)} in all`],
   ];
+}
+
+function explanationLines({ explanation }: DemoResult): string[] {
+  return explanation === null ? [] : [`  ${safeLine(explanation)}`];
 }
 
 const SHOWN_FACTS = 10;

@@ -112,10 +112,6 @@ export function parseOptions(args: readonly string[]): DemoOptions | null {
     const message = error.message.replace(/^error: /u, '').replace(/(?<![.!?])$/u, '.');
     throw new UsageError('usage', message, '`npm run demo -- --help` shows the flags.');
   }
-  const unexpected = command.args[0];
-  if (unexpected !== undefined) {
-    throw new UsageError('usage', `unexpected argument '${unexpected}'.`, '`npm run demo -- --help` shows the flags.');
-  }
   const flags = command.opts<Flags>();
   if (flags.baseUrl !== undefined && flags.model === undefined) {
     throw new UsageError(

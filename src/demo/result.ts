@@ -15,9 +15,9 @@ export interface DemoFindings {
   readonly report: ReportCheck;
   readonly log: LogAudit;
   readonly history: HistoryFacts;
+  /** What the outcome means, in words for a person. */
+  readonly explanation: string | null;
   readonly takeovers: readonly Takeover[];
-  /** Kills that were planned. */
-  readonly plannedKills: number;
   /** From the task to the end of the turn, milliseconds. */
   readonly turnMilliseconds: number;
   /** Of the whole demo, milliseconds. */
@@ -32,6 +32,7 @@ export interface DemoResult {
   readonly conversationId: string;
   readonly model: string;
   readonly outcome: string | null;
+  readonly explanation: string | null;
   readonly files: number;
   readonly filesRead: number;
   readonly bytes: number;
@@ -76,6 +77,7 @@ export function demoResult(findings: DemoFindings): DemoResult {
     conversationId: findings.conversationId,
     model: findings.model,
     outcome: log.outcome,
+    explanation: findings.explanation,
     files: files.length,
     filesRead: filesRead(findings),
     bytes: byteCount(files),

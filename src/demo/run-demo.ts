@@ -26,7 +26,7 @@ import type { DemoResult } from './result.ts';
 import { openDemoDisplay } from './show-progress.ts';
 import { prepareDirectory, removeDirectory, startDemoStack } from './stack.ts';
 import { REPORT_PATH, taskText } from './task-text.ts';
-import { PLANNED_KILLS, startWorkers } from './workers.ts';
+import { plannedKills, startWorkers } from './workers.ts';
 
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
@@ -88,7 +88,7 @@ async function playDemo(demo: Demo): Promise<DemoResult | null> {
   try {
     const result = await runTurn(demo, client);
     if (result === null) return null;
-    output.lines(finalReportLines(result, options.kills ? PLANNED_KILLS.length : 0, output.style));
+    output.lines(finalReportLines(result, plannedKills(options).length, output.style));
     const temporalUi = stack.current().temporal?.uiUrl ?? null;
     const report = join(directory, WORKSPACE, REPORT_PATH);
     output.lines(nextStepLines(result.conversationId, options.keep ? { directory, temporalUi, report } : null));
@@ -106,7 +106,7 @@ async function aborted(signal: AbortSignal): Promise<void> {
 /** Starts the workers, sends the task, follows the turn to its end and checks what came out. */
 async function runTurn(demo: Demo, client: HoldfastClient): Promise<DemoResult | null> {
   const { options, job, directory, stack, signal } = demo;
-  const kills = options.kills ? PLANNED_KILLS : [];
+  const kills = plannedKills(options);
   const board = openBoard(demo);
   const failed = new AbortController();
   const { conversationId } = await client.startTask({ task: taskText(job, options), agent: AGENT });
@@ -130,12 +130,11 @@ async function runTurn(demo: Demo, client: HoldfastClient): Promise<DemoResult |
     failed.signal.throwIfAborted();
     if (turnId === null) return null;
     const turnMilliseconds = Date.now() - sentAt;
-    return await examine(demo, {
+    return await examine(demo, client, {
       conversationId,
       turnId,
       turnMilliseconds,
       takeovers: board.current().takeovers,
-      plannedKills: kills.length,
     });
   } finally {
     board.close();
@@ -173,18 +172,18 @@ interface PlayedTurn {
   readonly turnId: string;
   readonly turnMilliseconds: number;
   readonly takeovers: DemoProgress['takeovers'];
-  readonly plannedKills: number;
 }
 
-async function examine(demo: Demo, played: PlayedTurn): Promise<DemoResult> {
+async function examine(demo: Demo, client: HoldfastClient, played: PlayedTurn): Promise<DemoResult> {
   const { options, job, directory, stack, startedAt } = demo;
   const { databaseUrl, temporalAddress, temporalNamespace } = stack.connections;
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-demo' });
   const temporal = await connectClient({ address: temporalAddress, namespace: temporalNamespace });
   try {
-    const [log, history, text] = await Promise.all([
+    const [log, history, { turn }, text] = await Promise.all([
       auditLog(database, played.conversationId, played.turnId),
       readHistory(temporal, played.conversationId),
+      client.getConversation(played.conversationId),
       readFile(join(directory, WORKSPACE, REPORT_PATH), 'utf8').catch(() => null),
     ]);
     return demoResult({
@@ -195,6 +194,7 @@ async function examine(demo: Demo, played: PlayedTurn): Promise<DemoResult> {
       report: checkReport(job, text),
       log,
       history,
+      explanation: turn?.explanation ?? null,
       wallMilliseconds: Date.now() - startedAt,
     });
   } finally {

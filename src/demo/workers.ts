@@ -3,6 +3,7 @@ import type { CrashPoint } from '../activities/crash-points.ts';
 import type { Connections } from '../local/stack-file.ts';
 import type { RunningService } from '../local/supervise.ts';
 import { startWorkerProcess } from '../local/worker-process.ts';
+import type { DemoOptions } from './options.ts';
 import { demoEnvironment } from './stack.ts';
 
 /** Where a worker is to die. */
@@ -24,20 +25,25 @@ export interface Kill extends PlannedKill {
 /** The tool call is the 20th: early in every job, and late enough to have something to lose. */
 const TOOL_ARRIVAL = 20;
 
-export const PLANNED_KILLS: readonly PlannedKill[] = [
-  {
-    crashPoint: 'runTool:claimed',
-    arrival: TOOL_ARRIVAL,
-    activity: 'runTool',
-    words: 'inside a tool call, claimed and not finished',
-  },
-  {
-    crashPoint: 'summarize:answered',
-    arrival: 1,
-    activity: 'summarize',
-    words: 'inside a summarization, answered and not stored',
-  },
-];
+const INSIDE_TOOL_CALL: PlannedKill = {
+  crashPoint: 'runTool:claimed',
+  arrival: TOOL_ARRIVAL,
+  activity: 'runTool',
+  words: 'inside a tool call, claimed and not finished',
+};
+
+const INSIDE_SUMMARIZATION: PlannedKill = {
+  crashPoint: 'summarize:answered',
+  arrival: 1,
+  activity: 'summarize',
+  words: 'inside a summarization, answered and not stored',
+};
+
+/** Kills of a demo; without compaction there is no summarization to die in. */
+export function plannedKills(options: Pick<DemoOptions, 'kills' | 'compaction' | 'summaries'>): readonly PlannedKill[] {
+  if (!options.kills) return [];
+  return options.compaction && options.summaries ? [INSIDE_TOOL_CALL, INSIDE_SUMMARIZATION] : [INSIDE_TOOL_CALL];
+}
 
 export interface WorkerEvents {
   onStarted(processId: number): void;

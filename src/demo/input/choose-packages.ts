@@ -8,8 +8,16 @@ export interface PackageCandidate {
   readonly furtherFiles: () => readonly JobFile[];
 }
 
-/** As many as the e-mails of which other agents read 30 (seeds/wolffish.md). */
-export const PACKAGE_COUNT = 41;
+/** As many as the e-mails in a task of which other agents left out eleven (seeds/wolffish.md). */
+const PACKAGE_COUNT = 41;
+
+/** Tokens. From this window on, the task with its list of packages and a summary with their facts take a small share of it. */
+const WINDOW_OF_ALL = 32_768;
+
+/** Packages to read: in a smaller window in proportion fewer, with longer READMEs, since the task itself has to fit. */
+export function packageCountFor(window: number): number {
+  return Math.max(4, Math.min(PACKAGE_COUNT, Math.floor((PACKAGE_COUNT * window) / WINDOW_OF_ALL)));
+}
 
 /** Bytes that are read at least, whatever the window. */
 const SMALLEST_INPUT = 300_000;
@@ -36,12 +44,13 @@ export function choosePackages(candidates: readonly PackageCandidate[], window: 
     (a, b) => sizeOf(a) - sizeOf(b) || (a.item.label < b.item.label ? -1 : a.item.label > b.item.label ? 1 : 0),
   );
   const wanted = inputBytesFor(window);
-  for (let first = 0; first + PACKAGE_COUNT <= sorted.length; first += 1) {
-    const chosen = sorted.slice(first, first + PACKAGE_COUNT);
+  const count = packageCountFor(window);
+  for (let first = 0; first + count <= sorted.length; first += 1) {
+    const chosen = sorted.slice(first, first + count);
     if (chosen.reduce((sum, candidate) => sum + sizeOf(candidate), 0) >= wanted)
       return inOrder(chosen.map(({ item }) => item));
   }
-  return inOrder(withFurtherFiles(sorted.slice(-PACKAGE_COUNT), wanted));
+  return inOrder(withFurtherFiles(sorted.slice(-count), wanted));
 }
 
 /** Adds one file to each package in turn until the input is large enough. */
