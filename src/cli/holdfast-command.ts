@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { describeExitCodes } from './exit-codes.ts';
 
 export interface CommandTexts {
@@ -15,7 +15,7 @@ export function holdfastCommand(name: string, texts: CommandTexts): Command {
   const examples = texts.examples.map((example) => `  $ ${example}`).join('\n');
   return new Command(name)
     .summary(texts.summary)
-    .description(texts.description ?? texts.summary)
+    .description(texts.description ?? `${texts.summary.charAt(0).toUpperCase()}${texts.summary.slice(1)}.`)
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', `\nExamples:\n${examples}\n\nExit codes:\n${describeExitCodes()}`);
 }
@@ -37,10 +37,14 @@ export interface ConnectionFlags extends JsonOption {
 
 /** Flags that win over the environment and the local stack. */
 export function withConnections(command: Command): Command {
-  return withJson(command)
-    .option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)')
-    .option('--temporal-address <host:port>', 'Temporal (default: TEMPORAL_ADDRESS, else the local stack)')
-    .option('--temporal-namespace <name>', 'namespace (default: TEMPORAL_NAMESPACE, else `default`)');
+  const servers = [
+    new Option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)'),
+    new Option('--temporal-address <host:port>', 'Temporal (default: TEMPORAL_ADDRESS, else the local stack)'),
+    new Option('--temporal-namespace <name>', 'namespace (default: TEMPORAL_NAMESPACE, else `default`)'),
+  ];
+  withJson(command);
+  for (const option of servers) command.addOption(option.helpGroup('Servers:'));
+  return command;
 }
 
 export const CONVERSATION_ARGUMENT = [

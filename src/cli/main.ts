@@ -20,14 +20,13 @@ import { summariesCommand } from './summaries.ts';
 import { watchCommand } from './watch.ts';
 import { workerCommand } from './worker.ts';
 
-const dev = (): Command => devCommand().summary('run Postgres, Temporal, a worker and the simulator on this machine');
 const doctor = (): Command => doctorCommand().summary('check this machine, with a fix for what is broken');
 
 /** The commands, by what they are for, in the order of the help. */
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
   ['Context and memory:', [contextCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
-  ['Services:', [dev, workerCommand, simulatorCommand, migrateCommand, doctor]],
+  ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, doctor]],
 ];
 
 /** The whole command line, without running it. */

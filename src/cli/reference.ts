@@ -1,0 +1,45 @@
+import { describeExitCodes } from './exit-codes.ts';
+import { createProgram } from './main.ts';
+
+/** Columns of help in the reference. */
+const COLUMNS = 100;
+
+/** `docs/cli.md`: every command with its help, as the commands print it. */
+export function cliReference(): string {
+  const program = createProgram();
+  const sections = program.commands.map((command) => {
+    let help = '';
+    command.configureOutput({
+      getOutHelpWidth: () => COLUMNS,
+      getOutHasColors: () => false,
+      writeOut: (text) => {
+        help += text;
+      },
+    });
+    command.outputHelp();
+    // The exit codes are the same everywhere and stand on top of the page, except where a command has its own.
+    const own = help.replace(`\n\nExit codes:\n${describeExitCodes()}`, '').trim();
+    return `## holdfast ${command.name()}\n\n\`\`\`text\n${own}\n\`\`\``;
+  });
+  return `# The command line
+
+\`npx holdfast <command>\`. Every command has \`--help\` and \`--json\`. A conversation is named by its id, by the beginning or
+end of it if only one conversation has it, or by \`last\`, the one that was active last. Servers are found in this order:
+flags, environment, \`holdfast.yaml\`, the local stack that \`npx holdfast dev\` keeps in \`.holdfast/\` here or in a folder above.
+
+On a terminal \`start\` and \`watch\` are a screen that follows the turn; in a pipe they print plain lines, one per tool call, and
+answers when they are complete. \`NO_COLOR\` switches colours off, \`TERM=dumb\` and \`--plain\` also the repainting.
+Ctrl-C leaves, the turn goes on.
+
+An error is two lines on standard error, what happened and what to do, or with \`--json\` one object on standard output:
+\`{"error": {"code": …, "message": …, "next": …}}\`.
+
+## Exit codes
+
+\`\`\`text
+${describeExitCodes()}
+\`\`\`
+
+${sections.join('\n\n')}
+`;
+}
