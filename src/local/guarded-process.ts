@@ -72,10 +72,10 @@ export interface GuardedProcess {
 
 /**
  * All that a database server or Temporal needs of an environment: no model key gets there, nor settings such as PGDATA or
- * TEMPORAL_ADDRESS meant for others. C and UTC for messages, sorting and times that are the same everywhere.
+ * TEMPORAL_ADDRESS meant for others, nor a HOME, in which Temporal's CLI would make itself a folder. C and UTC for messages, sorting and times that are the same everywhere.
  */
 export function serverEnvironment(): Record<string, string> {
-  return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', HOME: '/', TMPDIR: tmpdir() };
+  return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', TMPDIR: tmpdir() };
 }
 
 /** Past its own time limit the guard's watcher is not there any more: somebody killed it. */

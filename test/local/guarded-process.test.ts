@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startGuardedProcess } from '../../src/local/guarded-process.ts';
+import { serverEnvironment, startGuardedProcess } from '../../src/local/guarded-process.ts';
 import type { GuardedProcess } from '../../src/local/guarded-process.ts';
 import { isAlive, signalProcess } from '../../src/local/process-signals.ts';
 import { processesOfRun } from '../support/leaked-processes.ts';
@@ -136,5 +136,9 @@ describe('a guarded process', () => {
       code: 'HOLDFAST_SERVICE_FAILED',
       message: /Postgres could not be started/,
     });
+  });
+
+  test('a server gets no HOME, in which Temporal would make a folder that another user then cannot read', () => {
+    expect(Object.keys(serverEnvironment()).toSorted()).toEqual(['LC_ALL', 'PATH', 'TMPDIR', 'TZ']);
   });
 });
