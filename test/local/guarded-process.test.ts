@@ -76,7 +76,10 @@ describe('a guarded process', () => {
   });
 
   test('is stopped with its signal and can end in order', async () => {
-    const guarded = await start('trap "echo ended in order; exit 3" TERM; while :; do sleep 0.05; done');
+    const guarded = await start('trap "echo ended in order; exit 3" TERM; echo ready; while :; do sleep 0.05; done');
+    await waitUntil('it listens to the signal', async () =>
+      (await readFile(join(directory, 'log'), 'utf8')).includes('ready'),
+    );
     await guarded.stop();
     expect(await guarded.exited).toEqual({ status: 3 });
     expect(await readFile(join(directory, 'log'), 'utf8')).toContain('ended in order');
@@ -84,7 +87,10 @@ describe('a guarded process', () => {
   });
 
   test('is killed when it does not stop in time', async () => {
-    const guarded = await start('trap "" TERM; while :; do sleep 0.05; done', 300);
+    const guarded = await start('trap "" TERM; echo ready; while :; do sleep 0.05; done', 300);
+    await waitUntil('it ignores the signal', async () =>
+      (await readFile(join(directory, 'log'), 'utf8')).includes('ready'),
+    );
     const before = Date.now();
     await guarded.stop();
     expect(Date.now() - before).toBeLessThan(2500);
