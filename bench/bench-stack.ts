@@ -21,6 +21,8 @@ export interface BenchStack {
   readonly client: HoldfastClient;
   readonly database: Database;
   readonly temporal: Client;
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal;
   /** A worker that ends with the stack, if not before. */
   startWorker(kind: WorkerKind): Promise<BenchWorker>;
   /** What the raw worker repeats; before it starts. */
@@ -53,7 +55,7 @@ export async function startBenchStack(options: {
       signal: options.signal,
     });
     closers.push(async () => stack.stop());
-    return { ...(await connect(stack.connections, { directory, workspace, closers })), stop };
+    return { ...(await connect(stack.connections, { directory, workspace, closers })), signal: options.signal, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -63,7 +65,7 @@ export async function startBenchStack(options: {
 async function connect(
   connections: Connections,
   { directory, workspace, closers }: { directory: string; workspace: string; closers: (() => Promise<unknown>)[] },
-): Promise<Omit<BenchStack, 'stop'>> {
+): Promise<Omit<BenchStack, 'signal' | 'stop'>> {
   const { databaseUrl } = connections;
   const temporalAddress = { address: connections.temporalAddress, namespace: connections.temporalNamespace };
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-bench' });

@@ -26,6 +26,10 @@ async function bench(options: BenchOptions, signal: AbortSignal): Promise<boolea
     const { durable, rounds } = options;
     if (options.json) console.log(JSON.stringify(toJson(figures, { machine, durable, rounds, seconds })));
     return allTargetsMet(figures);
+  } catch (error) {
+    // What waits is cut off by Ctrl-C.
+    if (signal.aborted) return false;
+    throw error;
   } finally {
     await stack.stop();
   }

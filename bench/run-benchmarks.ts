@@ -47,11 +47,7 @@ async function warmUp(stack: BenchStack): Promise<void> {
   await runRawTurn(stack, RECORDED_STEPS - 1);
 }
 
-async function measure(
-  name: Exclude<BenchmarkName, 'memory'>,
-  stack: BenchStack,
-  rounds: number,
-): Promise<Figure[]> {
+async function measure(name: Exclude<BenchmarkName, 'memory'>, stack: BenchStack, rounds: number): Promise<Figure[]> {
   switch (name) {
     case 'steps':
       return measureSteps(stack, rounds);
