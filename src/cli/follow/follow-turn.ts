@@ -8,6 +8,7 @@ import { NO_DISPLAY } from './display.ts';
 import type { Display } from './display.ts';
 import { createEntrySource } from './entry-source.ts';
 import type { EntrySource } from './entry-source.ts';
+import { createPatience } from './patience.ts';
 import { chooseTurn } from './turn-choice.ts';
 import type { TurnTarget } from './turn-choice.ts';
 
@@ -43,16 +44,17 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
   let state: TurnScreenState = startState(Date.now());
   const choice = chooseTurn(options);
   let answer = '';
+  const patience = createPatience(client, signal, () => {
+    state = { ...state, outageSince: state.outageSince ?? Date.now() };
+    display.show(state, []);
+  });
+  const heard = (): TurnScreenState => ({ ...state, heardAt: Date.now(), outageSince: null });
+  const afterSequence = options.afterEvent ?? 0;
   display.show(state, []);
-  for await (const update of client.watch({
-    conversationId,
-    afterSequence: options.afterEvent ?? 0,
-    liveText: display.liveText,
-    signal,
-  })) {
+  for await (const update of patience.watch({ conversationId, afterSequence, liveText: display.liveText })) {
     if (update.type === 'live_text') {
       if (!choice.includes(update.text.turnId)) continue;
-      state = applyLiveText({ ...state, heardAt: Date.now() }, update.text);
+      state = applyLiveText(heard(), update.text);
       display.show(state, []);
       continue;
     }
@@ -65,9 +67,9 @@ export async function followTurn(options: FollowOptions): Promise<FollowedTurn |
       }
       continue;
     }
-    const entry = options.entries === false ? null : await entryOf(entries, event);
-    const applied = applyEvent({ ...state, turnId: event.turnId, heardAt: Date.now() }, event, entry);
-    state = await figures.add(applied.state, event);
+    const entry = options.entries === false ? null : await patience.through(() => entryOf(entries, event));
+    const applied = applyEvent({ ...heard(), turnId: event.turnId }, event, entry);
+    state = await patience.through(() => figures.add(applied.state, event));
     answer = lastAnswer(applied.items) ?? answer;
     display.show(state, applied.items);
     if (event.kind === 'turn_ended') {

@@ -3,6 +3,7 @@ import { EXIT_CODES } from '../exit-codes.ts';
 import { interruptible } from '../interruption.ts';
 import type { Output } from '../output.ts';
 import { readEvent } from '../render/read-event.ts';
+import { createPatience } from './patience.ts';
 import { chooseTurn } from './turn-choice.ts';
 import type { TurnTarget } from './turn-choice.ts';
 
@@ -14,7 +15,8 @@ export async function streamUpdates(
 ): Promise<void> {
   const { result: outcome } = await interruptible(async (signal) => {
     const choice = chooseTurn(target);
-    for await (const update of client.watch({ conversationId: target.conversationId, signal })) {
+    const patience = createPatience(client, signal, () => output.remark('! Postgres does not answer; trying again.'));
+    for await (const update of patience.watch({ conversationId: target.conversationId })) {
       if (!choice.includes(update.type === 'event' ? update.event.turnId : update.text.turnId)) continue;
       output.json(update);
       const event = update.type === 'event' ? readEvent(update.event) : null;

@@ -132,6 +132,9 @@ export function quietWarning(state: TurnScreenState, now: number): string | null
   const quiet = now - state.heardAt;
   const seconds = `${Math.floor(quiet / 1_000)} s`;
   if (state.activity.kind === 'ended') return null;
+  if (state.outageSince !== null) {
+    return `Postgres has not answered for ${Math.floor((now - state.outageSince) / 1_000)} s; trying again. What is stored is safe.`;
+  }
   if (state.activity.kind === 'waiting') {
     if (quiet < QUIET_WAITING_MILLISECONDS) return null;
     return `No worker has taken the message for ${seconds}. It is stored and will be taken; start a worker with \`npx holdfast worker\` or everything with \`npx holdfast dev\`.`;

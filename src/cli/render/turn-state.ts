@@ -43,6 +43,8 @@ export interface TurnScreenState {
   readonly calls: ReadonlyMap<string, ToolCallPart>;
   /** Number of the newest model call that was answered; 0 before the first. */
   readonly answeredCall: number;
+  /** Since when Postgres does not answer the reader; `null` while it does. Milliseconds since 1970. */
+  readonly outageSince: number | null;
   /** When the last event or text came, by the clock of the reader; milliseconds since 1970. */
   readonly heardAt: number;
 }
@@ -60,6 +62,7 @@ export function startState(now: number): TurnScreenState {
     live: null,
     calls: new Map(),
     answeredCall: 0,
+    outageSince: null,
     heardAt: now,
   };
 }
