@@ -74,7 +74,7 @@ comment on column entries.sums is 'Sums of measurements from the first entry of 
 comment on column entries.created_at is 'When it was appended.';
 
 alter table conversations add foreign key (id, head_entry_id) references entries (conversation_id, id) deferrable initially deferred;
-alter table conversations add foreign key (id, usage_entry_id) references entries (conversation_id, id);
+alter table conversations add foreign key (id, usage_entry_id) references entries (conversation_id, id) deferrable initially deferred;
 
 create function append_entry() returns trigger language plpgsql as $$
 declare
@@ -212,8 +212,9 @@ create table tool_calls (
   result_entry_id uuid,
   primary key (turn_id, call_number, call_index),
   foreign key (conversation_id, turn_id) references turns (conversation_id, id),
-  foreign key (conversation_id, entry_id) references entries (conversation_id, id),
-  foreign key (conversation_id, result_entry_id) references entries (conversation_id, id),
+  -- Deferred, because the statements of a transaction travel together and need no order among them.
+  foreign key (conversation_id, entry_id) references entries (conversation_id, id) deferrable initially deferred,
+  foreign key (conversation_id, result_entry_id) references entries (conversation_id, id) deferrable initially deferred,
   check ((state = 'requested' and attempt = 0) or (state = 'claimed' and attempt > 0 and claimed_at is not null) or state = 'finished'),
   check ((state = 'finished') = (finished_at is not null)),
   check ((state = 'finished') = (outcome is not null)),

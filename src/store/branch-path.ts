@@ -29,6 +29,7 @@ export interface StoredSummary extends SummaryInForce {
 
 /** The newest committed summary whose last covered entry lies on the path. */
 export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
+  if (point.compactions === 0) return null;
   const [row] = await sql<
     {
       id: string;

@@ -9,14 +9,18 @@ export async function readCalibration(sql: Queries, model: string): Promise<Cali
   return { factor: row?.factor ?? 1, samples: row?.samples ?? 0 };
 }
 
-/** Applies a lesson to the newest value; concurrent lessons of one model follow each other, so none is lost. */
+/**
+ * Applies a lesson to the newest value; concurrent lessons of one model follow each other. Committed
+ * without waiting for the disk: a lesson that a crash of Postgres loses is learned again.
+ */
 export async function updateCalibration(
   sql: Database,
   model: string,
   learn: (current: Calibration) => Calibration,
 ): Promise<Calibration> {
   return transaction(sql, async (open) => {
-    await open`select pg_advisory_xact_lock(hashtextextended(${model}, 0))`;
+    await open`
+      select set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock(hashtextextended(${model}, 0))`;
     const learned = learn(await readCalibration(open, model));
     if (learned.samples === 0) return learned;
     await open`

@@ -51,11 +51,14 @@ function cleaned(data: EventData): EventData {
 
 /**
  * Wakes watchers. What they are told of is committed: a failure here loses no more than time, since
- * watchers also look by themselves, so it does not fail the write that came before.
+ * watchers also look by themselves, so it does not fail the write that came before. A notification
+ * is a transaction that Postgres writes to its log; nobody needs to wait until it is on disk.
  */
 export async function notifyWatchers(sql: Database, conversationId: string, newestEvent: number): Promise<void> {
   try {
-    await sql`select pg_notify(${EVENTS_CHANNEL}, ${`${conversationId} ${newestEvent}`})`;
+    await sql`
+      select set_config('synchronous_commit', 'off', true),
+        pg_notify(${EVENTS_CHANNEL}, ${`${conversationId} ${newestEvent}`})`;
   } catch {
     // The connection broke: the next statement reports it.
   }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Database, Queries } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 
 export interface MigrationResult {
@@ -37,11 +37,18 @@ export async function migrate(sql: Database, directory = packageMigrations()): P
   return { applied };
 }
 
+/** Waits as long as another migrator needs, whatever time limits the connection has. */
+async function takeLock(transaction: Transaction): Promise<void> {
+  await transaction`set local lock_timeout = 0`;
+  await transaction`set local statement_timeout = 0`;
+  await transaction`select pg_advisory_xact_lock(${String(MIGRATION_LOCK)}::bigint)`;
+}
+
 /** True when this call applied the file; the lock ends with the transaction, whatever happens. */
 async function applyOnce(sql: Database, file: MigrationFile, files: readonly MigrationFile[]): Promise<boolean> {
   let applied = false;
   await sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(${String(MIGRATION_LOCK)}::bigint)`;
+    await takeLock(transaction);
     const missing = await missingMigrations(transaction, files);
     if (!missing.some(({ name }) => name === file.name)) return;
     await transaction.unsafe(file.text);
@@ -91,7 +98,7 @@ async function missingMigrations(sql: Queries, files: readonly MigrationFile[]):
 async function createBookkeeping(sql: Database): Promise<void> {
   await sql.begin(async (transaction) => {
     // `if not exists` alone is not safe against a simultaneous creation.
-    await transaction`select pg_advisory_xact_lock(${String(MIGRATION_LOCK)}::bigint)`;
+    await takeLock(transaction);
     await transaction.unsafe(`
       create table if not exists migrations (
         name text primary key,

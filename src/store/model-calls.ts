@@ -44,32 +44,32 @@ export async function registerModelCall(
 ): Promise<RegisteredModelCall> {
   const { turn, callNumber, headEntryId } = registration;
   return writeAsTurn(sql, turn, async (writer): Promise<RegisteredModelCall> => {
-    const answer = await readAnswer(writer.sql, registration);
+    const { conversation, sql: open } = writer;
+    const [tries] = await open<{ attempts: number; failures: number; answered: boolean | null }[]>`
+      select coalesce(max(attempt), 0) as attempts, bool_or(entry_id is not null) as answered,
+        (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures
+      from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
+    const answer = tries?.answered === true ? await readAnswer(open, registration) : null;
     if (answer !== null) return { kind: 'answered', answer };
-    const { conversation } = writer;
     if (conversation.head_entry_id !== headEntryId || conversation.compaction_id !== registration.compactionId) {
       throw new StoreError(
         'head_moved',
         `call ${callNumber} of turn ${turn.turnId} shows entry ${headEntryId}; the head is ${conversation.head_entry_id ?? 'none'}`,
       );
     }
-    const [row] = await writer.sql<{ attempt: number }[]>`
-      insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id,
-        compactions, view_fingerprint, renderer_version, estimated_tokens, measurements)
-      select ${turn.turnId}, ${callNumber}, coalesce(max(m.attempt), 0) + 1, ${turn.conversationId}, ${turn.epoch},
-        ${registration.model}, ${headEntryId}, ${conversation.compactions}, ${registration.viewFingerprint},
-        ${registration.rendererVersion}, ${Math.round(registration.estimatedTokens)},
-        ${measurementsText(registration.measurements)}::measurements
-      from model_calls m where m.turn_id = ${turn.turnId} and m.call_number = ${callNumber}
-      returning attempt`;
-    const attempt = row?.attempt ?? 1;
-    await writer.event('model_call_started', {
-      callNumber,
-      attempt,
-      model: registration.model,
-      estimatedTokens: Math.round(registration.estimatedTokens),
-    });
-    return { kind: 'registered', attempt, failures: await countFailures(writer.sql, registration) };
+    const attempt = (tries?.attempts ?? 0) + 1;
+    const estimatedTokens = Math.round(registration.estimatedTokens);
+    await Promise.all([
+      open`
+        insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id,
+          compactions, view_fingerprint, renderer_version, estimated_tokens, measurements)
+        values (${turn.turnId}, ${callNumber}, ${attempt}, ${turn.conversationId}, ${turn.epoch},
+          ${registration.model}, ${headEntryId}, ${conversation.compactions}, ${registration.viewFingerprint},
+          ${registration.rendererVersion}, ${estimatedTokens},
+          ${measurementsText(registration.measurements)}::measurements)`,
+      writer.event('model_call_started', { callNumber, attempt, model: registration.model, estimatedTokens }),
+    ]);
+    return { kind: 'registered', attempt, failures: tries?.failures ?? 0 };
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ContentPart } from '../context/content.ts';
+import type { ContentPart, ToolCallPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { ReportedUsage, StopReason } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -7,6 +7,7 @@ import type { StoredAnswer } from './answers.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
+import { newId } from './ids.ts';
 import { jsonText, plainText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
@@ -37,14 +38,15 @@ export interface AnswerToStore {
  */
 export async function storeAnswer(sql: Database, answer: AnswerToStore): Promise<StoredAnswer> {
   const stored = await writeAsTurn(sql, answer.turn, async (writer) => {
-    const known = await readAnswer(writer.sql, answer);
-    if (known?.attempt === answer.attempt) return known;
-    if (known !== null || !(await isNewest(writer.sql, answer))) {
-      await noteSuperseded(writer, answer);
-      return null;
+    const standing = await standingOf(writer.sql, answer);
+    switch (standing) {
+      case 'stored':
+        return readAnswer(writer.sql, answer);
+      case 'superseded':
+        return noteSuperseded(writer, answer);
+      case 'newest':
+        return appendAnswer(writer, answer);
     }
-    await appendAnswer(writer, answer);
-    return readAnswer(writer.sql, answer);
   });
   if (stored !== null) return stored;
   throw new StoreError(
@@ -53,11 +55,18 @@ export async function storeAnswer(sql: Database, answer: AnswerToStore): Promise
   );
 }
 
-async function isNewest(sql: Transaction, { turn, callNumber, attempt }: AnswerToStore): Promise<boolean> {
-  const [row] = await sql<{ newest: number | null }[]>`
-    select max(attempt) as newest from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
-  if (row?.newest === attempt) return true;
-  if (row?.newest !== null && row !== undefined && row.newest > attempt) return false;
+/** Whether the attempt may still answer. */
+async function standingOf(
+  sql: Transaction,
+  { turn, callNumber, attempt }: AnswerToStore,
+): Promise<'stored' | 'superseded' | 'newest'> {
+  const [row] = await sql<{ newest: number | null; answered: number | null }[]>`
+    select max(attempt) as newest, max(attempt) filter (where entry_id is not null) as answered
+    from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
+  if (row?.answered === attempt) return 'stored';
+  const newest = row?.newest ?? 0;
+  if (newest > attempt || (row?.answered ?? null) !== null) return 'superseded';
+  if (newest === attempt) return 'newest';
   throw new StoreError(
     'model_call_not_found',
     `attempt ${attempt} of call ${callNumber} of turn ${turn.turnId} was never registered`,
@@ -65,57 +74,70 @@ async function isNewest(sql: Transaction, { turn, callNumber, attempt }: AnswerT
 }
 
 /** Two tries were paid for one answer: the row and the sums show it. */
-async function noteSuperseded(writer: TurnWriter, answer: AnswerToStore): Promise<void> {
+async function noteSuperseded(writer: TurnWriter, answer: AnswerToStore): Promise<null> {
   const { turn, callNumber, attempt } = answer;
   const { count } = await writer.sql`
     update model_calls set state = 'failed', failure_kind = 'superseded', failure_evidence = 'superseded',
       ${endColumns(writer.sql, answer)}
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt} and state = 'registered'`;
-  if (count === 0) return;
+  if (count === 0) return null;
   await addUsage(writer.sql, turn, answer.usage, answer.cost);
   await writer.event('model_call_failed', { callNumber, attempt, kind: 'superseded', status: null });
+  return null;
 }
 
-async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<void> {
-  const { sql } = writer;
-  const { turn, callNumber, attempt, usage, stopReason } = answer;
-  const calls = answer.content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
-  const entry = await insertEntry(sql, {
-    kind: 'assistant',
-    turn,
-    parentId: answer.headEntryId,
-    content: answer.content,
-    measurements: answer.measurements,
-    callNumber,
-    modelAttempt: attempt,
-    toolCallCount: calls.length,
-  });
+/** The statements do not wait for one another's results: they travel to Postgres together. */
+async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<StoredAnswer> {
+  const { sql, turn } = writer;
+  const { callNumber, attempt, usage, stopReason, content, headEntryId } = answer;
+  const calls = content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
+  const entryId = newId();
+  const [, , , turnCost] = await Promise.all([
+    insertEntry(sql, {
+      kind: 'assistant',
+      id: entryId,
+      turn,
+      parentId: headEntryId,
+      content,
+      measurements: answer.measurements,
+      callNumber,
+      modelAttempt: attempt,
+      toolCallCount: calls.length,
+    }),
+    sql`
+      update model_calls set state = 'answered', entry_id = ${entryId}, stop_reason = ${stopReason},
+        response_id = ${answer.responseId === null ? null : plainText(answer.responseId)}, ${endColumns(sql, answer)}
+      where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt}`,
+    insertToolCalls(sql, answer, entryId, calls),
+    addUsage(sql, turn, usage, answer.cost),
+    usage !== null && sql`update conversations set usage_entry_id = ${entryId} where id = ${turn.conversationId}`,
+    writer.event('model_call_answered', {
+      callNumber,
+      attempt,
+      entryId,
+      stopReason,
+      toolCalls: calls.length,
+      inputTokens: usage?.input ?? null,
+      cacheReadTokens: usage?.cacheRead ?? null,
+      outputTokens: usage?.output ?? null,
+      durationMilliseconds: Math.round(answer.durationMilliseconds),
+    }),
+  ]);
+  return { entryId, attempt, content, stopReason, usage, headEntryId, turnCost };
+}
+
+async function insertToolCalls(
+  sql: Transaction,
+  { turn, callNumber }: AnswerToStore,
+  entryId: string,
+  calls: readonly ToolCallPart[],
+): Promise<void> {
+  if (calls.length === 0) return;
   await sql`
-    update model_calls set state = 'answered', entry_id = ${entry.id}, stop_reason = ${stopReason},
-      response_id = ${answer.responseId === null ? null : plainText(answer.responseId)}, ${endColumns(sql, answer)}
-    where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt}`;
-  if (calls.length > 0) {
-    await sql`
-      insert into tool_calls (turn_id, call_number, call_index, conversation_id, epoch, entry_id, provider_call_id, name, arguments)
-      select ${turn.turnId}, ${callNumber}, call.index, ${turn.conversationId}, ${turn.epoch}, ${entry.id},
-        call.provider_call_id, call.name, call.arguments::json
-      from unnest(${calls.map(({ index }) => index)}::int[], ${calls.map(({ id }) => plainText(id))}::text[],
-        ${calls.map(({ name }) => plainText(name))}::text[], ${calls.map((call) => jsonText(call.arguments))}::text[])
-        as call (index, provider_call_id, name, arguments)`;
-  }
-  await addUsage(sql, turn, usage, answer.cost);
-  if (usage !== null) {
-    await sql`update conversations set usage_entry_id = ${entry.id} where id = ${turn.conversationId}`;
-  }
-  await writer.event('model_call_answered', {
-    callNumber,
-    attempt,
-    entryId: entry.id,
-    stopReason,
-    toolCalls: calls.length,
-    inputTokens: usage?.input ?? null,
-    cacheReadTokens: usage?.cacheRead ?? null,
-    outputTokens: usage?.output ?? null,
-    durationMilliseconds: Math.round(answer.durationMilliseconds),
-  });
+    insert into tool_calls (turn_id, call_number, call_index, conversation_id, epoch, entry_id, provider_call_id, name, arguments)
+    select ${turn.turnId}, ${callNumber}, call.index, ${turn.conversationId}, ${turn.epoch}, ${entryId},
+      call.provider_call_id, call.name, call.arguments::json
+    from unnest(${calls.map(({ index }) => index)}::int[], ${calls.map(({ id }) => plainText(id))}::text[],
+      ${calls.map(({ name }) => plainText(name))}::text[], ${calls.map((call) => jsonText(call.arguments))}::text[])
+      as call (index, provider_call_id, name, arguments)`;
 }

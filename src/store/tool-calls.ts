@@ -56,8 +56,10 @@ export async function claimToolCall(
       const { claimedAt } = row;
       return { state: 'claimed_before', ...call, attempt, claimedAt, workerIdentity: row.workerIdentity ?? '' };
     }
-    await writeClaim(writer.sql, claim, 1);
-    await writer.event('tool_call_claimed', { callNumber, callIndex, name, attempt: 1, workerIdentity });
+    await Promise.all([
+      writeClaim(writer.sql, claim, 1),
+      writer.event('tool_call_claimed', { callNumber, callIndex, name, attempt: 1, workerIdentity }),
+    ]);
     return { state: 'claimed', ...call, attempt: 1 };
   });
 }
@@ -80,8 +82,10 @@ export async function reclaimToolCall(
       );
     }
     const attempt = previousAttempt + 1;
-    await writeClaim(writer.sql, claim, attempt);
-    await writer.event('tool_call_claimed', { callNumber, callIndex, name: row.name, attempt, workerIdentity });
+    await Promise.all([
+      writeClaim(writer.sql, claim, attempt),
+      writer.event('tool_call_claimed', { callNumber, callIndex, name: row.name, attempt, workerIdentity }),
+    ]);
     return { attempt };
   });
 }

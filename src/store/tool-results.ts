@@ -54,27 +54,33 @@ function finishingAttempt({ attempt, outcome }: ToolResultToStore): number {
   return outcome === 'outcome_unknown' ? attempt + 1 : attempt;
 }
 
+/** The statements do not wait for one another's results: they travel to Postgres together. */
 async function appendResult(writer: Writer, result: ToolResultToStore, { name }: ToolCallRow): Promise<void> {
   const { sql, turn, event } = writer;
   const { callNumber, callIndex, outcome, plan, entryId, attempt } = result;
-  await insertEntry(sql, {
-    kind: 'tool_result',
-    id: entryId,
-    turn,
-    content: result.content,
-    measurements: result.measurements,
-    ...(result.original !== undefined && { original: result.original }),
-    callNumber,
-    callIndex,
-    toolName: name,
-    isError: outcome !== 'succeeded',
-  });
-  await sql`
-    update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
-      attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch}
-    where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
-  await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt });
-  if (plan === undefined) return;
+  await Promise.all([
+    insertEntry(sql, {
+      kind: 'tool_result',
+      id: entryId,
+      turn,
+      content: result.content,
+      measurements: result.measurements,
+      ...(result.original !== undefined && { original: result.original }),
+      callNumber,
+      callIndex,
+      toolName: name,
+      isError: outcome !== 'succeeded',
+    }),
+    sql`
+      update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
+        attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+      where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`,
+    event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt }),
+    plan !== undefined && appendPlan(writer, plan),
+  ]);
+}
+
+async function appendPlan({ sql, turn, event }: Writer, plan: NewContent): Promise<void> {
   const note = await insertEntry(sql, { ...plan, kind: 'note', slot: 'plan', turn });
   await event('note_added', { slot: 'plan', entryId: note.id });
 }

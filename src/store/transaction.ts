@@ -65,7 +65,8 @@ export async function writeEvents<Result>(
         sql: open,
         turn,
         event: async (kind, data, turnId = turn.turnId) => {
-          newestEvent = await insertEvent(open, { turn: { ...turn, turnId }, kind, data });
+          const number = await insertEvent(open, { turn: { ...turn, turnId }, kind, data });
+          newestEvent = Math.max(newestEvent, number);
         },
       }),
     }),

@@ -47,13 +47,18 @@ export function usageSums(sql: Queries, usage: ReportedUsage | null, cost: numbe
     calls_of_unknown_cost = calls_of_unknown_cost + ${cost === null ? 1 : 0}`;
 }
 
-/** Adds a call to its turn and conversation. */
+/** Adds a call to its turn and conversation. Returns the turn's cost so far in dollars, `null` when a price is unknown. */
 export async function addUsage(
   sql: Queries,
   turn: TurnReference,
   usage: ReportedUsage | null,
   cost: number | null,
-): Promise<void> {
-  await sql`update turns set ${usageSums(sql, usage, cost)} where id = ${turn.turnId}`;
-  await sql`update conversations set ${usageSums(sql, usage, cost)} where id = ${turn.conversationId}`;
+): Promise<number | null> {
+  const [[row]] = await Promise.all([
+    sql<{ cost: number | null }[]>`
+      update turns set ${usageSums(sql, usage, cost)} where id = ${turn.turnId}
+      returning case when calls_of_unknown_cost = 0 then cost::float8 end as cost`,
+    sql`update conversations set ${usageSums(sql, usage, cost)} where id = ${turn.conversationId}`,
+  ]);
+  return row?.cost ?? null;
 }

@@ -30,11 +30,15 @@ export async function readProjectionSource(
   request: { readonly turn: TurnReference; readonly headEntryId: string },
 ): Promise<ProjectionSource> {
   const { turn, headEntryId } = request;
-  const [row] = await sql<{ epoch: number; compactions: number }[]>`
-    select epoch, compactions from conversations where id = ${turn.conversationId}`;
+  const [row] = await sql<{ epoch: number; compactions: number; branch: number | null; sequence: number | null }[]>`
+    select c.epoch, c.compactions, e.branch, e.sequence from conversations c
+    left join entries e on e.conversation_id = c.id and e.id = ${headEntryId}
+    where c.id = ${turn.conversationId}`;
   if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
-  const point = await pointAt(sql, { ...turn, headEntryId, compactions: row.compactions });
-  return readSource(sql, point, turn.turnId);
+  const { branch, sequence: headSequence, compactions } = row;
+  const { conversationId, turnId } = turn;
+  if (branch === null || headSequence === null) throw noSuchEntry(conversationId, headEntryId);
+  return readSource(sql, { conversationId, headEntryId, branch, headSequence, compactions }, turnId);
 }
 
 /**
@@ -76,10 +80,12 @@ async function pointAt(
   const { conversationId, headEntryId, compactions } = head;
   const [row] = await sql<{ branch: number; sequence: number }[]>`
     select branch, sequence from entries where conversation_id = ${conversationId} and id = ${headEntryId}`;
-  if (row === undefined) {
-    throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
-  }
+  if (row === undefined) throw noSuchEntry(conversationId, headEntryId);
   return { conversationId, headEntryId, branch: row.branch, headSequence: row.sequence, compactions };
+}
+
+function noSuchEntry(conversationId: string, entryId: string): StoreError {
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${entryId}`);
 }
 
 async function readSource(sql: Database, point: ViewPoint, turnId: string): Promise<ProjectionSource> {

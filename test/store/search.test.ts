@@ -61,6 +61,8 @@ describe('searchMemory', () => {
       'Nothing to see',
     );
     expect((await texts(turn, 'What does the report say of penguins?'))[0]).toBe('The report about penguins');
+    const rare = await conversationOf('penguins swim', 'report one', 'report two', 'report three');
+    expect((await texts(rare, 'penguins in a report'))[0]).toBe('penguins swim');
     expect(await texts(turn, 'penguins zebra')).toEqual(['The report about penguins']);
   });
 

@@ -56,10 +56,11 @@ async function ask(growth: Growth, calls: number): Promise<void> {
   growth.callNumber += 1;
   const { turn, callNumber } = growth;
   growth.seen.push({ turnId: turn.turnId, callNumber, view: await view(turn) });
-  await answer(sql, turn, callNumber, { calls, said: `answer number ${callNumber}` });
+  await answer(sql, turn, callNumber, { calls, said: `answer number ${callNumber}`, thinking: 'hm' });
   for (let index = 0; index < calls; index += 1) {
     const plan = index === 1 ? { plan: text(`plan of call ${callNumber}`) } : {};
-    await finishToolCall(sql, turn, callNumber, index, plan);
+    // Long enough that clearing it makes it smaller.
+    await finishToolCall(sql, turn, callNumber, index, { ...text(`result ${'of many words '.repeat(50)}`), ...plan });
   }
 }
 
@@ -170,6 +171,17 @@ async function act(growth: Growth, action: Action): Promise<void> {
   }
 }
 
+/** Calls between two passes, of which the second clears what these calls still saw. */
+const TWO_PASSES: Action[] = [
+  { kind: 'ask', calls: 2 },
+  { kind: 'compact', where: 0 },
+  { kind: 'ask', calls: 3 },
+  { kind: 'ask', calls: 3 },
+  { kind: 'ask', calls: 0 },
+  { kind: 'compact', where: 0.4 },
+  { kind: 'ask', calls: 0 },
+];
+
 describe('the view', () => {
   it('is measured by one row exactly as its entries add up, after anything that can happen', async () => {
     await fc.assert(
@@ -198,7 +210,7 @@ describe('the view', () => {
           expect(canonicalView(projectView(source.input))).toBe(call.view);
         }
       }),
-      { numRuns: 10 },
+      { numRuns: 10, examples: [[TWO_PASSES]] },
     );
   });
 

@@ -178,9 +178,12 @@ export async function answer(
   sql: Database,
   turn: TurnReference,
   callNumber: number,
-  options: { readonly calls?: number; readonly said?: string } = {},
+  options: { readonly calls?: number; readonly said?: string; readonly thinking?: string } = {},
 ): Promise<StoredAnswer> {
   const content: ContentPart[] = [{ type: 'text', text: options.said ?? `answer ${callNumber}` }];
+  if (options.thinking !== undefined) {
+    content.unshift({ type: 'thinking', text: options.thinking, provider: 'sim', signature: 'signed' });
+  }
   for (let index = 0; index < (options.calls ?? 0); index += 1) content.push(toolCall(index));
   return storeAnswer(sql, answerWith(turn, callNumber, await register(sql, turn, callNumber), content));
 }
