@@ -4,8 +4,8 @@ import { runTurn } from '../measured-turn.ts';
 import { exactly } from '../statistics.ts';
 import type { BenchWorker } from '../workers/worker-process.ts';
 
-const STEPS = 5;
-const TURNS = 100;
+const STEPS = 3;
+const TURNS = 40;
 const AT_ONCE = 10;
 const MEBIBYTE = 1024 ** 2;
 

@@ -6,15 +6,20 @@ import type { WorkerMessage, WorkerSettings } from './settings.ts';
 
 /**
  * A worker in a process of its own, so that neither kind waits for the other's event loop and memory
- * is one worker's. Ends with its parent: nothing it does is worth finishing then.
+ * is one worker's. Shuts down when its parent is gone or lets it go: a worker that just died would leave polls
+ * behind, to which the server goes on handing tasks.
  */
 async function main(settings: WorkerSettings): Promise<void> {
-  process.once('disconnect', () => process.exit(0));
   installRuntimeLogger(pino({ level: 'silent' }));
   const workers = settings.kind === 'holdfast' ? await createHoldfastWorker(settings) : await createRawWorker(settings);
   process.on('message', () => tell(memoryNow()));
+  const ended = workers.run();
+  if (process.connected) process.once('disconnect', () => workers.shutdown());
+  else workers.shutdown();
   tell({ kind: 'ready' });
-  await workers.run();
+  await ended;
+  // Connections of the worker are still open, and nobody needs them any more.
+  process.exit(0);
 }
 
 /** After two collections, so that what is counted is held and not merely not yet freed. */
@@ -26,7 +31,7 @@ function memoryNow(): WorkerMessage {
 }
 
 function tell(message: WorkerMessage): void {
-  process.send?.(message);
+  if (process.connected) process.send?.(message);
 }
 
 const settings: WorkerSettings = JSON.parse(process.argv[2] ?? '{}');
