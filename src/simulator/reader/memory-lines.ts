@@ -79,9 +79,29 @@ export function foldIntoItems(items: readonly Item[], memories: readonly Memory[
     const read = isFile && memory.read === 'all' ? [memory.label] : memory.read;
     folded.set(label, mergeMemories(folded.get(label), { label, facts: memory.facts, read }));
   }
-  return [...folded.values()].map((memory) => {
+  return foldFolders([...folded.values()]).map((memory) => {
     const files = items.find((item) => item.label === memory.label)?.files ?? [];
     const isComplete = memory.read !== 'all' && files.length > 0 && files.every((path) => memory.read.includes(path));
     return isComplete ? { label: memory.label, facts: memory.facts, read: 'all' } : memory;
   });
+}
+
+/**
+ * A line about a file in the folder of an item that has its own line: what it adds joins that line. Items that are done are
+ * not listed with their files any more, so the name of the folder is all that tells.
+ */
+function foldFolders(memories: readonly Memory[]): readonly Memory[] {
+  const folded = new Map(memories.map((memory) => [memory.label, memory]));
+  for (const memory of memories) {
+    const owner = [...folded.values()]
+      .filter(({ label }) => memory.label.startsWith(`${label}/`))
+      .sort((left, right) => right.label.length - left.label.length)[0];
+    if (owner === undefined) continue;
+    const known = new Set([owner.label, ...owner.facts.values()]);
+    const added = [...memory.facts].filter(([, value]) => !known.has(value));
+    const read = memory.read === 'all' ? [memory.label] : memory.read;
+    folded.set(owner.label, mergeMemories({ label: owner.label, facts: new Map(added), read }, owner));
+    folded.delete(memory.label);
+  }
+  return [...folded.values()];
 }
