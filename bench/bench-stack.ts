@@ -1,4 +1,4 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { createClient } from '../src/client/create-client.ts';
@@ -6,7 +6,7 @@ import type { HoldfastClient } from '../src/client/types.ts';
 import { freePort } from '../src/local/ports.ts';
 import { STATE_FOLDER, readStack } from '../src/local/stack-file.ts';
 import type { Connections } from '../src/local/stack-file.ts';
-import { startLocalStack } from '../src/local/stack.ts';
+import { isStackRunning, startLocalStack } from '../src/local/stack.ts';
 import { connectDatabase } from '../src/store/database.ts';
 import type { Database } from '../src/store/database.ts';
 import { connectClient } from '../src/temporal/connect.ts';
@@ -33,11 +33,16 @@ export interface BenchStack {
 /** Variables that would put the bench on servers of the user's own. */
 const SERVER_VARIABLES = /^(?:DATABASE_URL|TEMPORAL_.*|HOLDFAST_(?!TEMPORAL_CLI$).*)$/u;
 
+const PREFIX = 'bench-';
+
 export async function startBenchStack(options: {
   readonly durable: boolean;
   readonly signal: AbortSignal;
 }): Promise<BenchStack> {
-  const directory = join(process.cwd(), STATE_FOLDER, `bench-${process.pid}`);
+  const state = join(process.cwd(), STATE_FOLDER);
+  await mkdir(state, { recursive: true });
+  await removeLeftovers(state);
+  const directory = join(state, `${PREFIX}${process.pid}`);
   const workspace = join(directory, 'workspace');
   await mkdir(workspace, { recursive: true });
   await chmod(directory, 0o755);
@@ -104,6 +109,24 @@ async function freePorts(): Promise<Record<'postgres' | 'temporal' | 'temporalUi
     temporalUi: await freePort(),
     simulator: await freePort(),
   };
+}
+
+/** Folders of benches that were killed. */
+async function removeLeftovers(state: string): Promise<void> {
+  for (const name of await readdir(state)) {
+    const directory = join(state, name);
+    if (!name.startsWith(PREFIX) || isAlive(Number(name.slice(PREFIX.length))) || isStackRunning(directory)) continue;
+    await removeDirectory(directory);
+  }
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    // No such process, or one of another user's, which is no bench of ours.
+    return false;
+  }
 }
 
 /** Postgres's data lies elsewhere where its user cannot reach the project. */
