@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
@@ -29,6 +30,10 @@ let project: string;
 let started: Dev[];
 beforeEach(async () => {
   project = await temporaryDirectory('dev');
+  // tsx keeps what it compiled in TMPDIR; shared, or each start of each test would compile everything again.
+  const compiled = `tsx-${process.getuid?.()}`;
+  await mkdir(join(tmpdir(), compiled), { recursive: true });
+  await symlink(join(tmpdir(), compiled), join(project, compiled));
   started = [];
 });
 afterEach(async () => {
@@ -50,6 +55,8 @@ class Dev {
         cwd: project,
         env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: project },
         stdio: ['ignore', 'pipe', 'inherit'],
+        // A process group of its own, as a terminal makes one for each command.
+        detached: true,
       },
     );
     this.child.stdout?.on('data', (chunk: Buffer) => {
@@ -58,6 +65,11 @@ class Dev {
       for (const text of texts) this.lines.push(line.parse(JSON.parse(text)));
     });
     started.push(this);
+  }
+
+  /** Ctrl-C: a terminal sends the signal to the whole foreground group, not only to its leader. */
+  pressControlC(): void {
+    process.kill(-(this.child.pid ?? 0), 'SIGINT');
   }
 
   find(event: string): Line | undefined {
@@ -116,12 +128,16 @@ describe('holdfast dev', { timeout: 120_000 }, () => {
   test('Ctrl-C stops everything in order and leaves no process', async () => {
     const dev = new Dev();
     await dev.running();
-    dev.child.kill('SIGINT');
+    dev.pressControlC();
     expect(await dev.exitCode()).toBe(0);
     expect(await left()).toEqual([]);
     const stopping = dev.lines.filter(({ event }) => event === 'stopping').map((found) => found['service']);
     expect(stopping).toEqual(['worker', 'temporal', 'postgres']);
+    expect(dev.find('ended')).toBe(undefined);
     expect(dev.lines.at(-1)?.event).toBe('stopped');
+    expect(await readFile(join(project, '.holdfast', 'logs', 'postgres.log'), 'utf8')).toContain(
+      'database system is shut down',
+    );
   });
 
   test('Ctrl-C while it starts stops what has started', async () => {
@@ -131,7 +147,7 @@ describe('holdfast dev', { timeout: 120_000 }, () => {
       () => dev.lines.some((found) => found.event === 'ready' && found['service'] === 'postgres'),
       30_000,
     );
-    dev.child.kill('SIGINT');
+    dev.pressControlC();
     expect(await dev.exitCode()).toBe(0);
     await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
   });
@@ -139,9 +155,9 @@ describe('holdfast dev', { timeout: 120_000 }, () => {
   test('a second Ctrl-C leaves at once, and the services stop by themselves', async () => {
     const dev = new Dev();
     await dev.running();
-    dev.child.kill('SIGINT');
+    dev.pressControlC();
     await waitUntil('it is stopping', () => dev.find('stopping') !== undefined);
-    dev.child.kill('SIGINT');
+    dev.pressControlC();
     await dev.exitCode();
     await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
   });

@@ -7,6 +7,7 @@ import { releaseDataDirectory } from '../../src/local/leftovers.ts';
 import { freePort } from '../../src/local/ports.ts';
 import { ensureDatabase, isReady, startPostgres } from '../../src/local/postgres.ts';
 import type { LocalPostgres } from '../../src/local/postgres.ts';
+import { userForPostgres } from '../../src/local/unprivileged-user.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 
@@ -57,7 +58,9 @@ describe('the embedded Postgres', () => {
   test('starts over a postmaster.pid whose number now belongs to another program', async () => {
     const first = await start();
     await first.stop();
-    const stranger = spawn('sleep', ['60']);
+    // Of the same user: a program of another one Postgres knows not to be its own.
+    const user = await userForPostgres();
+    const stranger = spawn('sleep', ['60'], user === null ? {} : { uid: user.uid, gid: user.gid });
     await writeFile(join(dataDirectory, 'postmaster.pid'), `${stranger.pid}\n${dataDirectory}\n`);
     expect(await releaseDataDirectory(dataDirectory)).toBe(false);
     const second = await start();
