@@ -144,3 +144,9 @@ describe('leaving and stopping', () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('message_id_reused')]);
   });
 });
+
+test('compact of a conversation that is small already says that nothing is left to do', async () => {
+  await harness.runTask('Say Short.');
+  const { code, stdout, stderr } = await cli('compact', 'last');
+  expect([code, stdout, stderr]).toEqual([0, 'Nothing was left to compact.\n', '']);
+});

@@ -1,4 +1,4 @@
-import type { HoldfastClient } from '../../client/types.ts';
+import type { Conversation, HoldfastClient } from '../../client/types.ts';
 import { readEvent } from '../render/read-event.ts';
 import type { CompactionFacts, ReadEvent } from '../render/read-event.ts';
 import { applyEvent, startState } from '../render/turn-state.ts';
@@ -12,7 +12,7 @@ export type CompactionEnd =
   /** The signal aborted. */
   | { readonly kind: 'left' };
 
-/** Model calls without a compaction before them after which there was nothing to compact: the first may have begun before the request. */
+/** Model calls begun since the request was taken after which there was nothing to compact: the first may have been on its way. */
 const CALLS_WITHOUT_COMPACTION = 2;
 
 /** Sends the request and shows the compaction that follows, and of the turn nothing else. */
@@ -25,24 +25,35 @@ export async function followCompaction(options: {
 }): Promise<CompactionEnd> {
   const { client, conversationId, display, signal } = options;
   // What was there before the request is not its effect.
-  const { eventCount: afterSequence } = await client.getConversation(conversationId);
+  const { eventCount: afterSequence, turn } = await client.getConversation(conversationId);
   await options.request();
-  let state = startState(Date.now());
+  let state = stateAtRequest(turn);
   let calls = 0;
   display.show(state, []);
   for await (const update of client.watch({ conversationId, afterSequence, liveText: false, signal })) {
     if (update.type !== 'event') continue;
     const event = readEvent(update.event);
-    if (isShown(event)) {
-      const applied = applyEvent(state, event, null);
-      state = heardNow(applied.state);
-      display.show(state, applied.items);
-    }
-    if (event.kind === 'call_started' && state.compaction === null) calls += 1;
+    const applied = applyEvent(state, event, null);
+    state = heardNow(applied.state);
+    display.show(state, isShown(event) ? applied.items : []);
+    if (event.kind === 'call_started' && event.call.attempt === 1 && (await isTaken(client, conversationId)))
+      calls += 1;
     const end = endOf(event, calls);
     if (end !== null) return end;
   }
   return { kind: 'left' };
+}
+
+/** Whether the turn has taken the request; until then its model calls say nothing. */
+async function isTaken(client: HoldfastClient, conversationId: string): Promise<boolean> {
+  const { waitingMessages } = await client.getConversation(conversationId);
+  return waitingMessages === 0;
+}
+
+/** A turn that runs is not waited for. */
+function stateAtRequest(turn: Conversation['turn']): TurnScreenState {
+  const state = startState(Date.now());
+  return turn === null || turn.state === 'ended' ? state : { ...state, activity: { kind: 'preparing' } };
 }
 
 function heardNow(state: TurnScreenState): TurnScreenState {

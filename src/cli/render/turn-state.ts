@@ -180,7 +180,7 @@ function callAnswered(
 
 function callFailed(state: TurnScreenState, event: ReadEvent & { readonly kind: 'call_failed' }): Applied {
   const { call, failure, status } = event;
-  const words = failureWords(failure, status);
+  const words = failureWords(failure, status, call.attempt);
   return {
     state: { ...state, activity: { kind: 'retrying', call, failure, status }, live: null },
     items: words === null ? [] : [notice('warning', words)],
@@ -188,15 +188,15 @@ function callFailed(state: TurnScreenState, event: ReadEvent & { readonly kind: 
 }
 
 /** What a failed model call means; `null` for one that was called off. */
-function failureWords(failure: string, status: number | null): string | null {
+function failureWords(failure: string, status: number | null, attempt: number): string | null {
   const answer = status === null ? '' : ` (HTTP ${status})`;
   switch (failure) {
     case 'overflow':
       return `The provider reported an overflow${answer}: the context is compacted and the call made again.`;
     case 'retryable':
       return status === 429
-        ? 'The provider limits the rate (HTTP 429); the call is made again when it allows.'
-        : `The provider failed${answer}; the call is made again.`;
+        ? `The provider limits the rate (HTTP 429), try ${attempt}; the call is made again when it allows.`
+        : `The provider failed${answer}, try ${attempt}; the call is made again.`;
     case 'permanent':
       return `The provider refused the call${answer}.`;
     case 'aborted':
