@@ -16,6 +16,9 @@ async function bench(options: BenchOptions, signal: AbortSignal): Promise<boolea
   const started = performance.now();
   // Before our own load.
   const machine = describeMachine();
+  if (machine.load > machine.cores) {
+    remark(`the machine is busy (load ${machine.load} on ${machine.cores} cores): do not judge by this run`);
+  }
   remark('starting Postgres, Temporal and the simulator');
   const stack = await startBenchStack({ durable: options.durable, signal });
   try {
