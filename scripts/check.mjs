@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** @type {[name: string, command: string, args: string[]][]} */
 const checks = [
   ['types', 'tsc', []],
   ['lint', 'oxlint', ['--deny-warnings']],
@@ -14,7 +15,10 @@ const checks = [
 let failed = 0;
 for (const [name, command, args] of checks) {
   const started = Date.now();
-  const { status, stdout, stderr } = spawnSync(`${root}node_modules/.bin/${command}`, args, { cwd: root, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(`${root}node_modules/.bin/${command}`, args, {
+    cwd: root,
+    encoding: 'utf8',
+  });
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
   if (status === 0) {
     console.log(`ok      ${name} (${seconds} s)`);

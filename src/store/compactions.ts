@@ -12,11 +12,10 @@ import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 
 export { commitCompaction } from './commit-compaction.ts';
-export type { CommitCompactionRequest, CommittedCompaction, NewSummary } from './commit-compaction.ts';
+export type { CommitCompactionRequest, NewSummary } from './commit-compaction.ts';
 export { getCompaction } from './compaction-rows.ts';
-export type { CompactionReason, CompactionRow, CompactionStatus } from './compaction-rows.ts';
+export type { CompactionReason, CompactionRow } from './compaction-rows.ts';
 export { storePlan } from './store-plan.ts';
-export type { StorePlanRequest } from './store-plan.ts';
 
 /**
  * Marks a plan as failed and stores the next weaker form in the same transaction. Repeating it, or

@@ -13,7 +13,6 @@ import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 
 export { openEntry } from './open-entry.ts';
-export type { OpenedText } from './open-entry.ts';
 
 /** Content about to be stored, with what was counted of it. */
 export interface NewContent {

@@ -118,8 +118,7 @@ export async function recordModelFailure(sql: Database, failure: ModelFailure): 
 }
 
 export { readAnswer } from './answers.ts';
-export type { ModelCallReference, StoredAnswer } from './answers.ts';
+export type { StoredAnswer } from './answers.ts';
 export { storeAnswer } from './store-answer.ts';
 export type { AnswerToStore } from './store-answer.ts';
 export { listModelCalls } from './model-call-rows.ts';
-export type { ModelCallRow } from './model-call-rows.ts';

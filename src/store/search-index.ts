@@ -10,6 +10,8 @@ import { transaction } from './transaction.ts';
 
 /** Entries that one transaction indexes: a search that finds much to do shows progress to others. */
 const BATCH_ENTRIES = 200;
+/** Passages of one statement. */
+const PASSAGES_PER_INSERT = 500;
 /** Characters that are indexed of one original; `recall_open` reads the rest. */
 const INDEXED_CHARACTERS = 4_000_000;
 
@@ -50,19 +52,22 @@ async function indexBatch(open: Transaction, conversationId: string): Promise<{ 
     select through_sequence, through_compaction from search_progress
     where conversation_id = ${conversationId} for update`;
   if (progress === undefined) return { passages: 0, more: false };
-  const entries = await indexEntries(open, conversationId, progress.through_sequence);
-  const summaries = await indexSummaries(open, conversationId, progress.through_compaction);
+  const writer = new PassageWriter(open);
+  const entries = await indexEntries(open, writer, conversationId, progress.through_sequence);
+  const summaries = await indexSummaries(open, writer, conversationId, progress.through_compaction);
+  const passages = await writer.flush();
   await open`
     update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
     where conversation_id = ${conversationId}`;
-  return { passages: entries.passages + summaries.passages, more: entries.more };
+  return { passages, more: entries.more };
 }
 
 async function indexEntries(
   open: Transaction,
+  writer: PassageWriter,
   conversationId: string,
   after: number,
-): Promise<{ passages: number; through: number; more: boolean }> {
+): Promise<{ through: number; more: boolean }> {
   const rows = await open<
     {
       id: string;
@@ -76,7 +81,6 @@ async function indexEntries(
   >`
     select id, kind, sequence, tool_name, content, original_id, created_at from entries
     where conversation_id = ${conversationId} and sequence > ${after} order by sequence limit ${BATCH_ENTRIES}`;
-  let passages = 0;
   for (const row of rows) {
     if (row.kind === 'compaction') continue;
     const source: Source = {
@@ -88,9 +92,9 @@ async function indexEntries(
       createdAt: row.created_at,
     };
     const texts = row.original_id === null ? [searchedText(row.content)] : originalText(open, row.original_id);
-    passages += await indexTexts(open, source, texts);
+    await writer.add(source, texts);
   }
-  return { passages, through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };
+  return { through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };
 }
 
 /** Without calls of recall: a search must find what it asks for, not the question. */
@@ -100,13 +104,13 @@ function searchedText(content: readonly ContentPart[]): string {
 
 async function indexSummaries(
   open: Transaction,
+  writer: PassageWriter,
   conversationId: string,
   after: number,
-): Promise<{ passages: number; through: number }> {
+): Promise<{ through: number }> {
   const rows = await open<{ id: string; number: number; summary: string | null; finished_at: Date }[]>`
     select id, number, summary, finished_at from compactions
     where conversation_id = ${conversationId} and number > ${after} order by number`;
-  let passages = 0;
   for (const row of rows) {
     if (row.summary === null) continue;
     const source: Source = {
@@ -117,43 +121,64 @@ async function indexSummaries(
       toolName: null,
       createdAt: row.finished_at,
     };
-    passages += await indexTexts(open, source, [row.summary]);
+    await writer.add(source, [row.summary]);
   }
-  return { passages, through: rows.at(-1)?.number ?? after };
+  return { through: rows.at(-1)?.number ?? after };
 }
 
-/** Chunks of one text; what is left of a chunk after its last full passage joins the next. */
-async function indexTexts(
-  open: Transaction,
-  source: Source,
-  texts: Iterable<string> | AsyncIterable<string>,
-): Promise<number> {
-  let count = 0;
-  let offset = 0;
-  let rest = '';
-  for await (const text of texts) {
-    rest += text;
-    if (rest.length < 100 * PASSAGE_CHARACTERS) continue;
-    const passages = splitPassages(rest, offset);
-    const last = passages.pop();
-    count += await insertPassages(open, source, passages);
-    const consumed = last === undefined ? rest.length : last.offset - offset;
-    rest = rest.slice(consumed);
-    offset += consumed;
-    if (offset >= INDEXED_CHARACTERS) return count;
-  }
-  return count + (await insertPassages(open, source, splitPassages(rest, offset)));
-}
+/** Passages on their way to the index: written many at a time, because a round trip costs more than a row. */
+class PassageWriter {
+  readonly #sql: Transaction;
+  #waiting: { readonly source: Source; readonly passage: Passage }[] = [];
+  #written = 0;
 
-async function insertPassages(open: Transaction, source: Source, passages: readonly Passage[]): Promise<number> {
-  if (passages.length === 0) return 0;
-  const texts = passages.map(({ text }) => plainText(text));
-  const { count } = await open`
-    insert into passages (conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, created_at)
-    select ${source.conversationId}, ${source.sourceId}, ${source.kind}, ${source.sequence}::int, ${source.toolName},
-      p.character_offset, p.text, array_to_tsvector(string_to_array(p.terms, ' ')), ${source.createdAt}::timestamptz
-    from unnest(${passages.map(({ offset }) => offset)}::int[], ${texts}::text[],
-      ${texts.map((text) => searchTerms(text).join(' '))}::text[]) as p (character_offset, text, terms)
-    on conflict do nothing`;
-  return count;
+  constructor(sql: Transaction) {
+    this.#sql = sql;
+  }
+
+  /** Cuts a text that comes in chunks; what is left of a chunk after its last full passage joins the next. */
+  async add(source: Source, texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
+    let offset = 0;
+    let rest = '';
+    for await (const text of texts) {
+      rest += text;
+      if (rest.length < 100 * PASSAGE_CHARACTERS) continue;
+      const passages = splitPassages(rest, offset);
+      const last = passages.pop();
+      const consumed = last === undefined ? rest.length : last.offset - offset;
+      await this.#push(source, passages);
+      rest = rest.slice(consumed);
+      offset += consumed;
+      if (offset >= INDEXED_CHARACTERS) return;
+    }
+    await this.#push(source, splitPassages(rest, offset));
+  }
+
+  async #push(source: Source, passages: readonly Passage[]): Promise<void> {
+    this.#waiting.push(...passages.map((passage) => ({ source, passage })));
+    if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.flush();
+  }
+
+  /** Writes what waits; returns how many passages were written in all. */
+  async flush(): Promise<number> {
+    const rows = this.#waiting;
+    this.#waiting = [];
+    if (rows.length === 0) return this.#written;
+    const texts = rows.map(({ passage }) => plainText(passage.text));
+    const sql = this.#sql;
+    const { count } = await sql`
+      insert into passages (conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, created_at)
+      select p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
+        array_to_tsvector(string_to_array(p.terms, ' ')), p.created_at
+      from unnest(${rows.map(({ source }) => source.conversationId)}::uuid[],
+        ${rows.map(({ source }) => source.sourceId)}::uuid[], ${rows.map(({ source }) => source.kind)}::text[],
+        ${rows.map(({ source }) => source.sequence)}::int[], ${rows.map(({ source }) => source.toolName)}::text[],
+        ${rows.map(({ passage }) => passage.offset)}::int[], ${texts}::text[],
+        ${texts.map((text) => searchTerms(text).join(' '))}::text[],
+        ${rows.map(({ source }) => source.createdAt.toISOString())}::timestamptz[])
+        as p (conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, created_at)
+      on conflict do nothing`;
+    this.#written += count;
+    return this.#written;
+  }
 }

@@ -71,6 +71,9 @@ function inScope(sql: Queries, { conversationId, kinds, excludeTools }: MemoryQu
     ${excludeTools === undefined ? sql`` : sql`and (p.tool_name is null or p.tool_name <> all(${[...excludeTools]}))`}`;
 }
 
+/** A term that more of the passages have than this tells little; it counts only when no rarer one is found. */
+const COMMON_SHARE = 0.3;
+
 /**
  * The score of a passage is the sum over the query's terms that it has of ln(1 + (N − n + ½) / (n + ½)),
  * BM25's weight of a term that n of N passages have: frequencies inside short passages say little.
@@ -80,28 +83,44 @@ async function findByWords(
   query: MemoryQuery,
   { phrase, terms, limit }: { readonly phrase: string; readonly terms: readonly string[]; readonly limit: number },
 ): Promise<FoundPassage[]> {
-  const any = terms.map(quoteTerm).join(' | ');
   const like = `%${phrase.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`;
-  const wantsPhrase = phrase.length >= SHORTEST_PHRASE;
+  const weighted = await weighTerms(sql, query, terms);
   const rows = await sql<PassageColumns[]>`
-    with scope as materialized (
-      select p.*, ${wantsPhrase} and p.text ilike ${like} as exact from passages p
-      where ${inScope(sql, query)} and (p.terms @@ ${any}::tsquery or (${wantsPhrase} and p.text ilike ${like}))
-    ), size as (
-      select count(*)::float8 as total from passages p where ${inScope(sql, query)}
-    ), weights as (
-      select t.term, ln(1 + (size.total - count(s.id) + 0.5) / (count(s.id) + 0.5)) as weight
-      from size cross join unnest(${[...terms]}::text[], ${terms.map(quoteTerm)}::text[]) as t (term, quoted)
-      left join scope s on s.terms @@ t.quoted::tsquery
-      group by t.term, size.total
+    with hits as (
+      select p.id, false as exact, t.weight from unnest(
+        ${weighted.map(({ term }) => quoteTerm(term))}::text[], ${weighted.map(({ weight }) => weight)}::float8[]) as t (quoted, weight)
+      cross join lateral (
+        select p.id from passages p where ${inScope(sql, query)} and p.terms @@ t.quoted::tsquery) as p
+      union all
+      select p.id, true, 0 from passages p
+      where ${phrase.length >= SHORTEST_PHRASE} and ${inScope(sql, query)} and p.text ilike ${like}
+    ), scores as (
+      select id, bool_or(exact) as exact, sum(weight) as score from hits group by id
     )
-    select s.source_id, s.kind, s.sequence, s.character_offset, s.text, s.created_at, s.exact,
-      coalesce((
-        select sum(w.weight) from weights w where w.term = any(tsvector_to_array(s.terms))), 0)::float8 as score
-    from scope s
-    order by s.exact desc, score desc, s.created_at desc, s.sequence desc, s.source_id, s.character_offset
+    select p.source_id, p.kind, p.sequence, p.character_offset, p.text, p.created_at, s.exact, s.score
+    from scores s join passages p on p.id = s.id
+    order by s.exact desc, s.score desc, p.created_at desc, p.sequence desc, p.source_id, p.character_offset
     limit ${limit}`;
   return rows.map((row) => toFound(row, row.exact ? 'phrase' : 'words'));
+}
+
+/** The terms worth looking for, with their weights. */
+async function weighTerms(
+  sql: Database,
+  query: MemoryQuery,
+  terms: readonly string[],
+): Promise<{ readonly term: string; readonly weight: number }[]> {
+  const counts = await sql<{ term: string; passages: number; total: number }[]>`
+    select t.term, total.passages as total,
+      (select count(*) from passages p where ${inScope(sql, query)} and p.terms @@ t.quoted::tsquery)::int as passages
+    from unnest(${[...terms]}::text[], ${terms.map(quoteTerm)}::text[]) as t (term, quoted)
+    cross join (select count(*)::int as passages from passages p where ${inScope(sql, query)}) as total`;
+  const found = counts.filter(({ passages }) => passages > 0);
+  const telling = found.filter(({ passages, total }) => passages <= total * COMMON_SHARE);
+  return (telling.length > 0 ? telling : found).map(({ term, passages, total }) => ({
+    term,
+    weight: Math.log(1 + (total - passages + 0.5) / (passages + 0.5)),
+  }));
 }
 
 /** A lexeme as a query understands it, whatever characters it has. */

@@ -7,7 +7,7 @@ import type { ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
 import { writeAsTurn } from './transaction.ts';
 
 export { readToolCall } from './tool-call-rows.ts';
-export type { CloseToolCall, OpenToolCall, ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
+export type { OpenToolCall, ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
 
 export { storeToolResult } from './tool-results.ts';
 export type { StoredToolResult, ToolResultToStore } from './tool-results.ts';

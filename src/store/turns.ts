@@ -12,7 +12,7 @@ import { toTurnUsage } from './usage.ts';
 import type { TurnUsage, UsageColumns } from './usage.ts';
 
 export { beginTurn } from './begin-turn.ts';
-export type { BeginTurnRequest, BeginTurnSources, BegunTurn, TurnSnapshot } from './begin-turn.ts';
+export type { BegunTurn } from './begin-turn.ts';
 export type { TurnUsage } from './usage.ts';
 
 /**
@@ -122,14 +122,6 @@ export async function readLastTurn(sql: Database, conversationId: string): Promi
   const [row] = await sql<TurnColumns[]>`
     select ${turnColumns(sql)} from turns t where t.conversation_id = ${conversationId} order by t.epoch desc limit 1`;
   return row === undefined ? null : toTurnRow(row);
-}
-
-/** Turns of a conversation, oldest first. */
-export async function listTurns(sql: Database, conversationId: string): Promise<TurnRow[]> {
-  if (!isId(conversationId)) return [];
-  const rows = await sql<TurnColumns[]>`
-    select ${turnColumns(sql)} from turns t where t.conversation_id = ${conversationId} order by t.epoch`;
-  return rows.map(toTurnRow);
 }
 
 /**

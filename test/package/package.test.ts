@@ -17,7 +17,7 @@ beforeAll(async () => {
   harness = await startTurnHarness();
   application = await mkdtemp(join(tmpdir(), 'holdfast-application-'));
   await run('npm', ['pack', '--silent', '--pack-destination', application], { cwd: ROOT });
-  const [tarball = ''] = (await readdir(application)).filter((name) => name.endsWith('.tgz'));
+  const tarball = (await readdir(application)).find((name) => name.endsWith('.tgz')) ?? '';
   await writeFile(
     join(application, 'package.json'),
     JSON.stringify({
