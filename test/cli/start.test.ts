@@ -30,6 +30,10 @@ async function outcomeOf(conversationId: string): Promise<TurnSummary['outcome']
 
 const WATCHED = z.object({ event: z.object({ kind: z.string() }).optional() });
 
+/** Without what a slow machine may add: that Temporal or a worker has not answered yet. */
+const errorsIn = (stderr: string): string[] =>
+  stderr.split('\n').filter((line) => line !== '' && !/^(?:warning|!)/u.test(line));
+
 const idIn = (text: string): string => /conversation ([0-9a-f-]{36})/u.exec(text)?.[1] ?? '';
 
 beforeAll(async () => {
@@ -44,7 +48,7 @@ afterAll(async () => {
 describe('start', () => {
   test('in a pipe prints plain lines: message, tool calls, answer, outcome', async () => {
     const { code, stdout, stderr } = await cli('start', 'Call list_files with {"path":"."}\nSay All is listed.');
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, errorsIn(stderr)]).toEqual([0, []]);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toMatch(/^conversation [0-9a-f-]{36}\n/u);
     expect(stdout).toContain('> Call list_files');
@@ -61,7 +65,7 @@ describe('start', () => {
 
   test('with --json prints one object when the turn has ended', async () => {
     const result = await cli('start', 'Say Forty-two.', '--json');
-    expect([result.code, result.stderr]).toEqual([0, '']);
+    expect([result.code, errorsIn(result.stderr)]).toEqual([0, []]);
     expect(JSON.parse(result.stdout)).toMatchObject({
       outcome: 'completed',
       answer: 'Forty-two.',
@@ -119,7 +123,7 @@ describe('leaving and stopping', () => {
     await waitUntil('the turn is shown', () => watching.stdout().includes('> Say never.'));
     const stopped = await cli('stop', conversationId);
     await harness.clearFaults();
-    expect([stopped.code, stopped.stderr]).toEqual([0, '']);
+    expect([stopped.code, errorsIn(stopped.stderr)]).toEqual([0, []]);
     expect(stopped.stdout).toContain('Stopped.');
     const { code, stdout } = await watching.ended;
     expect(code).toBe(1);
@@ -132,7 +136,7 @@ describe('leaving and stopping', () => {
     await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
     const id = `second-of-${conversationId}`;
     const sent = await cli('send', conversationId.slice(-8), 'Say Two.', '--message-id', id);
-    expect([sent.stderr, sent.stdout]).toEqual(['', expect.stringContaining('a turn begins with it')]);
+    expect([errorsIn(sent.stderr), sent.stdout]).toEqual([[], expect.stringContaining('a turn begins with it')]);
     const again = parseOutput(
       await cli('send', conversationId, 'Say Two.', '--message-id', id, '--json'),
       z.object({ duplicate: z.boolean() }),
@@ -148,5 +152,5 @@ describe('leaving and stopping', () => {
 test('compact of a conversation that is small already says that nothing is left to do', async () => {
   await harness.runTask('Say Short.');
   const { code, stdout, stderr } = await cli('compact', 'last');
-  expect([code, stdout, stderr]).toEqual([0, 'Nothing was left to compact.\n', '']);
+  expect([code, stdout, errorsIn(stderr)]).toEqual([0, 'Nothing was left to compact.\n', []]);
 });
