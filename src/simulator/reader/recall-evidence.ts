@@ -32,9 +32,13 @@ export function queriesFor(item: Item, fact: Fact, path: string): readonly [stri
   return [item.label === path ? path : `${item.label} ${path.slice(path.lastIndexOf('/') + 1)}`, path];
 }
 
+/** A heading of what was said, not of what a file holds: the words of a question stand in the task and in summaries too. */
+const SAID = /· (?:user|assistant|summary|branch_summary|note) ·/;
+
 /** Passages that a fact's own queries found, best first. */
 function passagesFor(knowledge: Knowledge, item: Item, fact: Fact, path: string): readonly Passage[] {
-  return queriesFor(item, fact, path).flatMap((query) => knowledge.searches.get(query) ?? []);
+  const found = queriesFor(item, fact, path).flatMap((query) => knowledge.searches.get(query) ?? []);
+  return found.filter((passage) => !SAID.test(passage.heading));
 }
 
 /** Entries that hold the file: named by its own results, or found by a search and about it. */

@@ -140,7 +140,10 @@ function carriedLines(
 
 /** Ledger, open items, questions and state are worked out anew; the rest of what a summary said stays. */
 function keepsCarried(section: Section, ledger: Ledger, text: string): boolean {
-  const isMemory = ledger.memories.some((memory) => text.startsWith(`- ${memory.label}: `));
+  // A line of one of its files is part of an item's line.
+  const isMemory = ledger.memories.some(
+    ({ label }) => text.startsWith(`- ${label}: `) || text.startsWith(`- ${label}/`),
+  );
   const isItem = ledger.task?.items.some((item) => text === openLine(item)) === true;
   const isQuestion = ledger.task?.facts.some((fact) => text === `- ${fact.name}: ${fact.words}`) === true;
   return !isMemory && !isItem && !isQuestion && !/^- rows in \S+: /.test(text) && subjectOf(section) !== 'state';
