@@ -1,6 +1,7 @@
 import { rawTokens } from '../context/estimate.ts';
 import type { Database } from '../store/database.ts';
 import { parseMeasurements } from '../store/measurement-columns.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
 import { pathArgument } from './progress.ts';
 
 /** What Postgres holds of the conversation, counted by queries of the demo's own. */
@@ -95,7 +96,7 @@ async function countToolCalls(sql: Database, turnId: string) {
     doubled: rows.reduce((sum, { results }) => sum + Math.max(0, results - 1), 0),
     pathsRead: new Set(pages.flatMap((page) => pathArgument(page) ?? [])),
     pagesReadAgain: pages.length - new Set(pages).size,
-    lookups: rows.filter(({ name }) => name.startsWith('recall_')).length,
+    lookups: rows.filter(({ name }) => name === RECALL_SEARCH || name === RECALL_OPEN).length,
   };
 }
 
@@ -114,18 +115,21 @@ async function readTurn(sql: Database, turnId: string) {
   };
 }
 
-/** The sums along the log with what stands before it, by the factor between the estimates of this turn and what the provider counted. */
+/**
+ * What the last request would have held: the log without what only compaction brought into it (lookups, notes to go
+ * on), by the factor between the estimates of this turn and what the provider counted.
+ */
 async function estimateWhole(sql: Database, conversationId: string, turnId: string): Promise<number> {
-  const [row] = await sql<{ sums: string; fixed: string; sent: string | null; counted: number | null }[]>`
-    select e.sums::text as sums, t.fixed::text as fixed,
+  const [row] = await sql<{ log: string | null; fixed: string; sent: string | null; counted: number | null }[]>`
+    select t.fixed::text as fixed,
+      (select sum(e.measurements)::text from entries e
+        where e.conversation_id = ${conversationId} and e.slot is distinct from 'continuation'
+          and (e.tool_name is null or e.tool_name not in (${RECALL_SEARCH}, ${RECALL_OPEN}))) as log,
       (select sum(m.measurements)::text from model_calls m where m.turn_id = t.id and m.input_tokens is not null) as sent,
       (select sum(m.input_tokens)::float8 from model_calls m where m.turn_id = t.id) as counted
-    from turns t
-    join entries e on e.conversation_id = t.conversation_id
-    where t.id = ${turnId} and e.conversation_id = ${conversationId}
-    order by e.sequence desc limit 1`;
-  if (row === undefined) return 0;
+    from turns t where t.id = ${turnId}`;
+  if (row === undefined || row.log === null) return 0;
   const raw = (measurements: string): number => rawTokens(parseMeasurements(measurements));
   const factor = row.sent === null || row.counted === null ? 1 : row.counted / raw(row.sent);
-  return Math.round((raw(row.sums) + raw(row.fixed)) * factor);
+  return Math.round((raw(row.log) + raw(row.fixed)) * factor);
 }

@@ -51,19 +51,23 @@ export async function runDemo(options: DemoOptions, output: Output, signal: Abor
   const job = options.files === null ? packageJob(MODULES, options.window) : directoryJob(options.files);
   output.lines(headLines(job, options, output));
   const directory = await prepareDirectory(options, filesOf(job));
+  let result: DemoResult | null = null;
   try {
     const stack = await startDemoStack(directory, options, { signal, onEvent: () => undefined });
     try {
-      return await playDemo({ options, output, job, directory, stack, startedAt, signal });
+      result = await playDemo({ options, output, job, directory, stack, startedAt, signal });
     } finally {
       await stack.stop();
     }
   } catch (error) {
-    if (signal.aborted) return null;
-    throw error;
-  } finally {
-    if (!options.keep) await removeDirectory(directory);
+    if (!signal.aborted) {
+      // They tell what happened; the next demo removes them.
+      output.remark(`Logs of this demo: ${join(directory, 'logs')}`);
+      throw error;
+    }
   }
+  if (!options.keep || result === null) await removeDirectory(directory);
+  return result;
 }
 
 function headLines(job: Job, options: DemoOptions, { style }: Output): string[] {
@@ -123,10 +127,14 @@ async function runTurn(demo: Demo, client: HoldfastClient): Promise<DemoResult |
         onFailed: (error) => failed.abort(error),
       },
     );
+    const silence = watchSilence((error) => failed.abort(error));
     const turnId = await followDemoTurn(client, conversationId, {
       signal: AbortSignal.any([signal, failed.signal]),
-      onEvent: (event, entry) => board.change((progress) => withEvent(progress, event, entry)),
-    });
+      onEvent: (event, entry) => {
+        silence.refresh();
+        board.change((progress) => withEvent(progress, event, entry));
+      },
+    }).finally(() => clearTimeout(silence));
     failed.signal.throwIfAborted();
     if (turnId === null) return null;
     const turnMilliseconds = Date.now() - sentAt;
@@ -140,6 +148,14 @@ async function runTurn(demo: Demo, client: HoldfastClient): Promise<DemoResult |
     board.close();
     if (!options.keep || signal.aborted) await workers?.stop();
   }
+}
+
+/** Longer than any model thinks; then something is broken, and a demo that waits for ever shows nothing. */
+const PATIENCE_MILLISECONDS = 300_000;
+
+function watchSilence(onSilence: (error: Error) => void): NodeJS.Timeout {
+  const minutes = PATIENCE_MILLISECONDS / 60_000;
+  return setTimeout(() => onSilence(new Error(`Nothing happened for ${minutes} minutes.`)), PATIENCE_MILLISECONDS);
 }
 
 interface Board {
