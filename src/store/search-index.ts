@@ -97,9 +97,20 @@ async function indexEntries(
   return { through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };
 }
 
-/** Without calls of recall: a search must find what it asks for, not the question. */
+/**
+ * Without calls of recall: a search must find what it asks for, not the question. Blanks stand in
+ * their place, so that offsets are those of the entry as it is opened.
+ */
 function searchedText(content: readonly ContentPart[]): string {
-  return entryText(content.filter((part) => part.type !== 'tool_call' || !part.name.startsWith(RECALL_PREFIX)));
+  return entryText(content.map((part) => (isRecallCall(part) ? blank(part) : part)));
+}
+
+function isRecallCall(part: ContentPart): boolean {
+  return part.type === 'tool_call' && part.name.startsWith(RECALL_PREFIX);
+}
+
+function blank(part: ContentPart): ContentPart {
+  return { type: 'text', text: ' '.repeat(entryText([part]).length) };
 }
 
 async function indexSummaries(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ContentPart } from '../../src/context/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
 import { writePieces } from '../../src/store/content-pieces.ts';
@@ -176,6 +177,24 @@ describe('searchMemory', () => {
     await finishToolCall(sql, turn, 1, 0, text('narwhal'));
     expect(await find(turn, 'narwhal', { excludeTools: ['read_file'] })).toEqual([]);
     expect(await find(turn, 'narwhal', { excludeTools: ['other'] })).toHaveLength(1);
+  });
+
+  it('does not find the question of an earlier search, and keeps the offsets of what stands behind it', async () => {
+    const turn = await startTurn(sql, 'hello');
+    const calls = [toolCall(0, 'recall_search', '{"query":"gharial"}'), toolCall(1, 'grep', '{"pattern":"caiman"}')];
+    const long: ContentPart[] = [{ type: 'text', text: 'word '.repeat(250) }, ...calls];
+    await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), long));
+    expect(await find(turn, 'gharial')).toEqual([]);
+    const [found] = await find(turn, 'caiman');
+    const { conversationId } = turn;
+    const limit = found?.text.length ?? 0;
+    const opened = await openEntry(sql, {
+      conversationId,
+      id: found?.entryId ?? '',
+      offset: found?.offset ?? 0,
+      limit,
+    });
+    expect(opened?.text.endsWith('grep {"pattern":"caiman"}')).toBe(true);
   });
 
   it('sees other conversations as little as what does not exist', async () => {
