@@ -11,7 +11,8 @@ import type { SystemUser } from './unprivileged-user.ts';
  * Starts the program and waits for it; when the pipe on its standard input closes because its starter died, even by
  * SIGKILL, it stops the program. A shell, because it costs 1 MB where a Node process costs 45, exists on Linux and macOS
  * alike (Linux's parent-death signal does not), and works for programs that are not ours. The watching part is a process
- * of its own, so the program is also stopped when only the shell is killed and the starter later dies.
+ * of its own, so the program is also stopped when only the shell is killed and the starter later dies. At the end the whole
+ * process group is asked to go: the watcher, and children that the program left behind.
  */
 const GUARD = `
 signal=$1; grace=$2; shift 2
@@ -27,11 +28,11 @@ exec 3>&-
   while [ "$tries" -lt "$grace" ] && kill -0 "$child" 2>/dev/null; do sleep 0.1; tries=$((tries + 1)); done
   kill -s KILL "$child" 2>/dev/null
 ) >/dev/null 2>&1 &
-watcher=$!
 exec 4<&-
 wait "$child"
 status=$?
-kill -s KILL "$watcher" 2>/dev/null
+trap '' TERM
+kill -s TERM 0
 exit "$status"
 `;
 

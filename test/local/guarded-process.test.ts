@@ -97,6 +97,12 @@ describe('a guarded process', () => {
     expect(isAlive(guarded.processId)).toBe(false);
   });
 
+  test('children that the program left behind go with it', async () => {
+    const guarded = await start('sleep 60 & exit 0');
+    await guarded.exited;
+    await waitUntil('its child is gone', everythingGone, 5000);
+  });
+
   test('ends when its starter is killed with SIGKILL', async () => {
     const { starter, program } = await startStarter();
     expect(isAlive(program)).toBe(true);
