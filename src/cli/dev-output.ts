@@ -98,6 +98,11 @@ export class DevOutput {
     else if (text !== null) this.line(text, {});
   }
 
+  /** What takes long, such as a download. */
+  progress(text: string): void {
+    this.line(text, { event: 'progress', text });
+  }
+
   ready(stack: LocalStack, facts: ReadyFacts): void {
     this.isRunning = true;
     const { postgres, temporal, simulator } = stack.current();

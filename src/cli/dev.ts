@@ -70,6 +70,7 @@ async function start(options: DevOptions, output: DevOutput, signal: AbortSignal
       ports: portsOf(options),
       ...(options.workerCommand === undefined ? {} : { workerCommand: options.workerCommand.split(' ') }),
       signal,
+      onProgress: (text) => output.progress(text),
       onEvent: (event) => output.event(event),
     });
   } catch (error) {

@@ -20,5 +20,7 @@ export interface LocalStackOptions {
   readonly durable?: boolean;
   /** Ends the start between two steps; what runs is stopped. */
   readonly signal?: AbortSignal;
+  /** A line on what takes long, such as a download. */
+  readonly onProgress?: (line: string) => void;
   readonly onEvent?: (event: ServiceEvent) => void;
 }

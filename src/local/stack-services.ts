@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
 import { connectDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import type { PortPlan, StackPorts } from './choose-ports.ts';
@@ -7,7 +6,6 @@ import { releaseDataDirectory } from './leftovers.ts';
 import { LOCAL_HOST } from './ports.ts';
 import { ensureDatabase, startPostgres } from './postgres.ts';
 import { startSimulatorProcess } from './services.ts';
-import { StackError } from './stack-error.ts';
 import { resolveConnections } from './stack-file.ts';
 import type { Connections } from './stack-file.ts';
 import type { LocalStackOptions } from './stack-options.ts';
@@ -15,6 +13,7 @@ import type { StackRecord } from './stack-record.ts';
 import { postgresDataDirectory } from './state-directory.ts';
 import { supervise } from './supervise.ts';
 import type { ServiceDefinition, ServiceEvent, ServiceName, SupervisedService } from './supervise.ts';
+import { provideTemporalCli } from './temporal-cli.ts';
 import { startTemporalServer } from './temporal-server.ts';
 import { startWorkerProcess } from './worker-process.ts';
 
@@ -91,19 +90,12 @@ async function runPostgres(start: StackStart): Promise<void> {
 
 async function runTemporal(start: StackStart): Promise<void> {
   if (!isWanted(start, 'temporal', 'TEMPORAL_ADDRESS')) return start.record.update({ temporal: null });
-  const found = findTemporalCli(start.environment);
-  if (found === null) {
-    throw new StackError(
-      'HOLDFAST_TEMPORAL_MISSING',
-      'There is no Temporal CLI.',
-      'Run `npm run setup`, or set HOLDFAST_TEMPORAL_CLI to the path of one.',
-    );
-  }
+  const executable = await provideTemporalCli(start.environment, start.options.onProgress);
   await superviseIn(start, ['temporal', 'temporalUi'], ({ temporal: port, temporalUi: uiPort }) => ({
     name: 'temporal',
     start: async () =>
       startTemporalServer({
-        executable: found.path,
+        executable,
         port,
         uiPort,
         databaseFile: join(start.directory, 'temporal.db'),

@@ -40,7 +40,8 @@ export async function checkTemporalCli(environment: NodeJS.ProcessEnv): Promise<
   const check = 'Temporal CLI';
   if ((environment['TEMPORAL_ADDRESS'] ?? '') !== '') return ok(check, 'not needed: TEMPORAL_ADDRESS is set');
   const found = findTemporalCli(environment);
-  if (found === null) return broken(check, 'not found', 'npm run setup, or set HOLDFAST_TEMPORAL_CLI to its path');
+  if (found === null)
+    return broken(check, 'not found', 'npx holdfast dev downloads it, or set HOLDFAST_TEMPORAL_CLI to its path');
   const version = temporalCliVersion(found.path);
   if (version === null)
     return broken(
