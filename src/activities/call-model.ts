@@ -12,7 +12,6 @@ import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { detectSilentOverflow } from '../models/silent-overflow.ts';
 import { updateCalibration } from '../store/calibrations.ts';
-import { readFitCheck } from '../store/fit-check.ts';
 import type { FitCheck } from '../store/fit-check.ts';
 import { appendNote } from '../store/entries.ts';
 import { readAnswer, registerModelCall, storeAnswer } from '../store/model-calls.ts';
@@ -23,6 +22,7 @@ import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts
 import type { Execution } from './activity-shell.ts';
 import { describeAnswer } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { readFit } from './read-fit.ts';
 import { openLiveText } from './live-text.ts';
 import { newContent } from './new-content.ts';
 import { afterFailure, emptyAnswer, silentOverflow } from './model-failure.ts';
@@ -51,7 +51,7 @@ export async function callModel(
   const source = await readProjectionSource(database, input);
   const { snapshot } = source;
   if (bought !== null) return describeAnswer(dependencies, snapshot, bought);
-  const check = await readFitCheck(database, input.turn);
+  const check = await readFit(database, input.turn);
   const view = projectView(source.input);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const registered = await registerModelCall(database, {
@@ -131,7 +131,7 @@ function isEmpty(answer: ModelAnswer): boolean {
 
 async function keep(
   dependencies: ActivityDependencies,
-  { input, attempt, snapshot, estimatedTokens, startedAt }: ModelTry,
+  { input, attempt, snapshot, startedAt }: ModelTry,
   answer: ModelAnswer,
   check: FitCheck,
 ): Promise<CallModelResult> {
@@ -153,8 +153,7 @@ async function keep(
   if (answer.usage !== undefined) {
     const reported = answer.usage.input;
     await updateCalibration(database, snapshot.model, (current) =>
-      // The newest factor may be another than the one that the estimate was made with.
-      calibrate(current, { estimated: (estimatedTokens / check.calibration.factor) * current.factor, reported }),
+      calibrate(current, { estimated: estimateTokens(addMeasurements(check.view, check.fixed), current), reported }),
     );
   }
   const result = describeAnswer(dependencies, snapshot, stored);

@@ -12,7 +12,7 @@ import type { PartRow } from '../store/compaction-parts.ts';
 import * as store from '../store/compactions.ts';
 import type { CompactionRow, NewSummary } from '../store/compactions.ts';
 import { recordEvent } from '../store/events.ts';
-import { readFitCheck, readPlanSource } from '../store/fit-check.ts';
+import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
@@ -21,6 +21,7 @@ import type { CommitCompactionInput, CommitCompactionResult } from '../turn/acti
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { describePlan, makePlan } from './compact-context.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { readFit } from './read-fit.ts';
 import { newContent } from './new-content.ts';
 
 interface CommitState {
@@ -43,7 +44,7 @@ export async function commitCompaction(
   const finished = await finishedBefore(dependencies, compaction);
   if (finished !== null) return finished;
   const parts = await listParts(database, compactionId);
-  const check = await readFitCheck(database, turn);
+  const check = await readFit(database, turn);
   const source = await readPlanSource(database, turn);
   const state: CommitState = { turn, compaction, check, source };
   if (parts.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');

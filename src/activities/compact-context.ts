@@ -6,7 +6,7 @@ import { planCompaction } from '../context/plan-compaction.ts';
 import { getCompaction, storePlan } from '../store/compactions.ts';
 import type { CompactionRow } from '../store/compactions.ts';
 import { recordEvent } from '../store/events.ts';
-import { readFitCheck, readPlanSource } from '../store/fit-check.ts';
+import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
 import { declineCompaction } from '../store/inbox.ts';
@@ -14,6 +14,7 @@ import { readSnapshot } from '../store/turns.ts';
 import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { readFit } from './read-fit.ts';
 
 /**
  * The check before every model call: one query when nothing is to do. Over the trigger, or when
@@ -24,7 +25,7 @@ export async function compactContext(
   { turn, callNumber, forced }: CompactContextInput,
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
-  const check = await readFitCheck(database, turn);
+  const check = await readFit(database, turn);
   const budget = budgetFor(check.policy, check.modelLimits);
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const fits: CompactContextResult = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } };

@@ -2,10 +2,11 @@ import { budgetFor } from '../context/budget.ts';
 import { breakdownWindow } from '../context/measure-view.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
 import * as store from '../store/end-turn.ts';
-import { readFitCheck, readPlanSource } from '../store/fit-check.ts';
+import { readPlanSource } from '../store/fit-check.ts';
 import type { EndTurnInput } from '../turn/activity-values.ts';
 import { closeToolCall } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { readFit } from './read-fit.ts';
 
 /** Writes the outcome, gives open tool calls a result that says so, and shows what fills the window when that was the reason. */
 export async function endTurn(dependencies: ActivityDependencies, input: EndTurnInput): Promise<void> {
@@ -15,7 +16,7 @@ export async function endTurn(dependencies: ActivityDependencies, input: EndTurn
 }
 
 async function breakdownFor({ database }: ActivityDependencies, { turn }: EndTurnInput): Promise<WindowBreakdown> {
-  const check = await readFitCheck(database, turn);
+  const check = await readFit(database, turn);
   const source = await readPlanSource(database, turn);
   return breakdownWindow({
     fixed: check.fixed,

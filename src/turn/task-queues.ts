@@ -6,13 +6,10 @@ export const DEFAULT_TURN_TASK_QUEUE = TURN_PREFIX;
 
 /**
  * The queue of model calls, summaries and tools that belongs to a turn queue: `agent-turn` →
- * `agent-work`, `agent-turn-blue` → `agent-work-blue`. Derived, so a workflow needs no setting for it.
- *
- * @throws RangeError when the name does not start with `agent-turn`.
+ * `agent-work`, `agent-turn-blue` → `agent-work-blue`, `mine` → `mine-work`. Derived, so a workflow
+ * needs no setting for it.
  */
 export function workTaskQueueFor(turnTaskQueue: string): string {
-  if (!turnTaskQueue.startsWith(TURN_PREFIX)) {
-    throw new RangeError(`task queue "${turnTaskQueue}" must start with "${TURN_PREFIX}"`);
-  }
+  if (!turnTaskQueue.startsWith(TURN_PREFIX)) return `${turnTaskQueue}-work`;
   return WORK_PREFIX + turnTaskQueue.slice(TURN_PREFIX.length);
 }

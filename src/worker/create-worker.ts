@@ -28,7 +28,7 @@ export interface CreateWorkerOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Addresses that count when neither file nor environment name any, for example those of a local stack. */
   readonly local?: StackAddresses;
-  /** Queue of workflows and database activities; starts with `agent-turn`. Default: `agent-turn`. */
+  /** Queue of workflows and database activities; that of model calls and tools follows from it. Default: `agent-turn`. */
   readonly taskQueue?: string;
   /** Model calls, summaries and tools at once. Default: 100. */
   readonly concurrentWork?: number;

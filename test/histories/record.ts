@@ -15,6 +15,8 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
 let harness: TurnHarness;
 let release = (): void => undefined;
+/** Calls of `hold` that have begun. */
+let held = 0;
 
 const hold = defineTool({
   name: 'hold',
@@ -24,6 +26,7 @@ const hold = defineTool({
   run: async (_input, { signal }) => {
     await new Promise<void>((resolve) => {
       release = resolve;
+      held += 1;
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
     signal.throwIfAborted();
@@ -110,13 +113,14 @@ test('stop', async () => {
 });
 
 test('steering and queued messages', async () => {
-  const sent = await harness.client.startTask({ task: 'Call hold with {}' });
-  await expect.poll(async () => (await harness.client.listEntries({ conversationId: sent.conversationId })).length).toBe(2);
-  await harness.client.sendMessage({ conversationId: sent.conversationId, content: 'Say steered' });
-  const queued = await harness.client.sendMessage({ conversationId: sent.conversationId, content: 'Say queued', mode: 'queue' });
+  held = 0;
+  const { conversationId } = await harness.client.startTask({ task: 'Call hold with {}' });
+  await expect.poll(() => held, { timeout: 15_000 }).toBe(1);
+  await harness.client.sendMessage({ conversationId, content: 'Say steered' });
+  const queued = await harness.client.sendMessage({ conversationId, content: 'Say queued', mode: 'queue' });
   release();
-  await harness.client.waitForOutcome(queued);
-  await keep('messages', sent.conversationId);
+  await harness.client.waitForOutcome({ ...queued, timeoutMilliseconds: 40_000 });
+  await keep('messages', conversationId);
 });
 
 test('continue as new inside a turn', async () => {

@@ -48,7 +48,7 @@ export interface TurnHarness {
   /** Starts a task and waits for its outcome. */
   runTask(
     task: string,
-    options?: { readonly model?: string; readonly conversationId?: string },
+    options?: { readonly model?: string; readonly conversationId?: string; readonly timeoutMilliseconds?: number },
   ): Promise<TurnSummary & { conversationId: string }>;
   /** Makes the simulator fail; see `src/simulator/faults/fault.ts`. */
   fault(fault: Record<string, unknown>): Promise<void>;
@@ -138,12 +138,12 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       workers.push(worker);
       return worker;
     },
-    async runTask(task, { model, conversationId } = {}) {
+    async runTask(task, { model, conversationId, timeoutMilliseconds = 50_000 } = {}) {
       const sent =
         conversationId === undefined
           ? await client.startTask({ task, ...(model !== undefined && { model }) })
           : await client.sendMessage({ conversationId, content: task, mode: 'queue' });
-      const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+      const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds });
       return { ...turn, conversationId: sent.conversationId };
     },
     fault: async (fault) => control(simulator.url, 'POST', 'faults', fault),

@@ -6,6 +6,6 @@ test('the work queue follows the name of the turn queue', () => {
   expect(workTaskQueueFor('agent-turn-blue')).toBe('agent-work-blue');
 });
 
-test('a queue with another name is refused with the prefix it needs', () => {
-  expect(() => workTaskQueueFor('mine')).toThrow('task queue "mine" must start with "agent-turn"');
+test('a queue with another name gets a work queue beside it', () => {
+  expect(workTaskQueueFor('mine')).toBe('mine-work');
 });
