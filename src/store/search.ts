@@ -42,6 +42,7 @@ const SMALLEST_SIMILARITY = 0.5;
  * branches; indexes first what came since the last search. Passages that have the query as it is
  * come first, then those with its words, rare words counting more; when words find nothing, what
  * looks alike.
+ * Summaries come after originals: they repeat what these say, and the newest is in the view anyhow.
  */
 export async function searchMemory(sql: Database, query: MemoryQuery): Promise<FoundPassage[]> {
   const phrase = plainText(query.query.trim());
@@ -99,7 +100,7 @@ async function findByWords(
     )
     select p.source_id, p.kind, p.sequence, p.character_offset, p.text, p.created_at, s.exact, s.score
     from scores s join passages p on p.id = s.id
-    order by s.exact desc, s.score desc, p.created_at desc, p.sequence desc, p.source_id, p.character_offset
+    order by s.exact desc, p.kind = 'summary', s.score desc, p.created_at desc, p.sequence desc, p.source_id, p.character_offset
     limit ${limit}`;
   return rows.map((row) => toFound(row, row.exact ? 'phrase' : 'words'));
 }
