@@ -1,6 +1,8 @@
 import { stringify } from 'yaml';
 import { UsageError } from '../cli/usage-error.ts';
 import type { ConfigurationOptions } from '../config/options.ts';
+import { resultLimitFor } from '../tools/result-limit.ts';
+import type { JobFile } from './job.ts';
 import type { DemoOptions } from './options.ts';
 
 export const AGENT = 'reader';
@@ -15,8 +17,14 @@ const INSTRUCTIONS = [
 const TOOLS = ['list_files', 'read_file', 'write_file', 'edit_file'];
 const RECALL_TOOLS = ['recall_search', 'recall_open'];
 
-/** Far more than the largest demo needs; a model that never comes to an end is stopped. */
-const MOST_STEPS = 3_000;
+/** Steps that are neither a page read nor a part of what is read: the report, lookups. */
+const FURTHER_STEPS = 150;
+
+/** Model calls of the turn: several times what it takes, so that a model that looks things up for ever comes to an end. */
+function mostSteps(options: Pick<DemoOptions, 'window'>, files: readonly JobFile[]): number {
+  const pages = files.reduce((sum, file) => sum + Math.ceil(file.bytes.length / resultLimitFor(options.window)), 0);
+  return pages * 3 + FURTHER_STEPS;
+}
 
 const SIMULATOR_PROVIDER = 'simulator';
 
@@ -48,7 +56,7 @@ function providerOf(model: string): string {
 }
 
 /** What `holdfast.yaml` of the demo's folder holds, typed as Holdfast reads it. */
-export function demoConfiguration(options: DemoOptions): ConfigurationOptions {
+export function demoConfiguration(options: DemoOptions, files: readonly JobFile[]): ConfigurationOptions {
   const model = modelOf(options);
   return {
     defaultModel: model,
@@ -57,7 +65,7 @@ export function demoConfiguration(options: DemoOptions): ConfigurationOptions {
         instructions: INSTRUCTIONS,
         tools: [...TOOLS, ...(options.recall ? RECALL_TOOLS : [])],
         workspace: WORKSPACE,
-        limits: { steps: MOST_STEPS },
+        limits: { steps: mostSteps(options, files) },
         ...policyOf(options),
       },
     },
@@ -79,6 +87,6 @@ function providerAt(model: string, baseUrl: string) {
 }
 
 /** `holdfast.yaml` as text. */
-export function configurationText(options: DemoOptions): string {
-  return `# The configuration of this demo. Commands that run in this folder use it.\n${stringify(demoConfiguration(options))}`;
+export function configurationText(options: DemoOptions, files: readonly JobFile[]): string {
+  return `# The configuration of this demo. Commands that run in this folder use it.\n${stringify(demoConfiguration(options, files))}`;
 }

@@ -33,7 +33,7 @@ export async function prepareDirectory(options: DemoOptions, files: readonly Job
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, bytes);
   }
-  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options));
+  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, files));
   if (options.keep) await writeFile(join(directory, KEPT_MARK), '');
   return directory;
 }

@@ -21,7 +21,7 @@ afterEach(async () => rm(directory, { recursive: true, force: true }));
 async function load(...flags: string[]): Promise<{ options: DemoOptions; configuration: Configuration }> {
   const options = parseOptions(flags);
   if (options === null) throw new Error('help');
-  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options));
+  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, []));
   const configuration = loadConfiguration({ directory, environment: {}, toolNames: [...BUILT_IN_TOOL_NAMES] });
   return { options, configuration };
 }

@@ -11,16 +11,19 @@ export interface PackageCandidate {
 /** As many as the e-mails in a task of which other agents left out eleven (seeds/wolffish.md). */
 const PACKAGE_COUNT = 41;
 
-/** Tokens. From this window on, the task with its list of packages and a summary with their facts take a small share of it. */
+/** Tokens. In a smaller window the list of the packages and a summary with their facts would fill it alone. */
 const WINDOW_OF_ALL = 32_768;
 
-/** Packages to read: in a smaller window in proportion fewer, with longer READMEs, since the task itself has to fit. */
+/** Tokens of a smaller window that each package takes, its line in the task and its facts in a summary. */
+const WINDOW_PER_PACKAGE = 1_600;
+
+/** Packages to read: fewer in a small window, with longer READMEs. */
 export function packageCountFor(window: number): number {
-  return Math.max(4, Math.min(PACKAGE_COUNT, Math.floor((PACKAGE_COUNT * window) / WINDOW_OF_ALL)));
+  return window < WINDOW_OF_ALL ? Math.max(2, Math.floor(window / WINDOW_PER_PACKAGE)) : PACKAGE_COUNT;
 }
 
 /** Bytes that are read at least, whatever the window. */
-const SMALLEST_INPUT = 300_000;
+const SMALLEST_INPUT = 300 * 1_024;
 
 /** The input exceeds the window this often. */
 const WINDOWS_OF_INPUT = 3;
