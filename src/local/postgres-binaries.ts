@@ -3,6 +3,7 @@ import { chmod, cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { linkLibraries } from './postgres-libraries.ts';
 import { sharedDirectory } from './shared-directory.ts';
 import { StackError } from './stack-error.ts';
 import type { SystemUser } from './unprivileged-user.ts';
@@ -44,6 +45,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     const { version } = packageJson.parse(JSON.parse(await readFile(join(packageDirectory, 'package.json'), 'utf8')));
     const binaries = { postgres: program('postgres'), initdb: program('initdb'), version };
     await Promise.all([makeExecutable(binaries.postgres), makeExecutable(binaries.initdb)]);
+    await linkLibraries(packageDirectory);
     return binaries;
   } catch (error) {
     throw new StackError(
