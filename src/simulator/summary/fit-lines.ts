@@ -10,7 +10,7 @@ export interface SummaryLine {
 }
 
 /** Lines of at most this worth go before any other line is shortened. */
-const GIVEN_UP_FIRST = 10;
+const GIVEN_UP_FIRST = 50;
 
 /**
  * Lines that fit: the least worth give way first, of equal worth the earlier ones; a line is replaced by its
