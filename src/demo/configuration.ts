@@ -2,17 +2,13 @@ import { stringify } from 'yaml';
 import { UsageError } from '../cli/usage-error.ts';
 import type { ConfigurationOptions } from '../config/options.ts';
 import { resultLimitFor } from '../tools/result-limit.ts';
-import type { JobFile } from './job.ts';
+import { filesOf } from './job.ts';
+import type { Job, JobFile } from './job.ts';
 import type { DemoOptions } from './options.ts';
+import { instructionsText } from './task-text.ts';
 
 export const AGENT = 'reader';
 export const WORKSPACE = 'workspace';
-
-const INSTRUCTIONS = [
-  'You are a careful reader. You work through the files of your workspace one after another and report what they say.',
-  'You never guess: every value in a report is copied from a file.',
-  'Work until the whole task is done, whatever it takes.',
-].join('\n');
 
 const TOOLS = ['list_files', 'read_file', 'write_file', 'edit_file'];
 const RECALL_TOOLS = ['recall_search', 'recall_open'];
@@ -56,16 +52,16 @@ function providerOf(model: string): string {
 }
 
 /** What `holdfast.yaml` of the demo's folder holds, typed as Holdfast reads it. */
-export function demoConfiguration(options: DemoOptions, files: readonly JobFile[]): ConfigurationOptions {
+export function demoConfiguration(options: DemoOptions, job: Job): ConfigurationOptions {
   const model = modelOf(options);
   return {
     defaultModel: model,
     agents: {
       [AGENT]: {
-        instructions: INSTRUCTIONS,
+        instructions: instructionsText(job),
         tools: [...TOOLS, ...(options.recall ? RECALL_TOOLS : [])],
         workspace: WORKSPACE,
-        limits: { steps: mostSteps(options, files) },
+        limits: { steps: mostSteps(options, filesOf(job)) },
         ...policyOf(options),
       },
     },
@@ -87,6 +83,6 @@ function providerAt(model: string, baseUrl: string) {
 }
 
 /** `holdfast.yaml` as text. */
-export function configurationText(options: DemoOptions, files: readonly JobFile[]): string {
-  return `# The configuration of this demo. Commands that run in this folder use it.\n${stringify(demoConfiguration(options, files))}`;
+export function configurationText(options: DemoOptions, job: Job): string {
+  return `# The configuration of this demo. Commands that run in this folder use it.\n${stringify(demoConfiguration(options, job))}`;
 }

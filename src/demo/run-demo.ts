@@ -50,7 +50,7 @@ export async function runDemo(options: DemoOptions, output: Output, signal: Abor
   requireKey(options, process.env);
   const job = options.files === null ? packageJob(MODULES, options.window) : directoryJob(options.files);
   output.lines(headLines(job, options, output));
-  const directory = await prepareDirectory(options, filesOf(job));
+  const directory = await prepareDirectory(options, job);
   let result: DemoResult | null = null;
   try {
     const stack = await startDemoStack(directory, options, { signal, onEvent: () => undefined });

@@ -6,7 +6,8 @@ import { isStackRunning, startLocalStack } from '../local/stack.ts';
 import type { LocalStack } from '../local/stack.ts';
 import type { ServiceEvent } from '../local/supervise.ts';
 import { WORKSPACE, configurationText, usesSimulator } from './configuration.ts';
-import type { JobFile } from './job.ts';
+import { filesOf } from './job.ts';
+import type { Job } from './job.ts';
 import type { DemoOptions } from './options.ts';
 
 const PREFIX = 'demo-';
@@ -22,18 +23,18 @@ export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
 }
 
 /** A folder of this demo's own, with its configuration and the files to read; folders that killed demos left are removed. */
-export async function prepareDirectory(options: DemoOptions, files: readonly JobFile[]): Promise<string> {
+export async function prepareDirectory(options: DemoOptions, job: Job): Promise<string> {
   const state = join(process.cwd(), STATE_FOLDER);
   await mkdir(state, { recursive: true });
   await removeLeftovers(state);
   const directory = join(state, `${PREFIX}${process.pid}`);
   await removeDirectory(directory);
-  for (const { path, bytes } of files) {
+  for (const { path, bytes } of filesOf(job)) {
     const target = join(directory, WORKSPACE, path);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, bytes);
   }
-  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, files));
+  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, job));
   if (options.keep) await writeFile(join(directory, KEPT_MARK), '');
   return directory;
 }

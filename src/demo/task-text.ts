@@ -3,21 +3,36 @@ import type { AskedFact, Job, JobItem } from './job.ts';
 
 export const REPORT_PATH = 'report.md';
 
+/**
+ * What the agent is and what it looks for in every file. It stands in the agent's instructions, not in the task, because
+ * these are told to whoever summarizes a part of a long conversation, where the task itself is far away.
+ */
+export function instructionsText(job: Job): string {
+  const shared = sharedFacts(job);
+  const columns = columnsOf(job);
+  const paragraphs = [
+    'You are a careful reader. You work through files one after another and report what they say. You never guess: ' +
+      'every value in a report is copied from a file. Work until the whole task is done, whatever it takes.',
+    [`For each ${job.noun}, note:`, ...columns.map((column) => factLine(column, shared.get(column), job.noun))].join(
+      '\n',
+    ),
+    ...job.remarks,
+  ];
+  return paragraphs.join('\n\n');
+}
+
 /** The task as a user would write it. @param options.recall whether the agent has the recall tools */
 export function taskText(job: Job, options: { readonly recall: boolean }): string {
   const { noun, items } = job;
   const shared = sharedFacts(job);
-  const columns = columnsOf(job);
+  const list = items.some((item) => !isPlain(item))
+    ? `These are the ${noun}s and their files:`
+    : `These are the ${noun}s:`;
   const paragraphs = [
     `Work through ${items.length} ${job.description}, one file after another, and write what you find to ${REPORT_PATH}.`,
-    [`For each ${noun}, note:`, ...columns.map((column) => factLine(column, shared.get(column), noun))].join('\n'),
-    ...job.remarks,
-    [
-      items.some((item) => !isPlain(item)) ? `These are the ${noun}s and their files:` : `These are the ${noun}s:`,
-      ...items.map((item) => itemLine(item, shared)),
-    ].join('\n'),
+    [list, ...items.map((item) => itemLine(item, shared))].join('\n'),
     `Read every file to its end with read_file, one call at a time and in this order. Then write ${REPORT_PATH}: one table ` +
-      `with a row per ${noun} and the columns item, ${columns.join(', ')}. The first cell is the name before the colon. ` +
+      `with a row per ${noun} and the columns item, ${columnsOf(job).join(', ')}. The first cell is the name before the colon. ` +
       'Copy values exactly as they stand in the files; where you could not find one, write "unknown", never a guess.',
     ...(options.recall ? ['What you can no longer see you can find again with recall_search and recall_open.'] : []),
     `When all ${items.length} rows are written, answer with one sentence.`,
@@ -25,12 +40,19 @@ export function taskText(job: Job, options: { readonly recall: boolean }): strin
   return paragraphs.join('\n\n');
 }
 
-/** Facts that are asked of every item in the same words. */
+/**
+ * Facts that are asked in the same words of every item. An item that lacks one, because its file leaves
+ * room for doubt, is asked too, and the answer not checked.
+ */
 function sharedFacts(job: Job): ReadonlyMap<string, AskedFact> {
-  const [first, ...rest] = job.items;
-  const isShared = (fact: AskedFact): boolean =>
-    rest.every((item) => item.facts.some((other) => other.column === fact.column && other.words === fact.words));
-  return new Map((first?.facts ?? []).filter(isShared).map((fact) => [fact.column, fact]));
+  const shared = new Map<string, AskedFact>();
+  for (const column of columnsOf(job)) {
+    const facts = job.items.flatMap((item) => item.facts.filter((fact) => fact.column === column));
+    const [first] = facts;
+    const isShared = facts.length > 1 || job.items.length === 1;
+    if (first !== undefined && isShared && facts.every((fact) => fact.words === first.words)) shared.set(column, first);
+  }
+  return shared;
 }
 
 function factLine(column: string, shared: AskedFact | undefined, noun: string): string {

@@ -9,6 +9,7 @@ import { AGENT, configurationText, modelOf, requireKey } from '../../src/demo/co
 import { parseOptions } from '../../src/demo/options.ts';
 import type { DemoOptions } from '../../src/demo/options.ts';
 import { BUILT_IN_TOOL_NAMES } from '../../src/tools/names.ts';
+import { JOB } from './support.ts';
 
 let directory: string;
 
@@ -21,7 +22,7 @@ afterEach(async () => rm(directory, { recursive: true, force: true }));
 async function load(...flags: string[]): Promise<{ options: DemoOptions; configuration: Configuration }> {
   const options = parseOptions(flags);
   if (options === null) throw new Error('help');
-  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, []));
+  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, JOB));
   const configuration = loadConfiguration({ directory, environment: {}, toolNames: [...BUILT_IN_TOOL_NAMES] });
   return { options, configuration };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AskedFact, Job, JobItem } from '../../src/demo/job.ts';
-import { taskText } from '../../src/demo/task-text.ts';
+import { instructionsText, taskText } from '../../src/demo/task-text.ts';
 
 const shared: AskedFact = { column: 'version', words: 'the value of "version" in package.json', value: '1.0.0' };
 
@@ -23,13 +23,11 @@ const job: Job = {
 };
 
 describe('taskText', () => {
-  it('asks shared facts once and a fact of its own with each item', () => {
+  it('asks a fact of its own with each item', () => {
     const text = taskText(job, { recall: true });
-    expect(text).toContain('For each package, note:\n- version: the value of "version" in package.json\n');
     expect(text).toContain('- hono: hono/package.json, hono/README.md; figure: the number after "up to"\n');
     expect(text).toContain('- zod: zod/package.json, zod/README.md; figure: the number after "at most"\n');
     expect(text).toContain('columns item, version, figure');
-    expect(text).toContain('Paths are relative.');
   });
 
   it('speaks of recall only to an agent that has it', () => {
@@ -39,5 +37,22 @@ describe('taskText', () => {
 
   it('holds no value that is asked for', () => {
     expect(taskText(job, { recall: true })).not.toContain('1.0.0');
+  });
+});
+
+describe('instructionsText', () => {
+  it('asks what all items are asked, also when one of them is not checked', () => {
+    const [hono, zod] = job.items;
+    const doubtful = { ...job, items: [hono!, zod!, { ...item('x', 'at all'), facts: [] }] };
+    for (const each of [job, doubtful]) {
+      const text = instructionsText(each);
+      expect(text).toContain('For each package, note:\n- version: the value of "version" in package.json\n');
+      expect(text).toContain('- figure: what is asked in the line of the package');
+      expect(text).toContain('Paths are relative.');
+    }
+  });
+
+  it('is short enough to be quoted whole to a summarizing model', () => {
+    expect(instructionsText(job).length).toBeLessThan(2_000);
   });
 });
