@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import { GracefulShutdownPeriodExpiredError, Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Activities } from '../activities/create-activities.ts';
 import { dataConverter } from '../temporal/data-converter.ts';
@@ -20,6 +20,9 @@ export interface TurnWorkerOptions {
    */
   readonly shutdownGraceMilliseconds: number;
 }
+
+/** Milliseconds after the grace period that activities get to notice that they were cancelled. */
+const FORCED_SHUTDOWN_MARGIN_MILLISECONDS = 3_000;
 
 /** Workers of one process: one for each queue, so that waiting model calls never keep a stop from its turn. */
 export interface TurnWorkers {
@@ -54,6 +57,8 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     identity: options.identity,
     dataConverter,
     shutdownGraceTime: options.shutdownGraceMilliseconds,
+    // An activity that waits for a database which is gone too would hold the process for ever.
+    shutdownForceTime: options.shutdownGraceMilliseconds + FORCED_SHUTDOWN_MARGIN_MILLISECONDS,
     ...TAKEOVER_OPTIONS,
   };
   const turn = await Worker.create({
@@ -91,7 +96,8 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
         both.map((each) =>
           each.run().catch((error: unknown) => {
             shutdown();
-            throw error;
+            // What was cut short is handed over to another worker by Temporal.
+            if (!(error instanceof GracefulShutdownPeriodExpiredError)) throw error;
           }),
         ),
       );

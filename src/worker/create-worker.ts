@@ -13,7 +13,7 @@ import type { RunningWorker } from './start-worker.ts';
 /** Model calls, summaries and tools at once: they wait for the network, so many fit in one process. */
 const DEFAULT_CONCURRENT_WORK = 100;
 /** Most model calls end within this; a longer one is handed over and its answer, if it was stored, is not bought again. */
-const DEFAULT_SHUTDOWN_GRACE_MILLISECONDS = 30_000;
+export const DEFAULT_SHUTDOWN_GRACE_MILLISECONDS = 30_000;
 
 export interface CreateWorkerOptions {
   /** Agents defined in code, besides those of `holdfast.yaml`. */
