@@ -31,7 +31,7 @@ export function readMaterial(request: SimulatorRequest): Material {
     text: match[2] ?? '',
   }));
   const events = [...summaries, ...before, ...transcriptEvents(transcript?.[2] ?? '')];
-  const quoted = /"""\n?([\s\S]*?)\n?"""/.exec(order)?.[1] ?? '';
+  const quoted = /"""\n?([\s\S]*?)\n?"""/.exec(outside)?.[1] ?? '';
   // Material without any frame: all of it is one text.
   if (events.length === 0) events.push({ kind: 'user', textKind: 'message', text: promptWithoutMaterial(order) });
   return { events, instructions: `${before.length > 0 ? request.system : ''}\n${quoted}` };
