@@ -23,7 +23,7 @@ export function packageJob(modules: string, window: number): Job {
   const candidates = found.flatMap((each) => candidateOf(each, everything) ?? []);
   return {
     noun: 'package',
-    description: 'installed npm packages, each with its manifest and its README',
+    description: 'installed npm packages, with manifests and READMEs',
     items: choosePackages(candidates, window),
     remarks: [FIRST_SENTENCE_RULE],
   };
@@ -34,7 +34,6 @@ interface InstalledPackage {
   readonly directory: string;
   readonly manifest: Uint8Array;
   readonly readme: Uint8Array;
-  readonly readmeName: string;
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -58,31 +57,33 @@ function readPackage(modules: string, name: string): InstalledPackage | null {
   const { os, cpu } = manifestShape.parse(JSON.parse(manifest.toString()));
   // Installed on some machines only: the choice should be the same on all.
   if (os !== undefined || cpu !== undefined) return null;
-  return { name, directory, manifest, readme: readFileSync(join(directory, readmeName)), readmeName };
+  return { name, directory, manifest, readme: readFileSync(join(directory, readmeName)) };
 }
 
 function candidateOf(installed: InstalledPackage, everything: string): PackageCandidate | null {
-  const { name, directory, manifest, readme, readmeName } = installed;
+  const { name, directory, manifest, readme } = installed;
   const facts = packageFacts(textOf(manifest), textOf(readme), everything);
   if (facts === null) return null;
   const files = [
     { path: `${name}/package.json`, bytes: manifest },
     { path: `${name}/README.md`, bytes: readme },
   ];
-  return { item: { label: name, files, facts }, furtherFiles: () => furtherFilesIn(directory, name, readmeName) };
+  return { item: { label: name, files, facts }, furtherFiles: () => furtherFilesIn(directory, name) };
 }
 
 /** Other texts of a package, documents first, in order of their names. */
-function furtherFilesIn(directory: string, name: string, readmeName: string): readonly JobFile[] {
+function furtherFilesIn(directory: string, name: string): readonly JobFile[] {
   const rank = (path: string): number => (path.endsWith('.md') ? 0 : 1);
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter(
-      (path) => /^[\w./-]+(?:\.md|\.d\.ts|\.js)$/u.test(path) && path !== readmeName && !path.includes('node_modules'),
-    )
-    .filter((path) => isOfFittingSize(join(directory, path)))
-    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-    .map((path) => ({ path: `${name}/${path}`, bytes: readFileSync(join(directory, path)) }));
+  return (
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .map((path) => path.replaceAll('\\', '/'))
+      .filter((path) => /^[\w./-]+(?:\.md|\.d\.ts|\.js)$/u.test(path) && !path.includes('node_modules'))
+      // Another README further down would make "the README" two.
+      .filter((path) => !/(?:^|\/)readme\.md$/iu.test(path))
+      .filter((path) => isOfFittingSize(join(directory, path)))
+      .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+      .map((path) => ({ path: `${name}/${path}`, bytes: readFileSync(join(directory, path)) }))
+  );
 }
 
 function isOfFittingSize(path: string): boolean {
