@@ -90,14 +90,14 @@ async function playDemo(demo: Demo): Promise<DemoResult | null> {
     temporal: { address: temporalAddress, namespace: temporalNamespace },
   });
   try {
-    const result = await runTurn(demo, client);
-    if (result === null) return null;
-    output.lines(finalReportLines(result, plannedKills(options).length, output.style));
-    const temporalUi = stack.current().temporal?.uiUrl ?? null;
-    const report = join(directory, WORKSPACE, REPORT_PATH);
-    output.lines(nextStepLines(result.conversationId, options.keep ? { directory, temporalUi, report } : null));
-    if (options.keep) await aborted(signal);
-    return result;
+    return await runTurn(demo, client, async (result) => {
+      output.lines(finalReportLines(result, plannedKills(options).length, output.style));
+      const temporalUi = stack.current().temporal?.uiUrl ?? null;
+      const report = join(directory, WORKSPACE, REPORT_PATH);
+      output.lines(nextStepLines(result.conversationId, options.keep ? { directory, temporalUi, report } : null));
+      // The worker goes on serving meanwhile, so that what was printed can be tried.
+      if (options.keep) await aborted(signal);
+    });
   } finally {
     await client.close();
   }
@@ -108,7 +108,11 @@ async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Starts the workers, sends the task, follows the turn to its end and checks what came out. */
-async function runTurn(demo: Demo, client: HoldfastClient): Promise<DemoResult | null> {
+async function runTurn(
+  demo: Demo,
+  client: HoldfastClient,
+  report: (result: DemoResult) => Promise<void>,
+): Promise<DemoResult | null> {
   const { options, job, directory, stack, signal } = demo;
   const kills = plannedKills(options);
   const board = openBoard(demo);
@@ -138,15 +142,18 @@ async function runTurn(demo: Demo, client: HoldfastClient): Promise<DemoResult |
     failed.signal.throwIfAborted();
     if (turnId === null) return null;
     const turnMilliseconds = Date.now() - sentAt;
-    return await examine(demo, client, {
+    const result = await examine(demo, client, {
       conversationId,
       turnId,
       turnMilliseconds,
       takeovers: board.current().takeovers,
     });
+    board.close();
+    await report(result);
+    return result;
   } finally {
     board.close();
-    if (!options.keep || signal.aborted) await workers?.stop();
+    await workers?.stop();
   }
 }
 

@@ -24,13 +24,18 @@ const BETWEEN = /[\s("'`=:~*#$[\]<>/]*$/u;
 /** Words that can be quoted in a sentence and found by a search. */
 const QUOTABLE = /^[A-Za-z][A-Za-z ,.'()/:=_*`&-]*[A-Za-z)`*]$/u;
 
+/** All texts of a job as searches see them: without regard to case. */
+export function searchedText(texts: readonly string[]): string {
+  return texts.join('\n').toLowerCase();
+}
+
 /**
  * The number that a reader can be asked for without doubt and that stands deepest in a text; one of
  * several digits, which nobody guesses, before a single digit. `null` when there is none.
- * @param everything all texts of the job: the words before the number stand in them only once, so that a search for them
- * finds this text and no other
+ * @param searched all texts of the job, from `searchedText`: the words before the number stand in them only once, so that
+ * a search for them finds this text and no other
  */
-export function deepFigure(text: string, everything: string): DeepFigure | null {
+export function deepFigure(text: string, searched: string): DeepFigure | null {
   const numbers = deepNumbers(text);
   const deepestFirst = numbers.toReversed();
   const order = [
@@ -38,7 +43,10 @@ export function deepFigure(text: string, everything: string): DeepFigure | null 
     ...deepestFirst.filter(({ value }) => value.length === 1),
   ];
   for (const { before, value, depth } of order) {
-    const anchor = anchorBefore(before, (words) => occursOnce(text, words) && occursOnce(everything, words));
+    const anchor = anchorBefore(
+      before,
+      (words) => occursOnce(text, words) && occursOnce(searched, words.toLowerCase()),
+    );
     if (anchor !== null) return { anchor, value, depth };
   }
   return null;

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { UsageError } from '../../cli/usage-error.ts';
 import type { AskedFact, Job, JobItem } from '../job.ts';
+import { searchedText } from './deep-figure.ts';
 import { mailFacts } from './mail-facts.ts';
 import { textFacts } from './text-facts.ts';
 
@@ -16,12 +17,12 @@ export function directoryJob(directory: string): Job {
   const files = readTexts(directory);
   const mails = files.filter(({ path }) => extname(path).toLowerCase() === '.eml');
   const chosen = mails.length > 0 ? mails : files;
-  const everything = chosen.map(({ text }) => text).join('\n');
-  const factsOf: (text: string, everything: string) => readonly AskedFact[] = mails.length > 0 ? mailFacts : textFacts;
+  const searched = searchedText(chosen.map(({ text }) => text));
+  const factsOf: (text: string, searched: string) => readonly AskedFact[] = mails.length > 0 ? mailFacts : textFacts;
   const items = chosen.map(({ path, bytes, text }): JobItem => ({
     label: path,
     files: [{ path, bytes }],
-    facts: factsOf(text, everything),
+    facts: factsOf(text, searched),
   }));
   const asked = items.filter((item) => item.facts.length > 0);
   if (asked.length === 0) {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Job, JobFile } from '../job.ts';
 import { choosePackages } from './choose-packages.ts';
 import type { PackageCandidate } from './choose-packages.ts';
+import { searchedText } from './deep-figure.ts';
 import { FIRST_SENTENCE_RULE } from './first-sentence.ts';
 import { packageFacts } from './package-facts.ts';
 
@@ -19,8 +20,8 @@ const manifestShape = z.looseObject({ os: z.unknown().optional(), cpu: z.unknown
  */
 export function packageJob(modules: string, window: number): Job {
   const found = packageNames(modules).flatMap((name) => readPackage(modules, name) ?? []);
-  const everything = found.map(({ manifest, readme }) => `${textOf(manifest)}\n${textOf(readme)}`).join('\n');
-  const candidates = found.flatMap((each) => candidateOf(each, everything) ?? []);
+  const searched = searchedText(found.flatMap(({ manifest, readme }) => [textOf(manifest), textOf(readme)]));
+  const candidates = found.flatMap((each) => candidateOf(each, searched) ?? []);
   return {
     noun: 'package',
     description: 'installed npm packages, with manifests and READMEs',
@@ -60,9 +61,9 @@ function readPackage(modules: string, name: string): InstalledPackage | null {
   return { name, directory, manifest, readme: readFileSync(join(directory, readmeName)) };
 }
 
-function candidateOf(installed: InstalledPackage, everything: string): PackageCandidate | null {
+function candidateOf(installed: InstalledPackage, searched: string): PackageCandidate | null {
   const { name, directory, manifest, readme } = installed;
-  const facts = packageFacts(textOf(manifest), textOf(readme), everything);
+  const facts = packageFacts(textOf(manifest), textOf(readme), searched);
   if (facts === null) return null;
   const files = [
     { path: `${name}/package.json`, bytes: manifest },

@@ -10,16 +10,16 @@ const HEADERS = [
 /**
  * What is asked of an e-mail: headers that stand on one line as they are meant, and a deep figure. The
  * agent reads the raw text, so nothing is asked of what is encoded there.
- * @param everything texts of all e-mails
+ * @param searched texts of all e-mails, from `searchedText`
  */
-export function mailFacts(mail: string, everything: string): readonly AskedFact[] {
+export function mailFacts(mail: string, searched: string): readonly AskedFact[] {
   const headers = mail.split(/\n\s*\n/u, 1)[0]?.split('\n') ?? [];
   const facts = HEADERS.flatMap(({ column, header }) => {
     const value = plainHeader(headers, header);
     const isFirst = value !== null && !mail.includes(`"${header}"`);
     return isFirst ? [{ column, words: `the value of "${header}"`, value }] : [];
   });
-  const figure = deepFigure(mail, everything);
+  const figure = deepFigure(mail, searched);
   if (figure === null) return facts;
   return [...facts, { column: 'figure', words: `the number after "${figure.anchor}"`, value: figure.value }];
 }

@@ -5,14 +5,14 @@ import { firstSentence } from './first-sentence.ts';
 /**
  * Version, licence, first sentence and a deep figure of a package; `null` when one of them is missing
  * or open to doubt, so that the package is not asked for.
- * @param everything texts of all candidates
+ * @param searched texts of all candidates, from `searchedText`
  */
-export function packageFacts(manifest: string, readme: string, everything: string): readonly AskedFact[] | null {
+export function packageFacts(manifest: string, readme: string, searched: string): readonly AskedFact[] | null {
   const version = plainValue(manifest, 'version');
   const licence = plainValue(manifest, 'license');
   const sentence = firstSentence(readme);
   if (version === null || licence === null || sentence === null) return null;
-  const figure = deepFigure(readme, everything);
+  const figure = deepFigure(readme, searched);
   if (figure === null) return null;
   return [
     { column: 'version', words: 'the value of "version" in package.json', value: version },

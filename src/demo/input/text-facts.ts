@@ -5,9 +5,9 @@ import { deepFigure } from './deep-figure.ts';
 const LONGEST_LINE = 160;
 
 /** What is asked of any text: its first and last line where they fit into a cell, and a deep figure. */
-export function textFacts(text: string, everything: string): readonly AskedFact[] {
+export function textFacts(text: string, searched: string): readonly AskedFact[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  const figure = deepFigure(text, everything);
+  const figure = deepFigure(text, searched);
   return [
     ...lineFact('first', lines[0]),
     ...lineFact('last', lines.at(-1)),
