@@ -26,7 +26,7 @@ export function demoItemLines(item: DemoItem, progress: DemoProgress, options: D
 function linesOf(item: DemoItem, progress: DemoProgress, { columns, style }: DemoLineOptions): string[] {
   switch (item.kind) {
     case 'turn':
-      return itemLines(item.item, { columns, style });
+      return itemLines(item.item, { columns, style }).map((line) => (item.item.kind === 'notice' ? `  ${line}` : line));
     case 'killed':
       return [
         style.red(
