@@ -29,6 +29,7 @@ export type StoreErrorCode =
   | 'tool_call_not_found'
   | 'model_call_not_found'
   | 'compaction_not_found'
+  | 'memory_not_found'
   /** A claim, answer or plan that its row's state does not allow. */
   | 'wrong_state'
   /** A summary is empty, or the result is not smaller than what it replaces. */

@@ -1,0 +1,140 @@
+import type { Database, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
+import { isoTime, isoTimeOrNull, jsonText } from './stored-text.ts';
+import { transaction } from './transaction.ts';
+
+/** Who shares a memory: all conversations of an agent, of a user, or in a workspace. */
+export interface MemoryScope {
+  readonly scope: 'agent' | 'user' | 'workspace';
+  /** Name of the agent or the user, or absolute path of the workspace. */
+  readonly scopeName: string;
+}
+
+/** `summary`: a whole summary of a conversation, flushed by its preset. */
+export type MemoryKind = 'fact' | 'preference' | 'decision' | 'summary';
+
+export interface MemoryToInsert extends MemoryScope {
+  /** UUID; inserting the same id again changes nothing. */
+  readonly id: string;
+  readonly kind: MemoryKind;
+  readonly text: string;
+  /** Whose words it rests on. What came from tool output is `tool`: it is shown as such and never is an instruction. */
+  readonly origin: 'user' | 'model' | 'tool';
+  /** Where it was learned; absent when it was written by hand. */
+  readonly conversationId?: string;
+  /** The entry, or the compaction, that it was taken from; needs `conversationId`. */
+  readonly sourceId?: string;
+  /** From 0 to 1. Default: 1. */
+  readonly confidence?: number;
+  /** ISO time from which on it is not in force. Default: never. */
+  readonly expiresAt?: string;
+  /** Memories of the same scope whose place it takes. */
+  readonly supersedes?: readonly string[];
+}
+
+export interface StoredMemory extends MemoryScope {
+  readonly id: string;
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly origin: 'user' | 'model' | 'tool';
+  readonly conversationId: string | null;
+  readonly sourceId: string | null;
+  readonly confidence: number;
+  readonly supersededBy: string | null;
+  readonly expiresAt: string | null;
+  readonly createdAt: string;
+}
+
+/**
+ * Stores a memory and marks those that it supersedes; `false` when its id was stored before.
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
+ */
+export async function insertMemory(sql: Database, memory: MemoryToInsert): Promise<boolean> {
+  return transaction(sql, async (open) => {
+    const { count } = await open`
+      insert into memories (id, scope, scope_name, kind, text, origin, conversation_id, source_id, confidence, expires_at)
+      values (${memory.id}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(memory.text)}::text::json,
+        ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null}, ${memory.confidence ?? 1},
+        ${memory.expiresAt ?? null})
+      on conflict (id) do nothing`;
+    if (count > 0) await supersede(open, memory);
+    return count > 0;
+  });
+}
+
+async function supersede(open: Transaction, { id, scope, scopeName, supersedes = [] }: MemoryToInsert): Promise<void> {
+  for (const older of supersedes) {
+    const { count } = await open`
+      update memories set superseded_by = ${id}
+      where id = ${older} and id <> ${id} and scope = ${scope} and scope_name = ${scopeName}`;
+    if (count === 0) throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
+  }
+}
+
+/** Memories of these scopes that are in force, newest first. */
+export async function listMemories(
+  sql: Database,
+  request: {
+    readonly scopes: readonly MemoryScope[];
+    /** Default: all. */
+    readonly kinds?: readonly MemoryKind[];
+    /** Also those that were superseded or have expired. Default: false. */
+    readonly all?: boolean;
+    /** Default: 100. */
+    readonly limit?: number;
+  },
+): Promise<StoredMemory[]> {
+  const rows = await sql<MemoryRow[]>`
+    select m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id, m.source_id, m.confidence,
+      m.superseded_by, m.expires_at, m.created_at
+    from memories m
+    where (m.scope, m.scope_name) in (select * from unnest(
+        ${request.scopes.map(({ scope }) => scope)}::text[], ${request.scopes.map(({ scopeName }) => scopeName)}::text[]))
+      ${request.kinds === undefined ? sql`` : sql`and m.kind = any(${[...request.kinds]})`}
+      ${request.all === true ? sql`` : sql`and m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`}
+    order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
+  return rows.map(toMemory);
+}
+
+/**
+ * Removes a memory and those whose place it had taken, so that forgetting never revives an older
+ * one; `false` when the scopes have no such memory.
+ */
+export async function forgetMemory(sql: Database, scopes: readonly MemoryScope[], id: string): Promise<boolean> {
+  const { count } = await sql`
+    delete from memories where id = ${id} and (scope, scope_name) in (select * from unnest(
+      ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
+  return count > 0;
+}
+
+interface MemoryRow {
+  readonly id: string;
+  readonly scope: MemoryScope['scope'];
+  readonly scope_name: string;
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly origin: StoredMemory['origin'];
+  readonly conversation_id: string | null;
+  readonly source_id: string | null;
+  readonly confidence: number;
+  readonly superseded_by: string | null;
+  readonly expires_at: Date | null;
+  readonly created_at: Date;
+}
+
+function toMemory(row: MemoryRow): StoredMemory {
+  return {
+    id: row.id,
+    scope: row.scope,
+    scopeName: row.scope_name,
+    kind: row.kind,
+    text: row.text,
+    origin: row.origin,
+    conversationId: row.conversation_id,
+    sourceId: row.source_id,
+    confidence: row.confidence,
+    supersededBy: row.superseded_by,
+    expiresAt: isoTimeOrNull(row.expires_at),
+    createdAt: isoTime(row.created_at),
+  };
+}
