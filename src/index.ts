@@ -5,6 +5,9 @@ export { HoldfastClientError } from './client/errors.ts';
 export type { ClientErrorCode } from './client/errors.ts';
 export type {
   ContextReport,
+  ModelCallAddress,
+  PastCall,
+  PastView,
   Conversation,
   FoundPassage,
   HoldfastClient,

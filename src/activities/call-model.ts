@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { budgetFor } from '../context/budget.ts';
 import { calibrate, estimateTokens } from '../context/estimate.ts';
 import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measureContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
-import { RENDERER_VERSION, canonicalView, projectView } from '../context/project-view.ts';
+import { RENDERER_VERSION, projectView } from '../context/project-view.ts';
 import type { View } from '../context/view.ts';
 import { costOf } from '../models/cost.ts';
 import { maximumOutputFor } from '../models/maximum-output.ts';
@@ -17,6 +16,7 @@ import { appendNote } from '../store/entries.ts';
 import { readAnswer, registerModelCall, storeAnswer } from '../store/model-calls.ts';
 import type { StoredAnswer } from '../store/model-calls.ts';
 import { readProjectionSource } from '../store/view.ts';
+import { viewFingerprint } from '../store/view-fingerprint.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
 import type { Execution } from './activity-shell.ts';
@@ -60,7 +60,7 @@ export async function callModel(
     model: snapshot.model,
     headEntryId: input.headEntryId,
     compactionId: source.compactionId,
-    viewFingerprint: createHash('sha256').update(canonicalView(view)).digest('hex'),
+    viewFingerprint: viewFingerprint(view),
     rendererVersion: RENDERER_VERSION,
     estimatedTokens,
     measurements: addMeasurements(check.view, check.fixed),

@@ -23,6 +23,7 @@ const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and T
 
 const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
+  model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
   entry_not_found: { next: '`npx holdfast show <conversation>` shows the ids of entries.', exit: 'usage' },
   message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
   unknown_agent: { next: 'Choose an agent that holdfast.yaml defines.', exit: 'usage' },

@@ -17,6 +17,7 @@ import { simulatorCommand } from './simulator.ts';
 import { startCommand } from './start.ts';
 import { stopCommand } from './stop.ts';
 import { summariesCommand } from './summaries.ts';
+import { viewCommand } from './view.ts';
 import { watchCommand } from './watch.ts';
 import { workerCommand } from './worker.ts';
 
@@ -25,7 +26,7 @@ const doctor = (): Command => doctorCommand().summary('check this machine, with 
 /** The commands, by what they are for, in the order of the help. */
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
-  ['Context and memory:', [contextCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
+  ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
   ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, doctor]],
 ];
 

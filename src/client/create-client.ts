@@ -17,6 +17,7 @@ import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError, clientError } from './errors.ts';
 import { findPassages, listConversationEntries, listStoredSummaries, openStoredEntry } from './memory.ts';
 import { waitForEndedTurn } from './outcome.ts';
+import { listPastCalls, rebuildView } from './past-view.ts';
 import type { HoldfastClient, MessageContent, SentMessage } from './types.ts';
 import { watchConversation } from './watch.ts';
 
@@ -155,6 +156,8 @@ function readers(database: Database): Readers {
     searchMemory: (options) => guarded(() => findPassages(database, options)),
     openEntry: (id) => guarded(() => openStoredEntry(database, id)),
     getContext: (id) => guarded(() => describeContext(database, id)),
+    getView: (options) => guarded(() => rebuildView(database, options)),
+    listModelCalls: (options) => guarded(() => listPastCalls(database, options)),
     waitForOutcome: (options) => guarded(async () => summarizeTurn(await waitForEndedTurn(database, options))),
   };
 }

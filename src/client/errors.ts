@@ -4,6 +4,7 @@ import { StoreError } from '../store/errors.ts';
 export type ClientErrorCode =
   | 'conversation_not_found'
   | 'entry_not_found'
+  | 'model_call_not_found'
   | 'message_id_reused'
   | 'unknown_agent'
   | 'unknown_model'
@@ -45,6 +46,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'message_id_reused':
     case 'conversation_not_found':
     case 'entry_not_found':
+    case 'model_call_not_found':
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':
     case 'database_newer':

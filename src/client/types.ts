@@ -1,6 +1,7 @@
 import type { ContentPart } from '../context/content.ts';
 import type { EntryKind } from '../context/entry.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
+import type { View } from '../context/view.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 
 /** Text, or text with images and files. */
@@ -166,6 +167,45 @@ export interface ContextReport extends WindowBreakdown {
   readonly target: number;
 }
 
+/** Which model call of a conversation; each part that is left out means the newest. */
+export interface ModelCallAddress {
+  /** Number of the turn in its conversation, from 1. */
+  readonly turn?: number;
+  /** Number of the call in its turn, from 1. */
+  readonly callNumber?: number;
+  /** Number of the try, from 1: a call is tried again after a failure or the loss of its worker. */
+  readonly attempt?: number;
+}
+
+/** One try of a model call. */
+export interface PastCall {
+  readonly turn: number;
+  readonly turnId: string;
+  readonly callNumber: number;
+  readonly attempt: number;
+  readonly model: string;
+  /** `registered` without an end: under way, or its worker died and nobody knows whether the call was paid. */
+  readonly state: 'registered' | 'answered' | 'failed';
+  /** Newest entry that the request showed. */
+  readonly headEntryId: string;
+  readonly estimatedTokens: number;
+  /** Input tokens that the provider reported, cached ones included; `null` when it reported none. */
+  readonly reportedTokens: number | null;
+  readonly startedAt: string;
+}
+
+/** What the model saw at a call, rebuilt from the log. */
+export interface PastView {
+  readonly call: PastCall;
+  readonly view: View;
+  /** SHA-256 of the rebuilt view; equal to `sentFingerprint` when it is the one that was sent, byte for byte. */
+  readonly fingerprint: string;
+  readonly sentFingerprint: string;
+  /** Version of the code that rendered this view, and of the one that rendered what was sent: other versions may differ. */
+  readonly rendererVersion: number;
+  readonly sentRendererVersion: number;
+}
+
 /**
  * Starts, steers, watches and searches conversations. Every method that writes returns after its
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
@@ -202,6 +242,10 @@ export interface HoldfastClient {
     entryId: string,
   ): Promise<ListedEntry & { readonly conversationId: string; readonly original: Uint8Array | null }>;
   getContext(conversationId: string): Promise<ContextReport>;
+  /** What the model saw at a call, compactions of that time in force. @param options.at default: the newest call */
+  getView(options: { readonly conversationId: string; readonly at?: ModelCallAddress }): Promise<PastView>;
+  /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */
+  listModelCalls(options: { readonly conversationId: string; readonly limit?: number }): Promise<PastCall[]>;
   /** Events in order, each once, and live text between them, until the signal aborts. */
   watch(options: WatchOptions): AsyncIterable<WatchUpdate>;
   /** The turn that took the message, once it has ended. @param options.timeoutMilliseconds default: no limit. */

@@ -113,6 +113,41 @@ describe('an entry', () => {
   });
 });
 
+describe('view', () => {
+  test('prints what the model saw at a call and that it is what was sent', async () => {
+    const { stdout, code } = await cli('view', 'last', '--at', '2');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^call 1\.2\.1 · answered · simulator\/sim-32k · [\d,]+ tokens\n✓ This is what was sent, byte for byte/u,
+    );
+    expect(stdout).toContain('── result of survey');
+    expect(stdout).toContain('→ survey {"part":1}');
+    expect(stdout).not.toContain('→ survey {"part":2}');
+  });
+
+  test('lists the calls with the addresses that --at takes', async () => {
+    const { stdout } = await cli('view', 'last', '--calls');
+    const [first = ''] = stdout.split('\n');
+    expect(first).toMatch(/^1\.1\.1 +answered/u);
+    expect((await cli('view', 'last', '--at', first.split(' ')[0] ?? '')).stdout).toContain('── system');
+    const { calls } = z
+      .object({ calls: z.array(z.unknown()) })
+      .parse(JSON.parse((await cli('view', 'last', '--calls', '--json')).stdout));
+    expect(calls).toHaveLength(stdout.trimEnd().split('\n').length);
+  });
+
+  test('says what is wrong with an address, and that a call was never made', async () => {
+    expect(await cli('view', 'last', '--at', '1.x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('<turn>.12') as string,
+    });
+    expect(await cli('view', 'last', '--at', '0')).toMatchObject({ code: 2 });
+    const { code, stderr } = await cli('view', 'last', '--at', '99');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error \(model_call_not_found\): .*99.*\nnext: .*--calls/u);
+  });
+});
+
 describe('context and memory', () => {
   test('context shows what fills the window', async () => {
     const { stdout, code } = await cli('context', 'last');

@@ -1,0 +1,51 @@
+import { RENDERER_VERSION, projectView } from '../context/project-view.ts';
+import type { Database } from '../store/database.ts';
+import { findModelCall, findModelCalls } from '../store/find-model-call.ts';
+import type { FoundModelCall } from '../store/find-model-call.ts';
+import { readProjectionSourceOfCall } from '../store/view.ts';
+import { viewFingerprint } from '../store/view-fingerprint.ts';
+import { HoldfastClientError } from './errors.ts';
+import type { HoldfastClient, PastCall, PastView } from './types.ts';
+
+type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
+
+/** Rebuilds what the model saw at a call, from the log alone, and holds it against the stored fingerprint. */
+export async function rebuildView(database: Database, options: Options<'getView'>): Promise<PastView> {
+  const { conversationId, at } = options;
+  const call = await findModelCall(database, conversationId, at);
+  if (call === null) {
+    throw new HoldfastClientError(
+      'model_call_not_found',
+      `conversation ${conversationId} has no model call${describeAddress(at)}: 'holdfast view ${conversationId} --calls' lists those that were made`,
+    );
+  }
+  const { input } = await readProjectionSourceOfCall(database, call);
+  const view = projectView(input);
+  return {
+    call: listedCall(call),
+    view,
+    fingerprint: viewFingerprint(view),
+    sentFingerprint: call.viewFingerprint,
+    rendererVersion: RENDERER_VERSION,
+    sentRendererVersion: call.rendererVersion,
+  };
+}
+
+export async function listPastCalls(database: Database, options: Options<'listModelCalls'>): Promise<PastCall[]> {
+  const { conversationId, limit = 100 } = options;
+  const found = await findModelCalls(database, { conversationId, limit });
+  return found.reverse().map(listedCall);
+}
+
+function describeAddress({ turn, callNumber, attempt }: NonNullable<Options<'getView'>['at']> = {}): string {
+  const call = callNumber === undefined ? '' : ` ${callNumber}`;
+  const tried = attempt === undefined ? '' : `, attempt ${attempt}`;
+  const within = turn === undefined ? '' : ` in turn ${turn}`;
+  return `${call}${tried}${within}` || ' yet';
+}
+
+function listedCall(call: FoundModelCall): PastCall {
+  const { turn, turnId, callNumber, attempt, model, state, headEntryId, estimatedTokens, reportedTokens } = call;
+  const startedAt = call.startedAt.toISOString();
+  return { turn, turnId, callNumber, attempt, model, state, headEntryId, estimatedTokens, reportedTokens, startedAt };
+}

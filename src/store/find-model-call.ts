@@ -1,0 +1,61 @@
+import type { Database } from './database.ts';
+import { isId } from './ids.ts';
+
+/** Which model call of a conversation: each part that is left out means the newest. */
+export interface ModelCallAddress {
+  /** Number of the turn in its conversation, from 1. */
+  readonly turn?: number;
+  readonly callNumber?: number;
+  readonly attempt?: number;
+}
+
+/** One try of a model call, by the numbers a user names it with. */
+export interface FoundModelCall {
+  readonly turn: number;
+  readonly turnId: string;
+  readonly callNumber: number;
+  readonly attempt: number;
+  /** `provider/model`. */
+  readonly model: string;
+  /** `registered` without an end: the worker died, and nobody knows whether the call was paid. */
+  readonly state: 'registered' | 'answered' | 'failed';
+  readonly headEntryId: string;
+  readonly viewFingerprint: string;
+  readonly rendererVersion: number;
+  readonly estimatedTokens: number;
+  /** Tokens that the provider reported for the whole input, read from its cache or not; `null` when it reported none. */
+  readonly reportedTokens: number | null;
+  readonly startedAt: Date;
+}
+
+/** The newest call that the address fits; `null` when there is none. */
+export async function findModelCall(
+  sql: Database,
+  conversationId: string,
+  address: ModelCallAddress = {},
+): Promise<FoundModelCall | null> {
+  const [found] = await findModelCalls(sql, { conversationId, address, limit: 1 });
+  return found ?? null;
+}
+
+/** Calls that the address fits, newest first. */
+export async function findModelCalls(
+  sql: Database,
+  request: { readonly conversationId: string; readonly address?: ModelCallAddress; readonly limit: number },
+): Promise<FoundModelCall[]> {
+  const { conversationId, address = {}, limit } = request;
+  if (!isId(conversationId)) return [];
+  const { turn, callNumber, attempt } = address;
+  return sql<FoundModelCall[]>`
+    with numbered as (
+      select id, row_number() over (order by epoch)::int as number from turns where conversation_id = ${conversationId}
+    )
+    select t.number as "turn", t.id as "turnId", m.call_number as "callNumber", m.attempt, m.model, m.state,
+      m.head_entry_id as "headEntryId", m.view_fingerprint as "viewFingerprint", m.renderer_version as "rendererVersion",
+      m.estimated_tokens as "estimatedTokens", m.input_tokens as "reportedTokens", m.started_at as "startedAt"
+    from numbered t join model_calls m on m.turn_id = t.id
+    where true ${turn === undefined ? sql`` : sql`and t.number = ${turn}`}
+      ${callNumber === undefined ? sql`` : sql`and m.call_number = ${callNumber}`}
+      ${attempt === undefined ? sql`` : sql`and m.attempt = ${attempt}`}
+    order by t.number desc, m.call_number desc, m.attempt desc limit ${limit}`;
+}
