@@ -8,7 +8,7 @@ import { modelOverrides } from './configuration.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { AgentOptions, ConfigurationOptions } from './options.ts';
-import { reducersWithoutEffect } from './policy-options.ts';
+import { reducersWithoutEffect } from './override-policy.ts';
 import { presetHint, type Presets } from './presets.ts';
 import { BUILT_IN_PROVIDER_NAMES } from './providers.ts';
 import { resolveAgent } from './resolve-agent.ts';

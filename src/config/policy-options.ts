@@ -1,6 +1,5 @@
-/** Options under `policy`: what of a preset can be overridden, and how it is put over the preset. */
+/** Options under `policy`: what of a preset can be overridden. */
 import { z } from 'zod';
-import type { CompactionPolicy, Reducer, TokenAmount } from '../context/policy.ts';
 
 const tokens = z.number().int().nonnegative();
 const fraction = z.number().min(0).max(1);
@@ -25,7 +24,7 @@ function amount(description: string) {
 
 const toolNames = z.array(z.string()).optional();
 
-const stripImages = z.strictObject({
+export const stripImages = z.strictObject({
   keepNewest: z
     .number()
     .int()
@@ -34,13 +33,13 @@ const stripImages = z.strictObject({
     .meta({ description: 'Newest images that stay.', unit: 'images' }),
 });
 
-const clearToolResults = z.strictObject({
+export const clearToolResults = z.strictObject({
   protect: amount('Newest tool output that stays.'),
   minimum: amount('Nothing is cleared unless this much is won.'),
   protectedTools: toolNames.meta({ description: 'Tools whose results stay.' }),
 });
 
-const clip = z.strictObject({
+export const clip = z.strictObject({
   of: z
     .array(z.enum(['tool_result', 'assistant', 'user']))
     .optional()
@@ -58,6 +57,17 @@ const clip = z.strictObject({
     .meta({ description: 'Newest entries of each role that stay whole.', unit: 'entries' }),
   protectErrors: z.boolean().optional().meta({ description: 'Results of failed calls stay whole.' }),
   protectedTools: toolNames.meta({ description: 'Tools whose results stay whole.' }),
+});
+
+const limit = characters.nullable().optional();
+
+const transcriptLimits = z.strictObject({
+  user: limit.meta({ description: 'Longest user message; `null` for no limit.', unit: 'characters' }),
+  assistant: limit.meta({ description: 'Longest text of an answer; `null` for no limit.', unit: 'characters' }),
+  toolResult: limit.meta({ description: 'Longest tool result; `null` for no limit.', unit: 'characters' }),
+  toolInput: limit.meta({ description: 'Longest arguments of a tool call; `null` for no limit.', unit: 'characters' }),
+  total: limit.meta({ description: 'Longest transcript of one request; `null` for no limit.', unit: 'characters' }),
+  headShare: fraction.optional().meta({ description: 'Part of a shortened text kept at its start.', unit: '0 to 1' }),
 });
 
 /** A reducer is changed by giving options of it, and left out of the policy by `false`. */
@@ -103,6 +113,9 @@ export const policyOptions = z.strictObject({
           'Whether the beginning of a split turn is summarized together with the history, if both fit into one request.',
       }),
       maximumOutput: amount('Longest summary.'),
+      transcript: transcriptLimits
+        .optional()
+        .meta({ description: 'How much of each original the summarizing model reads.' }),
       model: z
         .string()
         .nullable()
@@ -125,105 +138,3 @@ export const policyOptions = z.strictObject({
 });
 
 export type PolicyOptions = z.output<typeof policyOptions>;
-
-type AmountOptions = NonNullable<PolicyOptions['trigger']>;
-
-/** Puts options over a policy. An amount is replaced whole, so that a number which a user set is not limited by one of the preset. */
-export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions): CompactionPolicy {
-  const { keep, reduce, summary } = options;
-  return {
-    ...policy,
-    enabled: options.enabled ?? policy.enabled,
-    trigger: amountOr(options.trigger, policy.trigger),
-    target: amountOr(options.target, policy.target),
-    outputReserve: amountOr(options.outputReserve, policy.outputReserve),
-    keep: {
-      ...policy.keep,
-      tail: amountOr(keep?.tail, policy.keep.tail),
-      userMessages: amountOr(keep?.userMessages, policy.keep.userMessages),
-      splitTurns: keep?.splitTurns ?? policy.keep.splitTurns,
-    },
-    reduce: reduce === undefined ? policy.reduce : policy.reduce.flatMap((one) => overrideReducer(one, reduce)),
-    summary: {
-      ...policy.summary,
-      when: summary?.when ?? policy.summary.when,
-      hiddenMaximum: amountOr(summary?.hiddenMaximum, policy.summary.hiddenMaximum),
-      splitTurn: summary?.splitTurn ?? policy.summary.splitTurn,
-      maximumOutput: amountOr(summary?.maximumOutput, policy.summary.maximumOutput),
-      model: summary?.model === undefined ? policy.summary.model : summary.model,
-    },
-    continuation: options.continuation ?? policy.continuation,
-    minimumGain: options.minimumGain ?? policy.minimumGain,
-    forcedTargetFactor: options.forcedTargetFactor ?? policy.forcedTargetFactor,
-  };
-}
-
-function amountOr<Fallback extends TokenAmount | null>(
-  options: AmountOptions | undefined,
-  fallback: Fallback,
-): TokenAmount | Fallback {
-  if (options === undefined) return fallback;
-  const { tokens, fraction, of } = options;
-  return {
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(fraction === undefined ? {} : { fraction }),
-    ...(of === undefined ? {} : { of }),
-    exact: true,
-  };
-}
-
-function overrideReducer(reducer: Reducer, options: NonNullable<PolicyOptions['reduce']>): Reducer[] {
-  const given = options[reducer.kind];
-  if (given === false) return [];
-  if (given === undefined) return [reducer];
-  switch (reducer.kind) {
-    case 'strip_images':
-      return [overrideImages(reducer, options.strip_images || {})];
-    case 'clear_tool_results':
-      return [overrideClearing(reducer, options.clear_tool_results || {})];
-    case 'clip':
-      return [overrideClip(reducer, options.clip || {})];
-  }
-}
-
-type ReducerOf<Kind extends Reducer['kind']> = Extract<Reducer, { kind: Kind }>;
-
-function overrideImages(
-  reducer: ReducerOf<'strip_images'>,
-  options: z.output<typeof stripImages>,
-): ReducerOf<'strip_images'> {
-  return { ...reducer, keepNewest: options.keepNewest ?? reducer.keepNewest };
-}
-
-function overrideClearing(
-  reducer: ReducerOf<'clear_tool_results'>,
-  options: z.output<typeof clearToolResults>,
-): ReducerOf<'clear_tool_results'> {
-  return {
-    ...reducer,
-    protect: amountOr(options.protect, reducer.protect),
-    minimum: amountOr(options.minimum, reducer.minimum),
-    protectedTools: options.protectedTools ?? reducer.protectedTools,
-  };
-}
-
-function overrideClip(reducer: ReducerOf<'clip'>, options: z.output<typeof clip>): ReducerOf<'clip'> {
-  return {
-    ...reducer,
-    of: options.of ?? reducer.of,
-    headFraction: options.headFraction ?? reducer.headFraction,
-    headLimit: options.headLimit ?? reducer.headLimit,
-    tailFraction: options.tailFraction ?? reducer.tailFraction,
-    tailLimit: options.tailLimit ?? reducer.tailLimit,
-    minimumCharacters: options.minimumCharacters ?? reducer.minimumCharacters,
-    protectNewest: options.protectNewest ?? reducer.protectNewest,
-    protectErrors: options.protectErrors ?? reducer.protectErrors,
-    protectedTools: options.protectedTools ?? reducer.protectedTools,
-  };
-}
-
-/** Kinds of reducers that the options name and the policy does not have: they would have no effect. */
-export function reducersWithoutEffect(policy: CompactionPolicy, options: PolicyOptions): readonly string[] {
-  const given = Object.entries(options.reduce ?? {}).filter(([, value]) => value !== undefined && value !== false);
-  return given.map(([kind]) => kind).filter((kind) => !policy.reduce.some((one) => one.kind === kind));
-}

@@ -1,5 +1,5 @@
 import type { CompactionPolicy } from '../context/policy.ts';
-import { DEFAULT_POLICY } from '../context/presets/default.ts';
+import { BUILT_IN_PRESETS } from '../context/presets/index.ts';
 import { nearestName } from '../tools/nearest-name.ts';
 import { ConfigurationError } from './errors.ts';
 
@@ -7,7 +7,7 @@ import { ConfigurationError } from './errors.ts';
 export type Presets = Readonly<Record<string, CompactionPolicy>>;
 
 /** The presets that Holdfast brings. */
-export const PRESETS: Presets = { default: DEFAULT_POLICY };
+export const PRESETS: Presets = Object.fromEntries(BUILT_IN_PRESETS.map((policy) => [policy.name, policy]));
 
 /** The built-in presets and your own. @throws ConfigurationError `preset_duplicate` for two of one name. */
 export function presetsWith(own: readonly CompactionPolicy[]): Presets {

@@ -3,7 +3,8 @@ import { BUILT_IN_TOOL_NAMES } from '../tools/names.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { AgentDefinition } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
-import { overridePolicy, type PolicyOptions } from './policy-options.ts';
+import { overridePolicy } from './override-policy.ts';
+import type { PolicyOptions } from './policy-options.ts';
 import { presetNamed, type Presets } from './presets.ts';
 
 export interface AgentSurroundings {

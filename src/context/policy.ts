@@ -80,6 +80,23 @@ export interface SummaryPrompts {
   readonly merge: Prompt;
 }
 
+/**
+ * How much of each original a summarizing model reads, in characters; `null`: no limit. Whatever is set here, a request
+ * never exceeds the model's window. Shortened texts lose their middle, older ones more than newer ones.
+ */
+export interface TranscriptLimits {
+  readonly user: number | null;
+  /** Text of an answer. */
+  readonly assistant: number | null;
+  readonly toolResult: number | null;
+  /** Arguments of one tool call. */
+  readonly toolInput: number | null;
+  /** All texts of one request together. */
+  readonly total: number | null;
+  /** Fraction of a shortened text that its head keeps; its tail keeps the rest. */
+  readonly headShare: number;
+}
+
 export interface CompactionPolicy {
   readonly name: string;
   /** `false`: never compacts by itself; a reported overflow ends the turn as `context_exhausted`. */
@@ -117,6 +134,7 @@ export interface CompactionPolicy {
     readonly splitTurn: 'together' | 'separate';
     /** Longest summary. */
     readonly maximumOutput: TokenAmount;
+    readonly transcript: TranscriptLimits;
     /** Model that summarizes, as `provider/model`; `null`: the agent's. */
     readonly model: string | null;
   };

@@ -84,7 +84,12 @@ export function summaryView(input: SummaryRequestInput): SummaryRequest {
 const FRAME_TOKENS = 60;
 
 function transcript(input: SummaryRequestInput, maximumTokens: number): string {
-  const text = transcriptText({ entries: input.entries, maximumTokens, calibration: input.calibration });
+  const text = transcriptText({
+    entries: input.entries,
+    maximumTokens,
+    calibration: input.calibration,
+    limits: input.policy.summary.transcript,
+  });
   return `<transcript>\n${text}\n</transcript>`;
 }
 

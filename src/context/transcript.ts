@@ -5,17 +5,17 @@ import { rawTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import { describeMedia, formatCount } from './placeholders.ts';
 import type { Calibration } from './plan.ts';
+import type { TranscriptLimits } from './policy.ts';
 
 /** Tags that a transcript is made of; in quoted text they are broken, so that no content can close its frame (R29). */
 const FRAME_TAG =
   /<(\/?)(transcript|previous_summary|part|user|assistant|note|tool_call|tool_result|summary)(?=[\s>/])/gi;
 
-/** Share of a shortened text that its head keeps (seeds/cowork.md). */
-const HEAD_SHARE = 0.7;
 /** An entry at the very beginning may keep this share of what one at the end may keep. */
 const OLDEST_SHARE = 0.25;
 
 interface Block {
+  readonly of: 'user' | 'assistant' | 'toolResult' | 'toolInput' | 'other';
   readonly open: string;
   readonly text: string;
   readonly close: string;
@@ -30,12 +30,19 @@ export function transcriptText(input: {
   readonly entries: readonly Entry[];
   readonly maximumTokens: number;
   readonly calibration: Calibration;
+  readonly limits: TranscriptLimits;
 }): string {
-  const blocks = input.entries.flatMap(entryBlocks);
+  const { limits: kinds } = input;
+  const whole = input.entries.flatMap(entryBlocks).map((block) => withinKind(block, kinds));
+  const blocks = withinTotal(whole, kinds);
   const tokens = blocks.map((block) => rawTokens(measureText(block.text)) * input.calibration.factor);
   const frames = blocks.map((block) => rawTokens(measureText(block.open + block.close)) * input.calibration.factor + 1);
   const limits = blockLimits(tokens, input.maximumTokens - frames.reduce((sum, frame) => sum + frame, 0));
-  return blocks.map((block, index) => renderBlock(block, tokens[index] ?? 0, limits[index] ?? 0)).join('\n');
+  return blocks
+    .map((block, index) =>
+      renderBlock(block, { tokens: tokens[index] ?? 0, limit: limits[index] ?? 0, headShare: kinds.headShare }),
+    )
+    .join('\n');
 }
 
 /** Makes tags of the transcript's own frame harmless inside quoted text. */
@@ -46,21 +53,22 @@ export function quoteText(text: string): string {
 function entryBlocks(entry: Entry): Block[] {
   switch (entry.kind) {
     case 'user':
-      return [block('user', '', entry.content)];
+      return [block('user', 'user', '', entry.content)];
     case 'assistant':
       return assistantBlocks(entry);
     case 'tool_result':
       return [
         block(
+          'toolResult',
           'tool_result',
           ` name="${entry.toolName ?? ''}"${entry.isError === true ? ' failed="true"' : ''}`,
           entry.content,
         ),
       ];
     case 'branch_summary':
-      return [block('summary', ' of="another branch"', entry.content)];
+      return [block('other', 'summary', ' of="another branch"', entry.content)];
     case 'note':
-      return entry.slot === 'plan' ? [block('note', ' of="plan"', entry.content)] : [];
+      return entry.slot === 'plan' ? [block('other', 'note', ' of="plan"', entry.content)] : [];
     case 'compaction':
       return [];
   }
@@ -70,14 +78,21 @@ function assistantBlocks(entry: Entry): Block[] {
   const spoken = entry.content.filter((part) => part.type === 'text' && part.text.trim() !== '');
   const calls = entry.content.flatMap((part): Block[] =>
     part.type === 'tool_call'
-      ? [{ open: `<tool_call name="${part.name}">`, text: quoteText(part.arguments), close: '</tool_call>' }]
+      ? [
+          {
+            of: 'toolInput',
+            open: `<tool_call name="${part.name}">`,
+            text: quoteText(part.arguments),
+            close: '</tool_call>',
+          },
+        ]
       : [],
   );
-  return [...(spoken.length > 0 ? [block('assistant', '', spoken)] : []), ...calls];
+  return [...(spoken.length > 0 ? [block('assistant', 'assistant', '', spoken)] : []), ...calls];
 }
 
-function block(tag: string, attributes: string, content: readonly ContentPart[]): Block {
-  return { open: `<${tag}${attributes}>`, text: quoteText(quotedContent(content)), close: `</${tag}>` };
+function block(of: Block['of'], tag: string, attributes: string, content: readonly ContentPart[]): Block {
+  return { of, open: `<${tag}${attributes}>`, text: quoteText(quotedContent(content)), close: `</${tag}>` };
 }
 
 function quotedContent(content: readonly ContentPart[]): string {
@@ -106,15 +121,34 @@ function blockLimits(tokens: readonly number[], allowed: number): number[] {
   return tokens.map((size, index) => Math.min(size, low * weight(index)));
 }
 
-function renderBlock({ open, text, close }: Block, tokens: number, limit: number): string {
-  if (tokens <= limit) return `${open}\n${text}\n${close}`;
-  return `${open}\n${shorten(text, limit / tokens)}\n${close}`;
+function renderBlock(
+  { open, text, close }: Block,
+  size: { readonly tokens: number; readonly limit: number; readonly headShare: number },
+): string {
+  if (size.tokens <= size.limit) return `${open}\n${text}\n${close}`;
+  return `${open}\n${shorten(text, (text.length * size.limit) / size.tokens, size.headShare)}\n${close}`;
 }
 
-function shorten(text: string, share: number): string {
+/** A block whose kind has a limit, shortened to it. */
+function withinKind(block: Block, limits: TranscriptLimits): Block {
+  const limit = block.of === 'other' ? null : limits[block.of];
+  return limit === null ? block : { ...block, text: shorten(block.text, limit, limits.headShare) };
+}
+
+/** All blocks within the limit of the whole transcript, the newest kept longest (D7). */
+function withinTotal(blocks: readonly Block[], limits: TranscriptLimits): readonly Block[] {
+  if (limits.total === null) return blocks;
+  const sizes = blocks.map((block) => block.text.length);
+  const allowed = blockLimits(sizes, limits.total);
+  return blocks.map((block, index) => ({ ...block, text: shorten(block.text, allowed[index] ?? 0, limits.headShare) }));
+}
+
+/** At most `characters` of a text, with a mark where its middle was. */
+function shorten(text: string, characters: number, headShare: number): string {
+  if (text.length <= characters) return text;
   const label = (omitted: number): string => `\n[… ${formatCount(omitted)} characters left out …]\n`;
-  const kept = Math.floor(text.length * share) - label(text.length).length;
+  const kept = Math.floor(characters) - label(text.length).length;
   if (kept <= 0) return `[${formatCount(text.length)} characters left out]`;
-  const head = Math.ceil(kept * HEAD_SHARE);
+  const head = Math.ceil(kept * headShare);
   return headOf(text, head) + label(text.length - kept) + tailOf(text, kept - head);
 }

@@ -1,3 +1,4 @@
+import { completePolicy } from '../context/complete-policy.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { Calibration, ModelLimits } from '../context/plan.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
@@ -92,7 +93,7 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     fixed: parseMeasurements(row.fixed),
     model: row.model,
     modelLimits: row.model_limits,
-    policy: row.policy,
+    policy: completePolicy(row.policy),
     calibration: { factor: row.factor, samples: row.samples },
     reported: usage === null || row.since === null ? null : { usage, since: parseMeasurements(row.since) },
     compactionId: row.compaction_id,

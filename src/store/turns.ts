@@ -1,5 +1,6 @@
 import type { Measurements } from '../context/measurements.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
+import { completePolicy } from '../context/complete-policy.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Queries } from './database.ts';
@@ -135,7 +136,8 @@ export async function readSnapshot(
   const [row] = await sql<{ snapshot: AgentSnapshot; fixed: string }[]>`
     select snapshot, fixed from turns where id = ${turnId}`;
   if (row === undefined) throw turnNotFound(turnId);
-  return { snapshot: row.snapshot, fixed: parseMeasurements(row.fixed) };
+  const { snapshot } = row;
+  return { snapshot: { ...snapshot, policy: completePolicy(snapshot.policy) }, fixed: parseMeasurements(row.fixed) };
 }
 
 /**

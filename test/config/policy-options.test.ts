@@ -1,5 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest';
-import { overridePolicy, policyOptions, type PolicyOptions } from '../../src/config/policy-options.ts';
+import { overridePolicy } from '../../src/config/override-policy.ts';
+import { policyOptions, type PolicyOptions } from '../../src/config/policy-options.ts';
 import type { CompactionPolicy, Reducer } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 
@@ -58,6 +59,21 @@ const CHANGES: readonly (readonly [string, PolicyOptions, (policy: CompactionPol
     { summary: { maximumOutput: { tokens: 8 } } },
     (policy) => policy.summary.maximumOutput,
     { tokens: 8, exact: true },
+  ],
+  ...(['user', 'assistant', 'toolResult', 'toolInput', 'total'] as const).map(
+    (limit) =>
+      [
+        `summary.transcript.${limit}`,
+        { summary: { transcript: { [limit]: 77 } } },
+        (policy: CompactionPolicy) => policy.summary.transcript[limit],
+        77,
+      ] as const,
+  ),
+  [
+    'summary.transcript.headShare',
+    { summary: { transcript: { headShare: 0.4 } } },
+    (policy) => policy.summary.transcript.headShare,
+    0.4,
   ],
   ['summary.model', { summary: { model: 'a/b' } }, (policy) => policy.summary.model, 'a/b'],
   ['continuation', { continuation: 'always' }, (policy) => policy.continuation, 'always'],

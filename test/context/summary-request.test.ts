@@ -3,6 +3,7 @@ import { textOf } from '../../src/context/content.ts';
 import type { Entry } from '../../src/context/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/estimate.ts';
 import type { PlanPart } from '../../src/context/plan.ts';
+import type { TranscriptLimits } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { summaryView } from '../../src/context/summary-request.ts';
 import type { SummaryRequestInput } from '../../src/context/summary-request.ts';
@@ -121,8 +122,13 @@ describe('summaryView', () => {
 });
 
 describe('transcriptText', () => {
-  const all = (entries: readonly Entry[], maximumTokens = 1_000_000): string =>
-    transcriptText({ entries, maximumTokens, calibration: NO_CALIBRATION });
+  const all = (entries: readonly Entry[], maximumTokens = 1_000_000, limits: Partial<TranscriptLimits> = {}): string =>
+    transcriptText({
+      entries,
+      maximumTokens,
+      calibration: NO_CALIBRATION,
+      limits: { ...DEFAULT_POLICY.summary.transcript, ...limits },
+    });
 
   test('shows messages, calls and results in order, failures as such, and nothing else', () => {
     const built = log();
@@ -173,5 +179,41 @@ describe('transcriptText', () => {
     const tails = (shown.match(/t/g)?.length ?? 0) - (shown.match(/left out|characters/g)?.length ?? 0);
     expect(heads / (heads + tails)).toBeGreaterThan(0.68);
     expect(heads / (heads + tails)).toBeLessThan(0.72);
+  });
+
+  test.each([
+    ['user', { user: 500 }, [500, 2_000, 2_000, 2_000]],
+    ['assistant', { assistant: 500 }, [2_000, 500, 2_000, 2_000]],
+    ['toolInput', { toolInput: 500 }, [2_000, 2_000, 500, 2_000]],
+    ['toolResult', { toolResult: 500 }, [2_000, 2_000, 2_000, 500]],
+  ] as const)('a limit on %s shortens that kind and no other', (_, limits, sizes) => {
+    const built = new LogBuilder();
+    built.user(prose(2_000, 1));
+    built.step([prose(2_000, 3)], { said: prose(2_000, 2), arguments: prose(2_000, 4) });
+    const shown = all(built.entries, 1_000_000, limits);
+    const texts = [...shown.matchAll(/<(user|assistant|tool_call|tool_result)[^>]*>\n([\s\S]*?)\n<\/\1>/g)];
+    expect(texts.map((match) => match[2]?.length)).toEqual([...sizes]);
+  });
+
+  test('a limit on the whole holds, and the newest text keeps most', () => {
+    const built = new LogBuilder();
+    built.user('Go.');
+    for (let step = 0; step < 5; step += 1) built.step([prose(5_000, step)]);
+    const shown = all(built.entries, 1_000_000, { total: 4_000 });
+    const texts = [...shown.matchAll(/<tool_result[^>]*>\n([\s\S]*?)\n<\/tool_result>/g)].map(
+      (match) => match[1] ?? '',
+    );
+    expect(texts.join('').length).toBeLessThanOrEqual(4_000);
+    expect(texts.at(-1)?.length).toBeGreaterThan((texts[0]?.length ?? 0) * 2);
+  });
+
+  test('the head share divides what a shortened text keeps', () => {
+    const built = new LogBuilder();
+    built.user(`${'h'.repeat(5_000)}${'t'.repeat(5_000)}`);
+    const kept = (headShare: number, letter: string): number =>
+      all(built.entries, 1_000_000, { user: 1_000, headShare }).split(letter).length - 1;
+    expect(kept(1, 'h')).toBeGreaterThan(900);
+    expect(kept(0.5, 'h')).toBeLessThan(520);
+    expect(kept(0.5, 't')).toBeGreaterThan(450);
   });
 });

@@ -97,6 +97,8 @@ export const DEFAULT_POLICY: CompactionPolicy = {
     splitTurn: 'together',
     // Room for a ledger of some hundred lines; a third of what a pass leaves in small windows.
     maximumOutput: { tokens: 16_000, fraction: 0.15, of: 'input_budget' },
+    // Limited by the summarizing model's window only; the head share is that of seeds/cowork.md.
+    transcript: { user: null, assistant: null, toolResult: null, toolInput: null, total: null, headShare: 0.7 },
     model: null,
   },
   continuation: 'inside_turn',

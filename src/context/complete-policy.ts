@@ -1,0 +1,21 @@
+import type { CompactionPolicy } from './policy.ts';
+import { DEFAULT_POLICY } from './presets/default.ts';
+
+/**
+ * A policy as it was stored with a turn. One that an older version wrote lacks the options that came
+ * later: they have their value in `default`, so that a turn under way survives an upgrade.
+ */
+export function completePolicy(stored: CompactionPolicy): CompactionPolicy {
+  const { keep, summary } = DEFAULT_POLICY;
+  return {
+    ...DEFAULT_POLICY,
+    ...stored,
+    keep: { ...keep, ...stored.keep },
+    summary: {
+      ...summary,
+      ...stored.summary,
+      prompts: { ...summary.prompts, ...stored.summary.prompts },
+      transcript: { ...summary.transcript, ...stored.summary.transcript },
+    },
+  };
+}
