@@ -19,11 +19,9 @@ export interface Group<T extends EntryOutline = EntryOutline> {
   readonly cutBefore: boolean;
 }
 
-interface OpenGroup<T extends EntryOutline> {
-  kind: Group['kind'];
-  entries: T[];
-  lastSequence: number;
-}
+type OpenGroup<T extends EntryOutline> = {
+  -readonly [Name in keyof Omit<Group<T>, 'entries'>]: Group<T>[Name];
+} & { entries: T[] };
 
 /** Groups in order of their first entries. Linear. */
 export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Group<T>[] {
@@ -32,30 +30,62 @@ export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Gro
   for (const entry of entries) {
     const exchange = entry.kind === 'tool_result' ? exchanges.find(entry) : undefined;
     if (exchange !== undefined) {
-      exchange.entries.push(entry);
+      const [answer] = exchange.entries;
+      // Most answers have one result; an array that grows by push would reserve room for sixteen more.
+      if (answer !== undefined && exchange.entries.length === 1) exchange.entries = [answer, entry];
+      else exchange.entries.push(entry);
       if (entry.sequence > exchange.lastSequence) exchange.lastSequence = entry.sequence;
       continue;
     }
-    const group: OpenGroup<T> = { kind: groupKind(entry), entries: [entry], lastSequence: entry.sequence };
-    if (entry.kind === 'assistant') exchanges.add(entry, group);
+    const { turnId, sequence } = entry;
+    const kind = groupKind(entry);
+    const group = {
+      kind,
+      entries: [entry],
+      turnId,
+      firstSequence: sequence,
+      lastSequence: sequence,
+      cutBefore: kind !== 'marker' && kind !== 'orphan_result',
+    };
+    if (kind === 'exchange') exchanges.add(group);
     groups.push(group);
   }
-  return closeGroups(groups);
+  closeGroups(groups);
+  return groups;
 }
 
-/** Finds the group of a call by turn and call number. */
+/**
+ * Finds the group of a call by turn and call number. Results mostly follow their answer at once, so
+ * the index of older answers is made only when one is looked for.
+ */
 class ExchangeIndex<T extends EntryOutline> {
+  private readonly exchanges: OpenGroup<T>[] = [];
   private readonly turns = new Map<string, Map<number, OpenGroup<T>>>();
+  private indexed = 0;
 
-  add(entry: T, group: OpenGroup<T>): void {
-    const turn = this.turns.get(entry.turnId);
-    if (turn === undefined) this.turns.set(entry.turnId, new Map([[entry.callNumber ?? 0, group]]));
-    else turn.set(entry.callNumber ?? 0, group);
+  add(group: OpenGroup<T>): void {
+    this.exchanges.push(group);
   }
 
   find(entry: T): OpenGroup<T> | undefined {
+    const newest = this.exchanges.at(-1);
+    if (newest?.turnId === entry.turnId && callNumberOf(newest) === (entry.callNumber ?? 0)) return newest;
+    this.indexAll();
     return this.turns.get(entry.turnId)?.get(entry.callNumber ?? 0);
   }
+
+  private indexAll(): void {
+    for (const group of this.exchanges.slice(this.indexed)) {
+      const turn = this.turns.get(group.turnId);
+      if (turn === undefined) this.turns.set(group.turnId, new Map([[callNumberOf(group), group]]));
+      else turn.set(callNumberOf(group), group);
+    }
+    this.indexed = this.exchanges.length;
+  }
+}
+
+function callNumberOf(group: Group): number {
+  return group.entries[0]?.callNumber ?? 0;
 }
 
 function groupKind(entry: EntryOutline): Group['kind'] {
@@ -75,25 +105,18 @@ function groupKind(entry: EntryOutline): Group['kind'] {
   }
 }
 
-function closeGroups<T extends EntryOutline>(groups: readonly OpenGroup<T>[]): Group<T>[] {
+/** Sorts results, and forbids cuts where an earlier group still waits for a result. */
+function closeGroups<T extends EntryOutline>(groups: readonly OpenGroup<T>[]): void {
   let reached = -Infinity;
-  return groups.map((group) => {
-    const first = group.entries[0];
-    if (first === undefined) throw new RangeError('A group without entries cannot be closed.');
-    if (group.entries.length > 2) group.entries = [first, ...group.entries.slice(1).sort(byCallIndex)];
-    const cutBefore = group.kind !== 'marker' && group.kind !== 'orphan_result' && reached < first.sequence;
-    reached = Math.max(reached, group.lastSequence);
-    return {
-      kind: group.kind,
-      entries: group.entries,
-      turnId: first.turnId,
-      firstSequence: first.sequence,
-      lastSequence: group.lastSequence,
-      cutBefore,
-    };
-  });
+  for (const group of groups) {
+    const { entries } = group;
+    // The answer has no call index and came first.
+    if (entries.length > 2) entries.sort(byCallIndex);
+    if (reached >= group.firstSequence) group.cutBefore = false;
+    if (group.lastSequence > reached) reached = group.lastSequence;
+  }
 }
 
 function byCallIndex(left: EntryOutline, right: EntryOutline): number {
-  return (left.callIndex ?? 0) - (right.callIndex ?? 0) || left.sequence - right.sequence;
+  return (left.callIndex ?? -1) - (right.callIndex ?? -1) || left.sequence - right.sequence;
 }

@@ -1,4 +1,3 @@
-import { MEASUREMENT_NAMES } from './measurements.ts';
 import type { Measurements } from './measurements.ts';
 
 export const NO_MEASUREMENTS: Measurements = {
@@ -15,34 +14,62 @@ export const NO_MEASUREMENTS: Measurements = {
   frames: 0,
 };
 
-function combine(
-  left: Measurements,
-  right: Measurements,
-  operator: (left: number, right: number) => number,
-): Measurements {
-  const result = { ...NO_MEASUREMENTS };
-  for (const name of MEASUREMENT_NAMES) result[name] = operator(left[name], right[name]);
-  return result;
-}
+// Field by field: planning may need these for 50,000 entries, and a loop over names takes ten times as long.
 
 export function addMeasurements(left: Measurements, right: Measurements): Measurements {
-  return combine(left, right, (a, b) => a + b);
+  return {
+    letters: left.letters + right.letters,
+    symbols: left.symbols + right.symbols,
+    spaces: left.spaces + right.spaces,
+    whitespaceRuns: left.whitespaceRuns + right.whitespaceRuns,
+    ideographs: left.ideographs + right.ideographs,
+    dense: left.dense + right.dense,
+    bytes: left.bytes + right.bytes,
+    images: left.images + right.images,
+    imagePatches: left.imagePatches + right.imagePatches,
+    documentPages: left.documentPages + right.documentPages,
+    frames: left.frames + right.frames,
+  };
 }
 
 export function sumMeasurements(all: Iterable<Measurements>): Measurements {
-  const result = { ...NO_MEASUREMENTS };
-  for (const measurements of all) for (const name of MEASUREMENT_NAMES) result[name] += measurements[name];
+  let result = NO_MEASUREMENTS;
+  for (const measurements of all) result = addMeasurements(result, measurements);
   return result;
 }
 
 /** Exact; parts of a sum can be taken out again. May turn negative when `right` is no part of `left`. */
 export function subtractMeasurements(left: Measurements, right: Measurements): Measurements {
-  return combine(left, right, (a, b) => a - b);
+  return {
+    letters: left.letters - right.letters,
+    symbols: left.symbols - right.symbols,
+    spaces: left.spaces - right.spaces,
+    whitespaceRuns: left.whitespaceRuns - right.whitespaceRuns,
+    ideographs: left.ideographs - right.ideographs,
+    dense: left.dense - right.dense,
+    bytes: left.bytes - right.bytes,
+    images: left.images - right.images,
+    imagePatches: left.imagePatches - right.imagePatches,
+    documentPages: left.documentPages - right.documentPages,
+    frames: left.frames - right.frames,
+  };
 }
 
 /** Each number times `factor`, rounded: what a share of a content measures when it is like the whole. */
 export function scaleMeasurements(measurements: Measurements, factor: number): Measurements {
-  return combine(measurements, measurements, (value) => Math.round(value * factor));
+  return {
+    letters: Math.round(measurements.letters * factor),
+    symbols: Math.round(measurements.symbols * factor),
+    spaces: Math.round(measurements.spaces * factor),
+    whitespaceRuns: Math.round(measurements.whitespaceRuns * factor),
+    ideographs: Math.round(measurements.ideographs * factor),
+    dense: Math.round(measurements.dense * factor),
+    bytes: Math.round(measurements.bytes * factor),
+    images: Math.round(measurements.images * factor),
+    imagePatches: Math.round(measurements.imagePatches * factor),
+    documentPages: Math.round(measurements.documentPages * factor),
+    frames: Math.round(measurements.frames * factor),
+  };
 }
 
 /** UTF-16 code units of all text. */

@@ -67,8 +67,8 @@ function isLarger(changed: readonly ContentPart[], original: readonly ContentPar
 export function clearOperation(entry: EntryOutline): Operation {
   if (entry.kind === 'note') return { entryId: entry.id, kind: 'clear', measurements: NO_MEASUREMENTS };
   const toolName = entry.toolName ?? 'a tool';
-  const measurements = placeholderMeasurements(CLEARED_TEXT, entry, { letters: toolName.length, counts: 1 });
-  return { entryId: entry.id, kind: 'clear', measurements: { ...measurements, frames: 1 } };
+  const differing = { letters: toolName.length, counts: 1, frames: 1 };
+  return { entryId: entry.id, kind: 'clear', measurements: placeholderMeasurements(CLEARED_TEXT, entry, differing) };
 }
 
 /** A strip, measured from the outline alone. */
@@ -105,15 +105,21 @@ const COUNT_CHARACTERS = 11;
 function placeholderMeasurements(
   template: Measurements,
   entry: EntryOutline,
-  differing: { readonly letters: number; readonly counts: number },
+  differing: { readonly letters: number; readonly counts: number; readonly frames?: number },
 ): Measurements {
   const symbols = differing.counts * COUNT_CHARACTERS;
   return {
-    ...template,
     letters: template.letters + differing.letters,
     symbols: template.symbols + symbols,
+    spaces: template.spaces,
+    whitespaceRuns: template.whitespaceRuns,
+    ideographs: 0,
     dense: template.dense + entry.id.length,
     bytes: template.bytes + differing.letters + symbols + entry.id.length,
+    images: 0,
+    imagePatches: 0,
+    documentPages: 0,
+    frames: differing.frames ?? 0,
   };
 }
 

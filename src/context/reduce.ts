@@ -54,8 +54,10 @@ export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: 
 /** Replaces all media but the newest by markers; at once, so that the provider's cache breaks once. */
 export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
   let kept = 0;
-  for (const entry of state.arrangement.kept.toReversed()) {
-    if (!showsMedia(entry.measurements) || isUnseen(state, entry)) continue;
+  const entries = state.arrangement.kept;
+  for (let index = entries.length - 1; index >= 0; index -= 1) {
+    const entry = entries[index];
+    if (entry === undefined || !showsMedia(entry.measurements) || isUnseen(state, entry)) continue;
     const { images, documentPages } = shownMeasurements(state, draft, entry);
     if (images === 0 && documentPages === 0) continue;
     kept += Math.max(images, 1);
@@ -88,13 +90,16 @@ function clearToolResults(
   const candidates: EntryOutline[] = [];
   let newest = 0;
   let won = 0;
-  for (const entry of state.arrangement.kept.toReversed()) {
-    if (entry.kind !== 'tool_result' || reducer.protectedTools.includes(entry.toolName ?? '')) continue;
+  const entries = state.arrangement.kept;
+  for (let index = entries.length - 1; index >= 0; index -= 1) {
+    const entry = entries[index];
+    if (entry?.kind !== 'tool_result' || reducer.protectedTools.includes(entry.toolName ?? '')) continue;
     if (operationOn(state, draft, entry)?.kind === 'clear') continue;
     const shown = tokensOf(state, shownMeasurements(state, draft, entry));
     newest += shown;
     if (newest <= protect || isUnseen(state, entry) || entry.isError === true) continue;
-    won += Math.max(0, shown - PLACEHOLDER_TOKENS);
+    if (shown <= PLACEHOLDER_TOKENS) continue;
+    won += shown - PLACEHOLDER_TOKENS;
     candidates.push(entry);
   }
   if (won < amount(state, reducer.minimum)) return;
@@ -110,10 +115,13 @@ function clipKind(
   clip: { reducer: Extract<Reducer, { kind: 'clip' }>; kind: ClippedKind; goal: number },
 ): void {
   const { reducer } = clip;
-  const ofKind = state.arrangement.kept.filter((entry) => entry.kind === clip.kind);
-  const candidates = ofKind
-    .slice(0, Math.max(0, ofKind.length - reducer.protectNewest))
-    .filter((entry) => isClippable(state, draft, entry, reducer));
+  const candidates: EntryOutline[] = [];
+  let ofKind = state.arrangement.kept.reduce((count, entry) => count + (entry.kind === clip.kind ? 1 : 0), 0);
+  for (const entry of state.arrangement.kept) {
+    if (entry.kind !== clip.kind) continue;
+    if (ofKind > reducer.protectNewest && isClippable(state, draft, entry, reducer)) candidates.push(entry);
+    ofKind -= 1;
+  }
   if (clip.kind === 'tool_result') candidates.sort((left, right) => size(right) - size(left));
   for (const entry of candidates) {
     if (draft.tokens <= clip.goal) return;

@@ -120,11 +120,13 @@ function completePlan(
   const { layout } = of;
   const { input } = state;
   const cut = layout.cut.firstSequence;
-  const before = input.entries.filter((entry) => entry.sequence < cut);
-  const dropped = before.filter((entry) => entry.sequence > (input.summary?.coveredThroughSequence ?? -Infinity));
-  const splitTurn = isSplit(dropped, layout.cut);
+  // Entries come in order of their sequences.
+  const cutAt = firstFrom(input.entries, cut);
+  const spoken = input.entries
+    .slice(input.summary === null ? 0 : firstFrom(input.entries, input.summary.coveredThroughSequence + 1), cutAt)
+    .filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
+  const splitTurn = spoken.some((entry) => entry.turnId === layout.cut.turnId);
   const maximumOutput = Math.max(1, Math.floor(of.summaryLimit * MODEL_SHARE));
-  const spoken = dropped.filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
   if (spoken.length === 0 || !winsByDropping(state, layout, of.summaryLimit)) return null;
   const draft = draftAfterCut(state, layout, of.summaryLimit);
   const shownNotes = [...carriedNotes(state, cut), ...state.notes.filter((note) => note.sequence >= cut)];
@@ -135,7 +137,7 @@ function completePlan(
     form: of.form,
     firstKeptSequence: cut,
     splitTurn,
-    coveredThroughSequence: before.at(-1)?.sequence ?? null,
+    coveredThroughSequence: input.entries[cutAt - 1]?.sequence ?? null,
     keptUserEntryIds: layout.userEntries.map((entry) => entry.id),
     operations: [...draft.operations.values()],
     parts:
@@ -155,8 +157,10 @@ function winsByDropping(state: PlanningState, layout: Layout, summaryLimit: numb
   return state.tokens - kept > summaryLimit;
 }
 
-function isSplit(dropped: readonly EntryOutline[], cut: Group): boolean {
-  return dropped.some((entry) => entry.turnId === cut.turnId && entry.kind !== 'note' && entry.kind !== 'compaction');
+/** Position of the first entry from `sequence` on; their number when there is none. */
+function firstFrom(entries: readonly EntryOutline[], sequence: number): number {
+  const index = entries.findIndex((entry) => entry.sequence >= sequence);
+  return index === -1 ? entries.length : index;
 }
 
 function draftAfterCut(state: PlanningState, layout: Layout, summaryLimit: number): Draft {

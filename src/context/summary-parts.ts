@@ -13,17 +13,18 @@ const PARTS_MAXIMUM = 48;
 /** A part's summary is at least this long, tokens. */
 const PART_OUTPUT_MINIMUM = 128;
 
-interface SizedEntry {
-  readonly sequence: number;
-  readonly turnId: string;
-  readonly isResult: boolean;
-  /** Of the original as a transcript shows it. */
-  readonly tokens: number;
+/** Entries with what each takes in a transcript, side by side: a plan may hold 50,000, and an object for each would cost more than all sums. */
+interface SizedEntries {
+  readonly entries: readonly EntryOutline[];
+  /** Of the originals as a transcript shows them. */
+  readonly tokens: Float64Array;
 }
 
+/** Positions in the sized entries, `to` excluded. */
 interface Stretch {
   readonly kind: 'history' | 'turn_prefix';
-  readonly entries: readonly SizedEntry[];
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The one part of an extractive summary: written by the program, so no window limits what it reads. */
@@ -49,8 +50,8 @@ export function summaryParts(
     readonly maximumOutput: number;
   },
 ): PlanPart[] {
-  const sized = plan.dropped.map((entry) => sizedEntry(input, entry));
-  const stretches = splitStretches(sized, plan.splitTurnId);
+  const sized = sizeEntries(input, plan.dropped);
+  const stretches = splitStretches(plan.dropped, plan.splitTurnId);
   const frame: RequestFrame = {
     limit: summaryRequestLimit(input.summarizer, plan.maximumOutput),
     overhead: requestOverhead(input),
@@ -58,11 +59,12 @@ export function summaryParts(
     maximumOutput: plan.maximumOutput,
   };
   const mayBeOne = stretches.length === 1 || input.policy.summary.splitTurn === 'together';
-  const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized);
-  if (!mayBeOne || inputTokens > frame.limit) return partsWithMerge(stretches, frame);
+  const all = { from: 0, to: plan.dropped.length };
+  const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized, all);
+  if (!mayBeOne || inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
   const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
   const { maximumOutput } = plan;
-  return [readingPart({ kind, entries: sized }, { number: 1, inputTokens, maximumOutput })];
+  return [readingPart(sized, { kind, ...all }, { number: 1, inputTokens, maximumOutput })];
 }
 
 /** What a summary request holds besides the transcript. Tokens. */
@@ -73,17 +75,17 @@ interface RequestFrame {
   readonly maximumOutput: number;
 }
 
-function partsWithMerge(stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] {
+function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] {
   const room = Math.max(1, frame.limit - frame.overhead);
-  const packed = packAll(stretches, room);
+  const packed = packAll(sized, stretches, room);
   const forTexts = Math.max(0, room - Math.min(frame.previousTokens, room * PREVIOUS_SHARE));
   const maximumOutput = Math.max(
     Math.min(PART_OUTPUT_MINIMUM, frame.maximumOutput),
     Math.floor(Math.min(frame.maximumOutput, forTexts / packed.length)),
   );
   const parts = packed.map((stretch, index) => {
-    const inputTokens = Math.min(frame.limit, frame.overhead + sumTokens(stretch.entries));
-    return readingPart(stretch, { number: index + 1, inputTokens, maximumOutput });
+    const inputTokens = Math.min(frame.limit, frame.overhead + sumTokens(sized, stretch));
+    return readingPart(sized, stretch, { number: index + 1, inputTokens, maximumOutput });
   });
   const mergeTokens = frame.overhead + frame.previousTokens + parts.length * maximumOutput;
   const merge: PlanPart = {
@@ -97,82 +99,88 @@ function partsWithMerge(stretches: readonly Stretch[], frame: RequestFrame): Pla
 }
 
 /** As many parts as the summarizer's window asks for; when those are too many, larger ones that are shortened when read. */
-function packAll(stretches: readonly Stretch[], room: number): Stretch[] {
+function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: number): Stretch[] {
   for (let size = room; ; size *= 1.5) {
-    const packed = stretches.flatMap((stretch) => packStretch(stretch, size));
+    const packed = stretches.flatMap((stretch) => packStretch(sized, stretch, size));
     if (packed.length < PARTS_MAXIMUM || packed.length === stretches.length) return packed;
   }
 }
 
-function splitStretches(dropped: readonly SizedEntry[], splitTurnId: string | null): Stretch[] {
+function splitStretches(dropped: readonly EntryOutline[], splitTurnId: string | null): Stretch[] {
+  const to = dropped.length;
   const border = splitTurnId === null ? -1 : dropped.findIndex((entry) => entry.turnId === splitTurnId);
-  if (border === -1) return [{ kind: 'history', entries: dropped }];
-  const stretches: Stretch[] = [
-    { kind: 'history', entries: dropped.slice(0, border) },
-    { kind: 'turn_prefix', entries: dropped.slice(border) },
+  if (border === -1) return [{ kind: 'history', from: 0, to }];
+  const stretches: readonly Stretch[] = [
+    { kind: 'history', from: 0, to: border },
+    { kind: 'turn_prefix', from: border, to },
   ];
-  return stretches.filter((stretch) => stretch.entries.length > 0);
+  return stretches.filter((stretch) => stretch.from < stretch.to);
 }
 
 /**
  * Consecutive groups of at most `size` tokens, so that a part sees each call with its results. A
  * larger group is taken apart; a larger single entry stands alone and is shortened when read.
  */
-function packStretch(stretch: Stretch, size: number): Stretch[] {
-  const packed: SizedEntry[][] = [];
-  let open: SizedEntry[] = [];
+function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stretch[] {
+  const packed: Stretch[] = [];
+  let open = stretch.from;
   let tokens = 0;
-  const add = (entries: readonly SizedEntry[]): void => {
-    const added = sumTokens(entries);
-    if (added > size && entries.length > 1) {
-      for (const entry of entries) add([entry]);
+  const add = (from: number, to: number): void => {
+    const added = sumTokens(sized, { from, to });
+    if (added > size && to - from > 1) {
+      for (let index = from; index < to; index += 1) add(index, index + 1);
       return;
     }
-    if (open.length > 0 && tokens + added > size) {
-      packed.push(open);
-      open = [];
+    if (from > open && tokens + added > size) {
+      packed.push({ kind: stretch.kind, from: open, to: from });
+      open = from;
       tokens = 0;
     }
-    open.push(...entries);
     tokens += added;
   };
-  for (const group of groupsInOrder(stretch.entries)) add(group);
-  if (open.length > 0) packed.push(open);
-  return packed.map((entries) => ({ kind: stretch.kind, entries }));
+  for (let from = stretch.from; from < stretch.to;) {
+    const to = groupEnd(sized.entries, from, stretch.to);
+    add(from, to);
+    from = to;
+  }
+  if (open < stretch.to) packed.push({ kind: stretch.kind, from: open, to: stretch.to });
+  return packed;
 }
 
-/** Entries up to the next group border, in order of arrival: parts are ranges of sequences. */
-function groupsInOrder(entries: readonly SizedEntry[]): SizedEntry[][] {
-  const groups: SizedEntry[][] = [];
-  for (const entry of entries) {
-    const open = groups.at(-1);
-    if (entry.isResult && open !== undefined) open.push(entry);
-    else groups.push([entry]);
-  }
-  return groups;
+/** Results belong to what stands before them, in order of arrival: parts are ranges of sequences. */
+function groupEnd(entries: readonly EntryOutline[], from: number, limit: number): number {
+  let end = from + 1;
+  while (end < limit && entries[end]?.kind === 'tool_result') end += 1;
+  return end;
 }
 
 function readingPart(
-  { kind, entries }: Stretch,
+  { entries }: SizedEntries,
+  { kind, from, to }: Stretch,
   of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
 ): PlanPart {
-  const fromSequence = entries[0]?.sequence ?? 0;
-  const toSequence = entries.at(-1)?.sequence ?? 0;
+  const fromSequence = entries[from]?.sequence ?? 0;
+  const toSequence = entries[to - 1]?.sequence ?? 0;
   return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens: Math.ceil(of.inputTokens) };
 }
 
-function sumTokens(entries: readonly SizedEntry[]): number {
+function sumTokens({ tokens }: SizedEntries, { from, to }: { readonly from: number; readonly to: number }): number {
   let sum = 0;
-  for (const entry of entries) sum += entry.tokens;
+  for (let index = from; index < to; index += 1) sum += tokens[index] ?? 0;
   return sum;
 }
 
-/** An original as a transcript shows it: media are one line each. */
-function sizedEntry(input: PlanInput, { sequence, turnId, kind, measurements }: EntryOutline): SizedEntry {
-  const hasMedia = measurements.images > 0 || measurements.documentPages > 0;
-  const read = hasMedia ? { ...measurements, images: 0, imagePatches: 0, documentPages: 0 } : measurements;
-  const tokens = rawTokens(read) * input.calibration.factor + ENTRY_FRAME_TOKENS * (1 + measurements.images);
-  return { sequence, turnId, isResult: kind === 'tool_result', tokens };
+/** Originals as a transcript shows them: media are one line each. */
+function sizeEntries(input: PlanInput, entries: readonly EntryOutline[]): SizedEntries {
+  const tokens = new Float64Array(entries.length);
+  let index = 0;
+  for (const { measurements } of entries) {
+    const hasMedia = measurements.images > 0 || measurements.documentPages > 0;
+    const read = hasMedia ? { ...measurements, images: 0, imagePatches: 0, documentPages: 0 } : measurements;
+    tokens[index] = rawTokens(read) * input.calibration.factor + ENTRY_FRAME_TOKENS * (1 + measurements.images);
+    index += 1;
+  }
+  return { entries, tokens };
 }
 
 /** Prompt, sections and quoted instructions, counted with the longest of the three prompts. */
