@@ -2,7 +2,8 @@
 FROM node:22.21.1-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=optional
+# With optional packages: the compilers' binaries for this platform are such.
+RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev --omit=optional
 
@@ -11,15 +12,21 @@ FROM node:22.21.1-bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 ENV NODE_ENV=production
-COPY --from=build /app/package.json ./
+COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/migrations ./migrations
+# Not the set-up itself: the program reads the Node version that it needs from here.
+COPY --from=build /app/scripts/setup ./scripts/setup
+COPY --from=build /app/scripts/versions.json ./scripts/versions.json
 RUN mkdir /workspace && chown node:node /workspace
 USER node
+# The worker reads holdfast.yaml in the folder that it starts in, and relative workspaces begin there. Without one, its
+# agent is `default` and the folder is the workspace. Mount the file read-only: agents write in this folder.
+WORKDIR /workspace
 VOLUME /workspace
-# Written by the worker every second while both of its task queues are polled; see `holdfast worker --help`.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "bin/holdfast.js", "doctor", "--only", "temporal,postgres"]
-ENTRYPOINT ["node", "bin/holdfast.js"]
+# Whether both servers of the worker answer; --help of `doctor` names the other checks.
+HEALTHCHECK --interval=10s --timeout=10s --start-period=30s CMD ["node", "/app/bin/holdfast.js", "doctor", "--only", "temporal,postgres"]
+ENTRYPOINT ["node", "/app/bin/holdfast.js"]
 CMD ["worker"]

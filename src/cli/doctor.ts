@@ -1,5 +1,6 @@
-import { Command } from 'commander';
-import type { Finding } from '../local/doctor/finding.ts';
+import { Command, InvalidArgumentError } from 'commander';
+import { CHECK_NAMES } from '../local/doctor/finding.ts';
+import type { CheckName, Finding } from '../local/doctor/finding.ts';
 import type { JsonOption } from './holdfast-command.ts';
 
 const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok     ', warning: 'warning', broken: 'broken ' };
@@ -29,7 +30,10 @@ async function doctor(options: DoctorOptions): Promise<void> {
     import('../local/stack-file.ts'),
   ]);
   const { environment, findings: mistakes } = await readConfiguration();
-  const findings = [...(await examine({ environment, directory: options.directory ?? stateDirectory() })), ...mistakes];
+  const { only } = options;
+  const directory = options.directory ?? stateDirectory();
+  const examined = await examine({ environment, directory, ...(only !== undefined && { only }) });
+  const findings = [...examined, ...mistakes];
   const isHealthy = findings.every(({ status }) => status !== 'broken');
   const text =
     options.json === true ? JSON.stringify({ healthy: isHealthy, findings }) : findings.map(formatFinding).join('\n');
@@ -39,6 +43,18 @@ async function doctor(options: DoctorOptions): Promise<void> {
 
 interface DoctorOptions extends JsonOption {
   readonly directory?: string;
+  readonly only?: readonly CheckName[];
+}
+
+const CHECK_LIST = CHECK_NAMES.join(', ');
+
+/** Reads `temporal,postgres`. @throws InvalidArgumentError naming what is accepted */
+function checkNames(text: string): readonly CheckName[] {
+  return text.split(',').map((part) => {
+    const name = CHECK_NAMES.find((known) => known === part.trim());
+    if (name === undefined) throw new InvalidArgumentError(`"${part}" is no check. Accepted: ${CHECK_LIST}.`);
+    return name;
+  });
 }
 
 /** `holdfast doctor`: what works on this machine, and how to mend what does not. */
@@ -46,10 +62,11 @@ export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Check this machine: versions, ports, disk, Postgres, Temporal, model key, clock')
     .option('--directory <folder>', 'state folder of the local stack; default: .holdfast')
+    .option('--only <checks>', `these checks alone, separated by commas: ${CHECK_LIST}`, checkNames)
     .option('--json', 'one JSON object: healthy, findings (check, status, detail, fix)')
     .addHelpText(
       'after',
-      '\nExample:\n  npx holdfast doctor\n\nExit codes: 0 everything works, 1 something is broken (its line ends with the fix)',
+      '\nExamples:\n  npx holdfast doctor\n  npx holdfast doctor --only temporal,postgres\n\nExit codes: 0 everything works, 1 something is broken (its line ends with the fix)',
     )
     .action(doctor);
 }

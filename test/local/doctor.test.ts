@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { z } from 'zod';
 import { formatFinding } from '../../src/cli/doctor.ts';
 import {
   checkNode,
@@ -15,6 +16,7 @@ import { judgeClock } from '../../src/local/doctor/check-servers.ts';
 import { examine } from '../../src/local/doctor/examine.ts';
 import type { Finding } from '../../src/local/doctor/finding.ts';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
+import { parseOutput, runCli } from '../cli/run-cli.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 
 let project: string;
@@ -189,5 +191,30 @@ describe('the doctor', () => {
     expect(formatFinding({ check: 'disk', status: 'ok', detail: 'fine', fix: null })).toBe(
       'ok       disk          fine',
     );
+  });
+});
+
+describe('doctor --only', () => {
+  const schema = z.object({ healthy: z.boolean(), findings: z.array(z.object({ check: z.string() })) });
+
+  test('asks the named servers alone, as the healthcheck of the image does', async () => {
+    const environment = { DATABASE_URL: inject('databaseUrl'), TEMPORAL_ADDRESS: inject('temporalAddress') };
+    const result = await runCli(['doctor', '--only', 'temporal,postgres', '--json'], {
+      directory: project,
+      environment,
+    });
+    expect(result.code).toBe(0);
+    expect(parseOutput(result, schema).findings.map(({ check }) => check)).toEqual(['Postgres', 'clock', 'Temporal']);
+    const gone = { ...environment, TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
+    const broken = await runCli(['doctor', '--only', 'temporal'], { directory: project, environment: gone });
+    expect(broken).toMatchObject({ code: 1, stdout: expect.stringMatching(/^broken {3}Temporal/) });
+    expect(await readdir(project)).toEqual([]);
+  });
+
+  test('names what it accepts', async () => {
+    const result = await runCli(['doctor', '--only', 'temporal,database'], { directory: project });
+    expect(result.code).not.toBe(0);
+    expect(result.stderr).toContain('"database" is no check');
+    expect(result.stderr).toContain('postgres, temporal, model-key');
   });
 });

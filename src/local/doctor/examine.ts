@@ -5,13 +5,15 @@ import { isStackRunning } from '../stack.ts';
 import { checkDisk, checkNode, checkPackages, checkTemporalCli, checkWritable } from './check-installation.ts';
 import { checkModelKeys } from './check-model-key.ts';
 import { checkPorts, checkPostgres, checkTemporal } from './check-servers.ts';
-import { broken } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { CHECK_NAMES, broken } from './finding.ts';
+import type { CheckName, Finding } from './finding.ts';
 
 export interface ExamineOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** State folder of the local stack. */
   readonly directory: string;
+  /** Only these checks. Default: all. */
+  readonly only?: readonly CheckName[];
 }
 
 function given(environment: NodeJS.ProcessEnv, name: string): string | null {
@@ -36,9 +38,12 @@ function readStackOrFinding(directory: string): { stack: Stack | null; findings:
   }
 }
 
-/** All checks, in the order in which a person would fix what they find. */
-export async function examine({ environment, directory }: ExamineOptions): Promise<Finding[]> {
-  const { stack, findings } = readStackOrFinding(directory);
+/**
+ * The checks, in the order in which a person would fix what they find. Those that are not asked for are not run, so a
+ * healthcheck of two servers neither writes to the disk nor asks a provider.
+ */
+export async function examine({ environment, directory, only }: ExamineOptions): Promise<Finding[]> {
+  const { stack, findings: stackFindings } = readStackOrFinding(directory);
   const running = runningStack(directory, stack);
   const databaseUrl =
     given(environment, 'DATABASE_URL') ??
@@ -47,14 +52,17 @@ export async function examine({ environment, directory }: ExamineOptions): Promi
   const namespace = given(environment, 'TEMPORAL_NAMESPACE') ?? running?.temporal?.namespace ?? 'default';
   const servers = { environment, directory, stack };
   const home = dirname(directory);
-  const [cli, workspace, disk, ports, postgres, temporal, keys] = await Promise.all([
-    checkTemporalCli(environment),
-    checkWritable(home),
-    checkDisk(home),
-    checkPorts(servers),
-    checkPostgres(servers, databaseUrl),
-    checkTemporal(servers, temporalAddress, namespace),
-    checkModelKeys(environment),
-  ]);
-  return [checkNode(), checkPackages(), cli, workspace, disk, ports, ...findings, ...postgres, temporal, ...keys];
+  const checks: Readonly<Record<CheckName, () => Promise<readonly Finding[]>>> = {
+    node: async () => [checkNode()],
+    packages: async () => [checkPackages()],
+    'temporal-cli': async () => [await checkTemporalCli(environment)],
+    workspace: async () => [await checkWritable(home)],
+    disk: async () => [await checkDisk(home)],
+    ports: async () => [await checkPorts(servers), ...stackFindings],
+    postgres: () => checkPostgres(servers, databaseUrl),
+    temporal: async () => [await checkTemporal(servers, temporalAddress, namespace)],
+    'model-key': () => checkModelKeys(environment),
+  };
+  const chosen = CHECK_NAMES.filter((name) => only === undefined || only.includes(name));
+  return (await Promise.all(chosen.map((name) => checks[name]()))).flat();
 }

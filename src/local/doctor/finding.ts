@@ -1,3 +1,18 @@
+/** What `holdfast doctor --only` accepts, in the order in which a person would fix what they find. */
+export const CHECK_NAMES = [
+  'node',
+  'packages',
+  'temporal-cli',
+  'workspace',
+  'disk',
+  'ports',
+  'postgres',
+  'temporal',
+  'model-key',
+] as const;
+
+export type CheckName = (typeof CHECK_NAMES)[number];
+
 /** What one check of the doctor found. */
 export interface Finding {
   readonly check: string;
