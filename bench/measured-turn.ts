@@ -50,8 +50,9 @@ export async function runTurn(
     timeoutMilliseconds: PATIENCE_MILLISECONDS,
     signal: stack.signal,
   });
-  if (turn.outcome !== 'completed' || turn.steps !== steps + 1) {
-    throw new Error(`a turn of ${steps} steps ended as ${turn.outcome} after ${turn.steps} answers`);
+  const answers = turn.state === 'served' ? 0 : turn.steps;
+  if (turn.outcome !== 'completed' || answers !== steps + 1) {
+    throw new Error(`a turn of ${steps} steps ended as ${turn.outcome} after ${answers} answers`);
   }
   return { ...measured, conversationId: sent.conversationId };
 }

@@ -19,6 +19,7 @@ export type {
   StartTaskOptions,
   StoredSummary,
   TimelineEvent,
+  ServedCommand,
   TurnSummary,
   WatchOptions,
   WatchUpdate,

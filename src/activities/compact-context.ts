@@ -28,7 +28,7 @@ export async function compactContext(
   const check = await readFit(database, turn);
   const budget = budgetFor(check.policy, check.modelLimits);
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
-  const fits: CompactContextResult = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } };
+  const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;
   if (check.plannedCompactionId !== null) {
     return { kind: 'planned', planned: describePlan(await getCompaction(database, check.plannedCompactionId)) };
   }
@@ -48,8 +48,13 @@ export async function compactContext(
     dependencies.reachCrashPoint('compactContext:planned');
     return { kind: 'planned', planned: describePlan(compaction) };
   }
-  if (forced === 'manual') await declineCompaction(database, turn);
-  if (result.kind === 'fits' || mayGoOn(forced, tokens, budget.inputBudget)) return fits;
+  if (forced === 'manual') {
+    const reason = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
+    await declineCompaction(database, turn, { reason, tokens });
+  }
+  if (result.kind === 'fits' || mayGoOn(forced, tokens, budget.inputBudget)) {
+    return forced === 'manual' ? { ...fits, declined: true } : fits;
+  }
   await recordEvent(database, { turn, kind: 'compaction_exhausted', data: { ...result.breakdown } });
   return { kind: 'exhausted', tokens: result.tokens };
 }

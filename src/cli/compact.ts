@@ -84,7 +84,8 @@ function report(output: Output, conversationId: string, end: CompactionEnd, json
       if (!json) output.line(`See its text: npx holdfast summaries ${shortId(conversationId)}`);
       return;
     case 'nothing':
-      if (!json) output.line('Nothing was left to compact.');
+      // Why is a line of the timeline already.
+      if (!json && end.reason === null) output.line('Nothing was left to compact.');
       return;
     case 'failed':
       if (!json)

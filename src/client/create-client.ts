@@ -18,7 +18,7 @@ import { HoldfastClientError, clientError } from './errors.ts';
 import { findPassages, listConversationEntries, listStoredSummaries, openStoredEntry } from './memory.ts';
 import { waitForEndedTurn } from './outcome.ts';
 import { listPastCalls, rebuildView } from './past-view.ts';
-import type { HoldfastClient, MessageContent, SentMessage } from './types.ts';
+import type { HoldfastClient, MessageContent, SentMessage, ServedCommand } from './types.ts';
 import { watchConversation } from './watch.ts';
 
 export interface ClientOptions {
@@ -138,6 +138,14 @@ function senders(
   };
 }
 
+const SERVED_COMMAND: ServedCommand = {
+  turnId: null,
+  state: 'served',
+  outcome: 'nothing_to_do',
+  reason: null,
+  explanation: 'No turn was running: the command had nothing to act on.',
+};
+
 type Readers = Omit<HoldfastClient, keyof ReturnType<typeof senders> | 'watch' | 'close'>;
 
 function readers(database: Database): Readers {
@@ -158,7 +166,11 @@ function readers(database: Database): Readers {
     getContext: (id) => guarded(() => describeContext(database, id)),
     getView: (options) => guarded(() => rebuildView(database, options)),
     listModelCalls: (options) => guarded(() => listPastCalls(database, options)),
-    waitForOutcome: (options) => guarded(async () => summarizeTurn(await waitForEndedTurn(database, options))),
+    waitForOutcome: (options) =>
+      guarded(async () => {
+        const ended = await waitForEndedTurn(database, options);
+        return ended === 'served' ? SERVED_COMMAND : summarizeTurn(ended);
+      }),
   };
 }
 

@@ -7,7 +7,10 @@ import { HoldfastClientError } from './errors.ts';
 /** Looked for this often without a notification, which can be lost with its connection. Milliseconds. */
 const LOOK_INTERVAL_MILLISECONDS = 2_000;
 
-/** Waits until the turn that took a message has ended, and returns its row: the row is the truth, not the workflow's result. */
+/**
+ * Waits until the turn that took a message has ended, and returns its row: the row is the truth, not the workflow's result.
+ * `served`: a command that no turn had to take.
+ */
 export async function waitForEndedTurn(
   database: Database,
   options: {
@@ -16,7 +19,7 @@ export async function waitForEndedTurn(
     timeoutMilliseconds?: number | undefined;
     signal?: AbortSignal | undefined;
   },
-): Promise<TurnRow> {
+): Promise<TurnRow | 'served'> {
   const { conversationId, messageId, timeoutMilliseconds, signal } = options;
   let wake = (): void => undefined;
   const listening = await database.listen(EVENTS_CHANNEL, (payload) => {
@@ -40,6 +43,7 @@ export async function waitForEndedTurn(
         );
       }
       if (found.state === 'taken' && found.turn.outcome !== null) return found.turn;
+      if (found.state === 'served') return 'served';
       signal?.throwIfAborted();
       if (Date.now() >= deadline) {
         throw new HoldfastClientError(

@@ -66,6 +66,16 @@ export interface TurnSummary {
   readonly breakdown: WindowBreakdown | null;
 }
 
+/** A command that found nothing to act on, such as a stop for an idle conversation: no turn took it. */
+export interface ServedCommand {
+  readonly turnId: null;
+  readonly state: 'served';
+  readonly outcome: 'nothing_to_do';
+  readonly reason: null;
+  /** One sentence for a person. */
+  readonly explanation: string;
+}
+
 export interface Conversation {
   readonly conversationId: string;
   readonly agent: string;
@@ -249,12 +259,16 @@ export interface HoldfastClient {
   /** Events in order, each once, and live text between them, until the signal aborts. */
   watch(options: WatchOptions): AsyncIterable<WatchUpdate>;
   /** The turn that took the message, once it has ended. @param options.timeoutMilliseconds default: no limit. */
+  /**
+   * Waits until the turn that took the message or command has ended. A command that found nothing to act on is answered
+   * as soon as it was looked at. @throws HoldfastClientError `timeout`, `invalid_argument` (no such message)
+   */
   waitForOutcome(options: {
     readonly conversationId: string;
     readonly messageId: string;
     readonly timeoutMilliseconds?: number;
     readonly signal?: AbortSignal;
-  }): Promise<TurnSummary>;
+  }): Promise<TurnSummary | ServedCommand>;
   /** Waits up to 2 s for doorbells still under way, then closes the connections. */
   close(): Promise<void>;
 }

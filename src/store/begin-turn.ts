@@ -5,6 +5,7 @@ import type { Database, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
+import { notifyWatchers } from './event-writer.ts';
 import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
 import type { WaitingMessage } from './inbox.ts';
 import { measurementsText } from './measurement-columns.ts';
@@ -76,7 +77,12 @@ export async function beginTurn(
   }
   const { agent, ...settings } = conversation;
   const snapshot = await sources.snapshotFor(agent, settings);
-  return writeEvents(sql, conversationId, (source) => begin(source, request, snapshot, sources.closeToolCall));
+  const begun = await writeEvents(sql, conversationId, (source) =>
+    begin(source, request, snapshot, sources.closeToolCall),
+  );
+  // No event tells of a command that found nothing to act on; who waits for it is woken.
+  if (begun.kind === 'nothing_waiting') await notifyWatchers(sql, conversationId, 0);
+  return begun;
 }
 
 interface LockedRow {

@@ -89,21 +89,34 @@ export async function appendMessages({ sql, turn, event }: Writer, messages: rea
     update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now() where id = any(${ids})`;
 }
 
-/** Commands that have been served no longer wait. `turnId` null: nothing was there to serve them. */
+/** Commands that have been served no longer wait; returns how many there were. `turnId` null: nothing was there to serve them. */
 export async function consumeCommands(
   sql: Transaction,
   commands: { readonly conversationId: string; readonly kind: 'stop' | 'compact'; readonly turnId: string | null },
-): Promise<void> {
-  await sql`
+): Promise<number> {
+  const { count } = await sql`
     update messages set turn_id = ${commands.turnId}, consumed_at = holdfast_now()
     where conversation_id = ${commands.conversationId} and kind = ${commands.kind} and consumed_at is null`;
+  return count;
 }
 
+/** Why a request to compact is declined. `irreducible`: what fills the window may not be compacted. */
+export type DeclineReason = 'nothing_to_compact' | 'irreducible';
+
 /**
- * The requested compaction has nothing to do: the request counts as served.
+ * The requested compaction has nothing to do: the request counts as served, and the timeline says why. Repeating it
+ * writes nothing.
+ * @param tokens of the view
  * @throws StoreError `stale_epoch`
  */
-export async function declineCompaction(sql: Database, turn: TurnReference): Promise<void> {
+export async function declineCompaction(
+  sql: Database,
+  turn: TurnReference,
+  { reason, tokens }: { readonly reason: DeclineReason; readonly tokens: number },
+): Promise<void> {
   const { conversationId, turnId } = turn;
-  await writeAsTurn(sql, turn, (writer) => consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId }));
+  await writeAsTurn(sql, turn, async (writer) => {
+    const declined = await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
+    if (declined > 0) await writer.event('compaction_declined', { reason, tokens });
+  });
 }

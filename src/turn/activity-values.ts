@@ -80,7 +80,8 @@ export interface PlannedPart {
 }
 
 export type CompactContextResult =
-  | { readonly kind: 'fits'; readonly view: ViewReference }
+  /** `declined`: a compaction was asked for, and there was nothing to make smaller. */
+  | { readonly kind: 'fits'; readonly view: ViewReference; readonly declined?: true }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
   | { readonly kind: 'exhausted'; readonly tokens: number };
 

@@ -123,7 +123,8 @@ function noteLook(progress: TurnProgress, look: InboxLook): void {
 async function obeyCommand(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
   progress.callNumber += 1;
   const context = await fitContext(activities, progress, display);
-  return { outcome: 'completed', reason: context.kind === 'exhausted' ? 'nothing_to_compact' : null };
+  const isDeclined = context.kind === 'exhausted' || context.declined === true;
+  return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
 }
 
 /** The loop: messages, context, model, tools, until the model answers without a tool call. */

@@ -5,7 +5,7 @@ import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
 
 export type FittedContext =
-  | { readonly kind: 'ready'; readonly view: ViewReference }
+  | { readonly kind: 'ready'; readonly view: ViewReference; readonly declined?: true }
   | { readonly kind: 'exhausted'; readonly tokens: number };
 
 /**
@@ -24,7 +24,7 @@ export async function fitContext(
   });
   if (check.kind === 'fits') {
     progress.forced = null;
-    return { kind: 'ready', view: check.view };
+    return { kind: 'ready', view: check.view, ...(check.declined === true && { declined: true }) };
   }
   if (check.kind === 'exhausted') return check;
   let planned = check.planned;

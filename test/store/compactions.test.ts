@@ -94,7 +94,13 @@ describe('a compact command', () => {
     const turn = await turnWithSteps(sql);
     const { conversationId } = turn;
     await send(sql, { conversationId, kind: 'compact' });
-    await declineCompaction(sql, turn);
+    const why = { reason: 'nothing_to_compact', tokens: 900 } as const;
+    await declineCompaction(sql, turn, why);
+    // Repeated after a crash: the request was served, and nothing is told twice.
+    await declineCompaction(sql, turn, why);
+    const declined = await sql`
+      select data from events where conversation_id = ${conversationId} and kind = 'compaction_declined'`;
+    expect(declined.map(({ data }) => data)).toEqual([why]);
     expect(await lookAtInbox(sql, turn)).toMatchObject({ compactRequested: false });
     await send(sql, { conversationId, kind: 'compact' });
     const { compactionId } = (await plan(sql, turn)).compaction;

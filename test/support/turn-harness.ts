@@ -144,6 +144,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
           ? await client.startTask({ task, ...(model !== undefined && { model }) })
           : await client.sendMessage({ conversationId, content: task, mode: 'queue' });
       const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds });
+      if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
       return { ...turn, conversationId: sent.conversationId };
     },
     fault: async (fault) => control(simulator.url, 'POST', 'faults', fault),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ListedEntry } from '../../src/client/types.ts';
+import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { textOf } from '../../src/context/content.ts';
@@ -38,6 +38,16 @@ afterAll(() => harness.stop());
 
 const shown = (entries: readonly ListedEntry[]): string[] =>
   entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`);
+
+async function eventsOf(conversationId: string): Promise<TimelineEvent[]> {
+  const { eventCount } = await harness.client.getConversation(conversationId);
+  const events: TimelineEvent[] = [];
+  for await (const update of harness.client.watch({ conversationId, liveText: false })) {
+    if (update.type === 'event') events.push(update.event);
+    if (events.length === eventCount) break;
+  }
+  return events;
+}
 
 async function startHolding(name: string): Promise<{ conversationId: string; messageId: string }> {
   const sent = await harness.client.startTask({ task: `Call hold with {"name": "${name}"}` });
@@ -100,21 +110,26 @@ test('after a terminate the next message repairs the conversation: the dead turn
   held.get('terminated')?.release();
 });
 
-test('a stop for an idle conversation is taken and changes nothing', async () => {
+test('a stop for an idle conversation is taken, answered at once and changes nothing', async () => {
   const turn = await harness.runTask('Say idle');
-  await harness.client.stop({ conversationId: turn.conversationId });
-  await waitUntil(
-    'the stop is taken',
-    async () => (await harness.client.getConversation(turn.conversationId)).waitingMessages === 0,
-  );
+  const sent = await harness.client.stop({ conversationId: turn.conversationId });
+  const served = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(served).toMatchObject({ state: 'served', turnId: null, outcome: 'nothing_to_do' });
+  expect((await harness.client.getConversation(turn.conversationId)).waitingMessages).toBe(0);
+  // Asked again, with no worker needed.
+  expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100 })).toEqual(served);
   expect((await harness.runTask('Say on', { conversationId: turn.conversationId })).outcome).toBe('completed');
 });
 
-test('a compaction asked of an idle conversation is a turn with no step', async () => {
+test('a compaction asked of an idle conversation is a turn with no step, and the timeline says why it was declined', async () => {
   const turn = await harness.runTask('Say idle');
   const asked = await harness.client.requestCompaction({ conversationId: turn.conversationId });
   const compaction = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
-  expect(compaction).toMatchObject({ outcome: 'completed', steps: 0 });
+  expect(compaction).toMatchObject({ outcome: 'completed', steps: 0, reason: 'nothing_to_compact' });
+  const events = await eventsOf(turn.conversationId);
+  expect(events.filter(({ kind }) => kind === 'compaction_declined')).toMatchObject([
+    { turnId: compaction.turnId, data: { reason: 'nothing_to_compact', tokens: expect.any(Number) } },
+  ]);
 });
 
 test('sending the same message id twice enters it once; other content under the id is refused', async () => {

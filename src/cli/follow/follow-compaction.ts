@@ -7,13 +7,11 @@ import type { Display } from './display.ts';
 
 export type CompactionEnd =
   | { readonly kind: 'committed'; readonly compaction: CompactionFacts }
-  | { readonly kind: 'nothing' }
+  /** Declined, and why; `null` when an older worker did not say. */
+  | { readonly kind: 'nothing'; readonly reason: string | null }
   | { readonly kind: 'failed'; readonly reason: string | null }
   /** The signal aborted. */
   | { readonly kind: 'left' };
-
-/** Model calls begun since the request was taken after which there was nothing to compact: the first may have been on its way. */
-const CALLS_WITHOUT_COMPACTION = 2;
 
 /** Sends the request and shows the compaction that follows, and of the turn nothing else. */
 export async function followCompaction(options: {
@@ -28,7 +26,6 @@ export async function followCompaction(options: {
   const { eventCount: afterSequence, turn } = await client.getConversation(conversationId);
   await options.request();
   let state = stateAtRequest(turn);
-  let calls = 0;
   display.show(state, []);
   for await (const update of client.watch({ conversationId, afterSequence, liveText: false, signal })) {
     if (update.type !== 'event') continue;
@@ -36,15 +33,16 @@ export async function followCompaction(options: {
     const applied = applyEvent(state, event, null);
     state = heardNow(applied.state);
     display.show(state, isShown(event) ? applied.items : []);
-    if (event.kind === 'call_started' && event.call.attempt === 1 && (await isTaken(client, conversationId)))
-      calls += 1;
-    const end = endOf(event, calls);
-    if (end !== null) return end;
+    const end = endOf(event);
+    if (end === null) continue;
+    // A turn that ended before it looked at the request leaves it to the next one.
+    if (event.kind === 'turn_ended' && !(await isTaken(client, conversationId))) continue;
+    return end;
   }
   return { kind: 'left' };
 }
 
-/** Whether the turn has taken the request; until then its model calls say nothing. */
+/** Whether a turn has taken the request. */
 async function isTaken(client: HoldfastClient, conversationId: string): Promise<boolean> {
   const { waitingMessages } = await client.getConversation(conversationId);
   return waitingMessages === 0;
@@ -64,13 +62,16 @@ function isShown({ kind }: ReadEvent): boolean {
   return kind.startsWith('compaction_') || kind === 'part_written' || kind === 'part_failed' || kind === 'form_failed';
 }
 
-function endOf(event: ReadEvent, calls: number): CompactionEnd | null {
+function endOf(event: ReadEvent): CompactionEnd | null {
   if (event.kind === 'compaction_committed') return { kind: 'committed', compaction: event.compaction };
+  if (event.kind === 'compaction_declined') return { kind: 'nothing', reason: event.reason };
   if (event.kind === 'compaction_exhausted' || event.kind === 'compaction_abandoned') {
     return { kind: 'failed', reason: event.kind };
   }
   if (event.kind === 'turn_ended') {
-    return event.outcome === 'completed' ? { kind: 'nothing' } : { kind: 'failed', reason: event.outcome };
+    return event.outcome === 'completed'
+      ? { kind: 'nothing', reason: null }
+      : { kind: 'failed', reason: event.outcome };
   }
-  return calls >= CALLS_WITHOUT_COMPACTION ? { kind: 'nothing' } : null;
+  return null;
 }

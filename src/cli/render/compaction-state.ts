@@ -27,7 +27,8 @@ type CompactionEvent = Extract<
       | 'form_failed'
       | 'compaction_committed'
       | 'compaction_exhausted'
-      | 'compaction_abandoned';
+      | 'compaction_abandoned'
+      | 'compaction_declined';
   }
 >;
 
@@ -62,6 +63,8 @@ export function applyCompaction(running: RunningCompaction | null, event: Compac
     }
     case 'compaction_abandoned':
       return { compaction: null, tokens: null, items: [warn('The compaction was given up.')] };
+    case 'compaction_declined':
+      return { ...unchanged, items: [{ kind: 'notice', level: 'information', text: declined(event) }] };
   }
 }
 
@@ -89,6 +92,13 @@ function committed(
     tokens: known.tokensAfter,
     items: [{ kind: 'compaction_done', compaction, durationMilliseconds }],
   };
+}
+
+function declined({ reason, tokens }: CompactionEvent & { readonly kind: 'compaction_declined' }): string {
+  const size = tokens === null ? '' : ` of ${formatCount(tokens)} tokens`;
+  return reason === 'irreducible'
+    ? `Nothing was compacted: nothing in the view${size} may be made smaller.`
+    : `Nothing was compacted: a summary would not make the view${size} smaller.`;
 }
 
 function partFailure(event: CompactionEvent & { readonly kind: 'part_failed' }): string {

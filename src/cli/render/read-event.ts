@@ -44,6 +44,7 @@ export type ReadEvent = EventPlace &
     | { readonly kind: 'compaction_committed'; readonly compaction: CompactionFacts }
     | { readonly kind: 'compaction_exhausted'; readonly tokens: number | null }
     | { readonly kind: 'compaction_abandoned' }
+    | { readonly kind: 'compaction_declined'; readonly reason: string | null; readonly tokens: number | null }
     | { readonly kind: 'late_result' }
     | { readonly kind: 'quiet' }
     | { readonly kind: 'other'; readonly name: string; readonly details: string }
@@ -156,6 +157,8 @@ function readCompaction(kind: string, data: Data): Unplaced<ReadEvent> | null {
       return { kind: 'compaction_exhausted', tokens: number(data, 'tokens', 'tokensBefore') };
     case 'compaction_abandoned':
       return { kind: 'compaction_abandoned' };
+    case 'compaction_declined':
+      return { kind: 'compaction_declined', reason: text(data, 'reason'), tokens: number(data, 'tokens') };
     default:
       return null;
   }

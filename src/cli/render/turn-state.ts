@@ -129,7 +129,8 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
     case 'form_failed':
     case 'compaction_committed':
     case 'compaction_exhausted':
-    case 'compaction_abandoned': {
+    case 'compaction_abandoned':
+    case 'compaction_declined': {
       const { compaction, tokens, items } = applyCompaction(state.compaction, event);
       return { state: { ...state, compaction, tokens: tokens ?? state.tokens }, items };
     }
