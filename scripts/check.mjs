@@ -1,6 +1,7 @@
 // `npm run check`: everything that must hold before the tests are worth their time. Prints only what failed.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { changedKeptHistories, describeChanges } from './kept-histories.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -26,5 +27,14 @@ for (const [name, command, args] of checks) {
     failed += 1;
     console.log(`failed  ${name} (${seconds} s)\n${stdout}${stderr}`);
   }
+}
+
+const { changes, notice } = changedKeptHistories(root);
+if (notice !== null) console.log(`note    ${notice}`);
+if (changes.length === 0) {
+  console.log('ok      kept histories');
+} else {
+  failed += 1;
+  console.log(`failed  kept histories\n${describeChanges(changes)}`);
 }
 process.exitCode = failed === 0 ? 0 : 1;

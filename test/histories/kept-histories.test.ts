@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { changedKeptHistories, describeChanges } from '../../scripts/kept-histories.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FIRST = 'test/histories/kept/1.0.0/first.json';
+const SECOND = 'test/histories/kept/1.0.0/second.json';
+const MANIFEST = 'test/histories/manifest.json';
+
+let folder: string;
+let clone: string;
+
+const git = (...args: readonly string[]): string =>
+  execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@localhost', ...args], {
+    cwd: clone,
+    encoding: 'utf8',
+  });
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(clone, path)), { recursive: true });
+  await writeFile(join(clone, path), text);
+}
+
+function commit(subject: string): void {
+  git('add', '--all');
+  git('commit', '--quiet', '--message', subject);
+}
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-kept-'));
+  clone = join(folder, 'clone');
+  await mkdir(clone);
+  git('init', '--quiet', '--initial-branch', 'main');
+  await write(FIRST, '{"events":[1]}');
+  await write(MANIFEST, '{"1.0.0/first.json":"a"}');
+  commit('Keep one');
+  await write(SECOND, '{"events":[2]}');
+  await write(MANIFEST, '{"1.0.0/first.json":"a","1.0.0/second.json":"b"}');
+  commit('Keep another');
+});
+
+afterEach(async () => rm(folder, { recursive: true, force: true }));
+
+const changedPaths = (): readonly string[][] => changedKeptHistories(clone).changes.map(({ paths }) => [...paths]);
+
+describe('kept histories', () => {
+  test('of this project were never changed', () => {
+    const { changes } = changedKeptHistories(ROOT);
+    expect(describeChanges(changes).split('\n').slice(0, -2)).toEqual(['']);
+  });
+
+  test('may be added', () => {
+    expect(changedKeptHistories(clone)).toEqual({ changes: [], notice: null });
+  });
+
+  test('are found changed, although the manifest was renewed with them', async () => {
+    await write(FIRST, '{"events":[9]}');
+    await write(MANIFEST, '{"1.0.0/first.json":"c","1.0.0/second.json":"b"}');
+    expect(changedPaths()).toEqual([[FIRST]]);
+    expect(changedKeptHistories(clone).changes[0]?.commit).toBe('(not committed)');
+    commit('Renew');
+    await write('later.txt', '');
+    commit('Something else');
+    expect(changedPaths()).toEqual([[FIRST]]);
+    expect(describeChanges(changedKeptHistories(clone).changes)).toContain('npm run record-histories');
+  });
+
+  test('are found removed and renamed, each once', async () => {
+    await rm(join(clone, FIRST));
+    commit('Remove');
+    await rename(join(clone, SECOND), join(clone, `${SECOND}.old.json`));
+    commit('Rename');
+    expect(changedPaths()).toEqual([[SECOND], [FIRST]]);
+  });
+
+  test('are found changed by a merge', async () => {
+    git('switch', '--quiet', '--create', 'other');
+    await write('other.txt', '');
+    commit('Other');
+    git('switch', '--quiet', 'main');
+    git('merge', '--quiet', '--no-ff', '--no-commit', 'other');
+    await write(FIRST, '{"events":[9]}');
+    commit('Merge');
+    expect(changedPaths().flat()).toContain(FIRST);
+  });
+
+  test('of a shallow clone are compared as far as it reaches, and that is said', async () => {
+    await write(FIRST, '{"events":[9]}');
+    commit('Change');
+    git('clone', '--quiet', '--depth', '1', pathToFileURL(clone).href, join(folder, 'shallow'));
+    const { changes, notice } = changedKeptHistories(join(folder, 'shallow'));
+    expect(changes).toEqual([]);
+    expect(notice).toContain('its 1 newest commits only');
+  });
+
+  test('of a packed tree without git, also inside of another clone, cannot be judged, and that is said', async () => {
+    const packed = join(clone, 'node_modules', 'holdfast');
+    await mkdir(packed, { recursive: true });
+    expect(existsSync(join(packed, '.git'))).toBe(false);
+    expect(changedKeptHistories(packed)).toEqual({ changes: [], notice: expect.stringContaining('not a git clone') });
+    expect(changedKeptHistories(folder)).toEqual({ changes: [], notice: expect.stringContaining('not a git clone') });
+  });
+});
