@@ -17,6 +17,7 @@ import { simulatorCommand } from './simulator.ts';
 import { startCommand } from './start.ts';
 import { stopCommand } from './stop.ts';
 import { summariesCommand } from './summaries.ts';
+import { verifyCommand } from './verify.ts';
 import { viewCommand } from './view.ts';
 import { watchCommand } from './watch.ts';
 import { workerCommand } from './worker.ts';
@@ -27,7 +28,7 @@ const doctor = (): Command => doctorCommand().summary('check this machine, with 
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
-  ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, doctor]],
+  ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, verifyCommand, doctor]],
 ];
 
 /** The whole command line, without running it. */

@@ -1,0 +1,116 @@
+import type { Database, Fragment } from '../store/database.ts';
+import type { Breach, Invariant, VerifyScope } from './invariant.ts';
+
+/** The condition that keeps a query to the scope's conversation. */
+export function inScope(sql: Database, column: Fragment, { conversationId }: VerifyScope): Fragment {
+  return conversationId === null ? sql`true` : sql`${column} = ${conversationId}`;
+}
+
+/** What the log of entries, messages and events must look like. */
+export const LOG_INVARIANTS: readonly Invariant[] = [
+  {
+    name: 'log_without_gaps',
+    holds: 'the entries of a conversation are numbered from 1 without a gap, and the conversation knows the last one',
+    find: (sql, scope) => sql<Breach[]>`
+      select c.id as "conversationId", 'entries' as subject,
+        format('%s entries, the last number %s, the conversation says %s', count(e.id), coalesce(max(e.sequence), 0), c.last_sequence) as found
+      from conversations c left join entries e on e.conversation_id = c.id
+      where ${inScope(sql, sql`c.id`, scope)}
+      group by c.id
+      having count(e.id) <> c.last_sequence or coalesce(max(e.sequence), 0) <> c.last_sequence
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'head_is_newest',
+    holds: 'the head of a conversation is the newest entry of its branch',
+    find: (sql, scope) => sql<Breach[]>`
+      select c.id as "conversationId", format('entry %s', newest.sequence) as subject,
+        format('the head is entry %s of branch %s', h.sequence, c.branch) as found
+      from conversations c
+      left join entries h on h.id = c.head_entry_id
+      join lateral (select max(e.sequence) as sequence from entries e where e.conversation_id = c.id and e.branch = c.branch) newest on true
+      where ${inScope(sql, sql`c.id`, scope)} and newest.sequence is distinct from h.sequence
+        and (h.branch = c.branch or newest.sequence is not null)
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'sums_along_parents',
+    holds: 'the sums of an entry are those of its parent and its own measurements',
+    find: (sql, scope) => sql<Breach[]>`
+      select e.conversation_id as "conversationId", format('entry %s', e.sequence) as subject,
+        format('sums %s after %s and %s', e.sums, p.sums, e.measurements) as found
+      from entries e left join entries p on p.id = e.parent_id
+      where ${inScope(sql, sql`e.conversation_id`, scope)} and e.slot is distinct from 'rules'
+        and e.sums is distinct from coalesce(p.sums, no_measurements()) + e.measurements
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'message_enters_once',
+    holds: 'every message that a turn took has exactly one entry, and no entry has a message that still waits',
+    find: (sql, scope) => sql<Breach[]>`
+      select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
+        format('%s by turn %s, entries: %s', case when m.consumed_at is null then 'not taken' else 'taken' end, m.turn_id, count(e.id)) as found
+      from messages m left join entries e on e.message_id = m.id
+      where ${inScope(sql, sql`m.conversation_id`, scope)} and m.kind = 'message'
+      group by m.id
+      having count(e.id) <> (case when m.turn_id is null then 0 else 1 end)
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'messages_in_order',
+    holds: 'messages of one mode enter in the order in which they came',
+    find: (sql, scope) => sql<Breach[]>`
+      select "conversationId", subject, found from (
+        select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
+          format('entry %s after entry %s', e.sequence, lag(e.sequence) over w) as found,
+          e.sequence < lag(e.sequence) over w as early
+        from messages m join entries e on e.message_id = m.id
+        where ${inScope(sql, sql`m.conversation_id`, scope)}
+        window w as (partition by m.conversation_id, m.mode order by m.position)
+      ) ordered where early
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'one_result_per_call',
+    holds: 'every tool call of an answer is in the ledger, and after its turn each has exactly one result in the log',
+    find: (sql, scope) => sql<Breach[]>`
+      select e.conversation_id as "conversationId", format('call %s of turn %s', e.call_number, e.turn_id) as subject,
+        format('%s calls, %s in the ledger, %s finished, %s results', e.tool_call_count, count(t.turn_id),
+          count(*) filter (where t.state = 'finished'), count(r.id)) as found
+      from entries e
+      join turns u on u.id = e.turn_id
+      left join tool_calls t on t.turn_id = e.turn_id and t.call_number = e.call_number
+      left join entries r on r.id = t.result_entry_id and r.kind = 'tool_result'
+        and (r.turn_id, r.call_number, r.call_index) = (t.turn_id, t.call_number, t.call_index)
+      where ${inScope(sql, sql`e.conversation_id`, scope)} and e.kind = 'assistant'
+      group by e.id, u.id
+      having count(t.turn_id) <> e.tool_call_count
+        or count(r.id) <> count(*) filter (where t.state = 'finished')
+        or (u.outcome is not null and count(r.id) <> e.tool_call_count)
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'events_without_gaps',
+    holds: 'the events of a conversation are numbered from 1 without a gap, and the conversation knows the last one',
+    find: (sql, scope) => sql<Breach[]>`
+      select c.id as "conversationId", 'events' as subject,
+        format('%s events, the last number %s, the conversation says %s', count(e.number), coalesce(max(e.number), 0), c.last_event) as found
+      from conversations c left join events e on e.conversation_id = c.id
+      where ${inScope(sql, sql`c.id`, scope)}
+      group by c.id
+      having count(e.number) <> c.last_event or coalesce(max(e.number), 0) <> c.last_event
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'original_is_whole',
+    holds: 'an original kept in pieces has all its pieces, with as many bytes as it says',
+    find: (sql, scope) => sql<Breach[]>`
+      select o.conversation_id as "conversationId", format('original %s', o.id) as subject,
+        format('%s pieces up to number %s with %s bytes, %s bytes said', count(p.number), max(p.number), coalesce(sum(length(p.data)), 0), o.bytes) as found
+      from contents o left join content_pieces p on p.content_id = o.id
+      where ${inScope(sql, sql`o.conversation_id`, scope)} and exists (select from entries e where e.original_id = o.id)
+      group by o.id
+      having o.bytes is null or coalesce(sum(length(p.data)), 0) <> o.bytes or count(p.number) <> coalesce(max(p.number) + 1, 0)
+      limit ${scope.limit}`,
+  },
+];

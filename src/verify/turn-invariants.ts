@@ -1,0 +1,75 @@
+import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
+import type { Breach, Invariant } from './invariant.ts';
+import { inScope } from './log-invariants.ts';
+
+/** What turns, their model calls and what they cost must look like. */
+export const TURN_INVARIANTS: readonly Invariant[] = [
+  {
+    name: 'ended_turn_leaves_nothing_open',
+    holds: 'a turn that has ended has no open tool call, no planned compaction, and is not the active one',
+    find: (sql, scope) => sql<Breach[]>`
+      select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
+        format('ended as %s with %s open tool calls, %s planned compactions%s', t.outcome, open.calls, planned.compactions,
+          case when c.active_turn_id = t.id then ', still active' else '' end) as found
+      from turns t
+      join conversations c on c.id = t.conversation_id
+      join lateral (select count(*) as calls from tool_calls k where k.turn_id = t.id and k.state <> 'finished') open on true
+      join lateral (select count(*) as compactions from compactions k where k.turn_id = t.id and k.status = 'planned') planned on true
+      where ${inScope(sql, sql`t.conversation_id`, scope)} and t.outcome is not null
+        and (open.calls > 0 or planned.compactions > 0 or c.active_turn_id = t.id)
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'open_turn_is_active',
+    holds: 'a turn without an outcome is the active turn of its conversation and holds its epoch',
+    find: (sql, scope) => sql<Breach[]>`
+      select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
+        format('epoch %s of %s, active turn %s', t.epoch, c.epoch, c.active_turn_id) as found
+      from turns t join conversations c on c.id = t.conversation_id
+      where ${inScope(sql, sql`t.conversation_id`, scope)} and t.outcome is null
+        and (c.active_turn_id is distinct from t.id or c.epoch <> t.epoch)
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'one_answer_per_call',
+    holds: 'an answer in the log is that of the only try of its model call that was stored',
+    find: (sql, scope) => sql<Breach[]>`
+      select m.conversation_id as "conversationId", format('call %s of turn %s', m.call_number, m.turn_id) as subject,
+        format('%s tries with an answer in the log', count(m.entry_id)) as found
+      from model_calls m
+      where ${inScope(sql, sql`m.conversation_id`, scope)}
+      group by m.conversation_id, m.turn_id, m.call_number
+      having count(m.entry_id) > 1
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'one_recovery_per_turn',
+    holds: `a turn recovers from at most ${OVERFLOW_RECOVERIES_PER_TURN} overflow that the provider reported`,
+    find: (sql, scope) => sql<Breach[]>`
+      select k.conversation_id as "conversationId", format('turn %s', k.turn_id) as subject,
+        format('%s compactions after an overflow', count(*)) as found
+      from compactions k
+      where ${inScope(sql, sql`k.conversation_id`, scope)} and k.reason = 'overflow' and k.status = 'committed'
+      group by k.conversation_id, k.turn_id
+      having count(*) > ${OVERFLOW_RECOVERIES_PER_TURN}
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'usage_adds_up',
+    holds: 'the usage of a turn is that of all tries of its model calls and summaries, calls paid twice included',
+    find: (sql, scope) => sql<Breach[]>`
+      select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
+        format('%s input and %s output tokens; its calls add up to %s and %s',
+          t.input_tokens, t.output_tokens, calls.input + parts.input, calls.output + parts.output) as found
+      from turns t
+      join lateral (
+        select coalesce(sum(m.input_tokens), 0) as input, coalesce(sum(m.output_tokens), 0) as output
+        from model_calls m where m.turn_id = t.id) calls on true
+      join lateral (
+        select coalesce(sum(p.input_tokens), 0) as input, coalesce(sum(p.output_tokens), 0) as output
+        from compactions k join compaction_parts p on p.compaction_id = k.id where k.turn_id = t.id) parts on true
+      where ${inScope(sql, sql`t.conversation_id`, scope)}
+        and (t.input_tokens <> calls.input + parts.input or t.output_tokens <> calls.output + parts.output)
+      limit ${scope.limit}`,
+  },
+];

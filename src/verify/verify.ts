@@ -1,0 +1,74 @@
+import type { Database } from '../store/database.ts';
+import { COMPACTION_INVARIANTS } from './compaction-invariants.ts';
+import type { Breach, Invariant } from './invariant.ts';
+import { LOG_INVARIANTS } from './log-invariants.ts';
+import { TURN_INVARIANTS } from './turn-invariants.ts';
+import { VIEW_INVARIANTS } from './view-invariants.ts';
+
+const INVARIANTS: readonly Invariant[] = [
+  ...LOG_INVARIANTS,
+  ...TURN_INVARIANTS,
+  ...COMPACTION_INVARIANTS,
+  ...VIEW_INVARIANTS,
+];
+
+/** Breaches that one invariant lists by default. */
+const DEFAULT_LIMIT = 20;
+
+export interface VerifyOptions {
+  /** Default: all conversations. */
+  readonly conversationId?: string;
+  /** Most breaches listed per invariant. Default: 20. */
+  readonly limit?: number;
+}
+
+export interface CheckedInvariant {
+  readonly name: string;
+  readonly holds: string;
+  readonly breaches: readonly Breach[];
+}
+
+/** A model call that was paid more than once: the worker died after the answer, before it was stored. Not a breach. */
+export interface RepeatedCall {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly callNumber: number;
+  /** Tries that ended with an answer or nobody knows how. */
+  readonly tries: number;
+}
+
+export interface Verification {
+  readonly conversations: number;
+  readonly entries: number;
+  readonly turns: number;
+  readonly invariants: readonly CheckedInvariant[];
+  readonly repeatedCalls: readonly RepeatedCall[];
+}
+
+/**
+ * Checks what must hold whatever was killed when, reading Postgres only. Turns may be open
+ * meanwhile; each invariant is read in one statement, so a running write is seen whole or not at all.
+ */
+export async function verify(sql: Database, options: VerifyOptions = {}): Promise<Verification> {
+  const scope = { conversationId: options.conversationId ?? null, limit: options.limit ?? DEFAULT_LIMIT };
+  const invariants: CheckedInvariant[] = [];
+  for (const invariant of INVARIANTS) {
+    const { name, holds } = invariant;
+    invariants.push({ name, holds, breaches: await invariant.find(sql, scope) });
+  }
+  const within = scope.conversationId === null ? sql`true` : sql`conversation_id = ${scope.conversationId}`;
+  const [[counts], repeatedCalls] = await Promise.all([
+    sql<{ conversations: number; entries: number; turns: number }[]>`
+      select (select count(*)::int from entries where ${within}) as entries,
+        (select count(*)::int from turns where ${within}) as turns,
+        (select count(*)::int from conversations
+          where ${scope.conversationId === null ? sql`true` : sql`id = ${scope.conversationId}`}) as conversations`,
+    sql<RepeatedCall[]>`
+      select conversation_id as "conversationId", turn_id as "turnId", call_number as "callNumber", count(*)::int as tries
+      from model_calls
+      where ${within} and (state <> 'failed' or failure_kind = 'superseded')
+      group by conversation_id, turn_id, call_number having count(*) > 1
+      order by conversation_id, turn_id, call_number`,
+  ]);
+  return { conversations: 0, entries: 0, turns: 0, ...counts, invariants, repeatedCalls };
+}

@@ -1,0 +1,61 @@
+import { RENDERER_VERSION, projectView } from '../context/project-view.ts';
+import type { Database } from '../store/database.ts';
+import { StoreError } from '../store/errors.ts';
+import { readProjectionSourceOfCall } from '../store/view.ts';
+import { viewFingerprint } from '../store/view-fingerprint.ts';
+import type { Breach, Invariant, VerifyScope } from './invariant.ts';
+
+/** Newest tries whose views are rebuilt per conversation: enough to notice a changed log, few enough for a large database. */
+const REBUILT_PER_CONVERSATION = 3;
+
+interface Call {
+  readonly conversationId: string;
+  readonly turnId: string;
+  readonly callNumber: number;
+  readonly attempt: number;
+  readonly fingerprint: string;
+}
+
+/** What the model saw, rebuilt from the log. */
+export const VIEW_INVARIANTS: readonly Invariant[] = [
+  {
+    name: 'view_rebuilds',
+    holds: `the views of the newest ${REBUILT_PER_CONVERSATION} tries of each conversation, rebuilt from the log, are what was sent, byte for byte`,
+    find: changedViews,
+  },
+];
+
+async function changedViews(sql: Database, scope: VerifyScope): Promise<Breach[]> {
+  const breaches: Breach[] = [];
+  for (const call of await newestCalls(sql, scope)) {
+    if (breaches.length >= scope.limit) break;
+    const rebuilt = await rebuild(sql, call);
+    if (rebuilt === call.fingerprint) continue;
+    const { conversationId, turnId, callNumber, attempt } = call;
+    const subject = `try ${attempt} of call ${callNumber} of turn ${turnId}`;
+    breaches.push({ conversationId, subject, found: `sent ${call.fingerprint}, rebuilt ${rebuilt}` });
+  }
+  return breaches;
+}
+
+/** Fingerprint of the rebuilt view, or why it cannot be rebuilt. */
+async function rebuild(sql: Database, call: Call): Promise<string> {
+  try {
+    return viewFingerprint(projectView((await readProjectionSourceOfCall(sql, call)).input));
+  } catch (error) {
+    if (error instanceof StoreError) return `nothing: ${error.code}`;
+    throw error;
+  }
+}
+
+/** Tries that this version of the projection rendered: another version may differ. */
+async function newestCalls(sql: Database, { conversationId }: VerifyScope): Promise<Call[]> {
+  return sql<Call[]>`
+    select c.id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", m.attempt, m.view_fingerprint as fingerprint
+    from conversations c
+    join lateral (
+      select * from model_calls m where m.conversation_id = c.id and m.renderer_version = ${RENDERER_VERSION}
+      order by m.started_at desc limit ${REBUILT_PER_CONVERSATION}) m on true
+    where ${conversationId === null ? sql`true` : sql`c.id = ${conversationId}`}
+    order by c.id, m.started_at`;
+}
