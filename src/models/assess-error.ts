@@ -19,8 +19,8 @@ export function assessError(error: RawError, now: number): ErrorAssessment {
 const OVERFLOW_CODE =
   /context(?:length|window|size|limit|token)?s?(?:is|limit)?(?:exceed|overflow|toolong|toolarge)|exceed(?:s|ed|ing)?(?:the)?(?:available|model|max(?:imum)?)?context|(?:prompt|input|conversation)(?:is)?too(?:long|large)|prompt(?:tokens?|length)?(?:limit)?exceed|inputtokens?(?:limit|count)?exceed|^tokenslimitreached$|maxcontext(?:length)?(?:exceeded|reached)?$|(?:prompt|input|window)(?:tokens?)?overflow/;
 
-/** Codes among words: with underscores, or the name of an error's class. */
-const CODE_IN_TEXT = /\b[a-z]+(?:_[a-z]+)+\b|\b[a-z]{8,60}(?:error|exception)\b/g;
+/** Codes among words: `context_length_exceeded`, `InputTooLong`. */
+const CODE_IN_TEXT = /\b[a-z]+(?:[-_.][a-z]+)+\b|\b[a-z]{10,60}\b/g;
 
 /** Zhipu's number for it, which its SDKs hand on without the text. */
 const OVERFLOW_NUMBERS = new Set(['1261']);
@@ -28,7 +28,9 @@ const OVERFLOW_NUMBERS = new Set(['1261']);
 function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | undefined {
   const code =
     [...signals.codes].find((name) => OVERFLOW_CODE.test(name) || OVERFLOW_NUMBERS.has(name)) ??
-    [...text.matchAll(CODE_IN_TEXT)].map(([word]) => word).find((word) => OVERFLOW_CODE.test(word.replaceAll('_', '')));
+    [...text.matchAll(CODE_IN_TEXT)]
+      .map(([word]) => word)
+      .find((word) => OVERFLOW_CODE.test(word.replaceAll(/[-_.]/g, '')));
   if (code !== undefined) return overflow(figures, `code ${code}`);
   const sent = signals.numbers.get('nprompttokens');
   const window = signals.numbers.get('nctx');
@@ -36,7 +38,7 @@ function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | und
   return overflow({ actual: sent, limit: window, lowerBound: false }, 'n_prompt_tokens over n_ctx');
 }
 
-function byWords({ signals, text, figures, over }: ErrorReading): ErrorAssessment | undefined {
+function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading): ErrorAssessment | undefined {
   if (/stop (?:tokens|sequences?)|logprobs|logit_bias/.test(text)) return undefined;
   const tokens = words.TOKEN_WORDS.test(text);
   const serverFault = (signals.statuses[0] ?? 0) >= 500;
@@ -44,12 +46,12 @@ function byWords({ signals, text, figures, over }: ErrorReading): ErrorAssessmen
   if (over && words.WINDOW_NAMED.test(text)) return overflow(figures, 'numbers: more than the window');
   // A limit is the window's when it is called context, or when something about it is counted.
   const counted = tokens || figures.limit !== undefined || words.BESIDE_OUTPUT.test(text);
-  if (words.WINDOW_EXCEEDED.test(text) && (counted || words.CONTEXT_WORDS.test(text))) {
+  if (windowExceeded && (counted || words.CONTEXT_WORDS.test(text))) {
     return overflow(figures, 'words: window exceeded');
   }
   if (words.INPUT_TOO_LONG.test(text)) return overflow(figures, 'words: input too long');
   if (!tokens) return undefined;
-  if (over && words.GREATER_SIGN.test(text)) return overflow(figures, 'numbers: more tokens than accepted');
+  if (over && !words.VOCABULARY_WORDS.test(text)) return overflow(figures, 'numbers: more tokens than accepted');
   const excess = over || (words.EXCESS_WORDS.test(text) && !serverFault);
   return excess && words.INPUT_WORDS.test(text) ? overflow(figures, 'words: too many tokens of input') : undefined;
 }

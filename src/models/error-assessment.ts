@@ -1,5 +1,6 @@
 import { gatherSignals, type ErrorSignals, type RawError } from './error-signals.ts';
 import { retryDelay } from './retry-after.ts';
+import { saysWindowExceeded } from './error-vocabulary.ts';
 import { tokenFigures, type TokenFigures } from './token-figures.ts';
 
 /** What kind of failure it was. */
@@ -46,6 +47,8 @@ export interface ErrorReading {
   readonly figures: TokenFigures;
   /** Whether the figures alone say that more was sent than is accepted. */
   readonly over: boolean;
+  /** Whether the words say that a window is exceeded. */
+  readonly windowExceeded: boolean;
   /** How long to wait, where the provider says it. */
   readonly wait: { readonly delayMilliseconds?: number };
   /** Whether one of the codes matches. */
@@ -56,12 +59,14 @@ export interface ErrorReading {
 export function readError(error: RawError, now: number): ErrorReading {
   const signals = gatherSignals(error);
   const figures = figuresIn(signals);
+  const text = signals.texts.join('\n');
   const { actual, limit } = figures;
   const delayMilliseconds = retryDelay(error.headers, signals.texts, now);
   return {
     error,
     signals,
-    text: signals.texts.join('\n'),
+    text,
+    windowExceeded: saysWindowExceeded(text),
     figures,
     over: actual !== undefined && limit !== undefined && actual > limit,
     wait: delayMilliseconds === undefined ? {} : { delayMilliseconds },

@@ -14,6 +14,9 @@ const NEGATIVE_REST =
 /** The answer had no room; asking for less of it would not help. */
 const OUTPUT_RAN_OUT = /output limit (?:was |has been )?reached|could not finish/;
 
+/** The smallest maximum that is accepted, not the largest. */
+const TOO_LITTLE = /below (?:the )?minimum|(?:at least|greater than or equal to|>=) ?\d/;
+
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, characters, items. */
 export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined {
   const { text, coded } = reading;
@@ -22,11 +25,11 @@ export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined
   if (words.THINKING_WORDS.test(text) && !/budget|effort/.test(text)) {
     return { kind: 'thinking_refused', repair: 'drop_thinking', evidence: 'words about thinking that was sent back' };
   }
-  const window = words.WINDOW_EXCEEDED.test(text) || (reading.over && words.WINDOW_NAMED.test(text));
-  if (coded(FILTER_CODE) || (words.FILTER_WORDS.test(text) && !window)) {
+  const window = reading.windowExceeded || (reading.over && words.WINDOW_NAMED.test(text));
+  const tokens = words.TOKEN_WORDS.test(text);
+  if (coded(FILTER_CODE) || (words.FILTER_WORDS.test(text) && !(window && tokens))) {
     return stop('content_filter', 'words of a content filter');
   }
-  const tokens = words.TOKEN_WORDS.test(text);
   if (window || (tokens && words.INPUT_TOO_LONG.test(text))) return undefined;
   if (words.MESSAGE_COUNT_WORDS.test(text) && !tokens) {
     return { kind: 'too_many_messages', repair: 'compact', evidence: 'a cap on the number of messages' };
@@ -38,7 +41,9 @@ function byOutput({ text, figures }: ErrorReading): ErrorAssessment | undefined 
   if (OUTPUT_RAN_OUT.test(text)) return stop('output_too_large', 'the answer did not fit');
   if (!words.OUTPUT_WORDS.test(text)) return undefined;
   if (NEGATIVE_REST.test(text)) return overflow(withoutSizes(figures), 'a negative maximum output beside the input');
-  if (words.BESIDE_OUTPUT.test(text)) return undefined;
+  if (words.TOKENS_EXCEEDED.test(text)) return undefined;
+  if (words.BESIDE_OUTPUT.test(text) && !words.OUTPUT_COMPARED.test(text)) return undefined;
+  if (TOO_LITTLE.test(text)) return stop('invalid_request', 'an output below the minimum');
   if (!words.EXCESS_WORDS.test(text) && !/maximum|range|limit/.test(text)) return undefined;
   const limit = smallestFigure(text);
   const evidence = 'a limit on the output alone';

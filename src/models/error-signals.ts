@@ -97,6 +97,7 @@ class Gathering {
     for (const inner of values) this.walk(inner, key, depth + 1);
     const text = words.trim();
     if (text === '') return;
+    if (key !== '' && /^\d{2,9}$/.test(text) && !CODE_KEYS.test(key)) this.numbers.set(plainCode(key), Number(text));
     if (STATUS_KEYS.test(key) && /^[45]\d\d$/.test(text)) {
       this.statuses.push(Number(text));
       return;

@@ -1,3 +1,4 @@
+import { toEnglishWords } from './error-lexicon.ts';
 import { isRecord, parseJson } from './json.ts';
 
 /** What a long text (a page, a stack) says beyond this explains nothing, and takes long to match. Characters. */
@@ -14,10 +15,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /**
  * Text as the word families read it: lower case, one kind of space, quote and digit, no markup, no
- * addresses (they hold words such as `rate-limits`).
+ * addresses (they hold words such as `rate-limits`), known words of other languages in English.
  */
 export function normalizeText(text: string): string {
-  return text
+  const plain = text
     .slice(0, LONGEST_READ)
     .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
     .replaceAll(/<\/?[a-z!][^<>]{0,500}>/gi, ' ')
@@ -34,7 +35,10 @@ export function normalizeText(text: string): string {
     .replaceAll(/\\[nrt]/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .toLowerCase()
+    // The small form of the Turkish İ.
+    .replaceAll('i\u0307', 'i')
     .trim();
+  return toEnglishWords(plain);
 }
 
 /** JSON values that a text holds, wholly or inside other words, and the words around them. */

@@ -13,7 +13,7 @@ const KEY_CODE = /authentication|invalidapikey|unauthorized|unauthenticated|inva
 export function byVeto(reading: ErrorReading): ErrorAssessment | undefined {
   const { text, coded, wait, figures } = reading;
   const has = (status: number) => reading.signals.statuses.includes(status);
-  const window = words.WINDOW_EXCEEDED.test(text) || words.INPUT_TOO_LONG.test(text);
+  const window = reading.windowExceeded || words.INPUT_TOO_LONG.test(text);
   if (has(402) || coded(BILLING_CODE) || words.BILLING_WORDS.test(text)) return billing(text);
   if (has(401) || coded(KEY_CODE)) return stop('authentication', 'the key was refused');
   if (has(404) && !window) return stop('not_found', 'HTTP 404');

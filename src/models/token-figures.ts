@@ -44,7 +44,7 @@ const PERIOD = /\/ ?(?:min|sec|hour|day)|per (?:minute|second|hour|day)/;
 const OUTPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b)/;
 const OUTPUT_BEFORE =
-  /(?:max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|output)\b[^.;,0-9]{0,26}$/;
+  /(?:max[-_](?:new|completion|output)?[-_ ]?tokens?|max (?:new|completion|output) tokens|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|\boutput)\b/g;
 const INPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|from|of|for) (?:the |your )?(?:\w+ )?(?:messages?|prompt|input|conversation|functions|tools)|(?:of )?(?:text |image |tool )?(?:input|prompt)s?\b)/;
 const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)\b[^.;0-9]{0,36}$/;
@@ -52,21 +52,28 @@ const EXCESS_BEFORE = /\b(?:by|over by|excess(?: of)?)[ :~]*(?:about |approximat
 const EXCESS_AFTER =
   /^ ?(?:more )?tokens? (?:over|too (?:many|long|large)|above|beyond|more than (?:the|allowed)|in excess)/;
 const LIMIT_BEFORE =
-  /(?:maximum|\bmax|limit|upper bound|up to|no more than|at most|less than|fewer than|below|under|within|exceed(?:s|ed|ing)?|longer than|larger than|greater than|more than|higher than|bigger than|than|over|above|beyond|n_?ctx|num_ctx|window|context|capacity|allow(?:s|ed)?|support(?:s|ed)?|accepts?|only|[<≤]=?|>=?|上限|最大|限制|超过|超出|长度|超過|制限|초과|최대|лимит|максимальн[а-я]+|máxim[ao]|límite|limite|maxim(?:ale?|um)|massim[ao])[^0-9.;]{0,48}$/;
+  /(?:maximum|\bmax|limit|upper bound|up to|no more than|at most|less than|fewer than|below|under|within|exceed(?:s|ed|ing)?|longer than|larger than|greater than|more than|higher than|bigger than|than|over|above|beyond|n_?ctx|num_ctx|window|context|capacity|allow(?:s|ed)?|support(?:s|ed)?|accepts?|only|[<≤]=?|>=?|trained)/g;
 const LIMIT_AFTER =
   /^ ?(?:-? ?tokens? )?(?:\(?(?:the )?(?:maximum|max\b|limit|cap\b|context (?:length|window|size)|window|allowed|is the (?:max|limit)|token (?:limit|maximum|window|context))|上限|を超え|를 초과|을 초과)/;
 const ACTUAL_BEFORE =
-  /(?:requested|provided|given|received|got|sent|found|counted|used|has|have|had|contains?|containing|resulted in|totall?(?:s|ing)?|with|was|were|were sent|your (?:request|prompt|input)|current(?:ly)?|actual(?:ly)?|共|实际|请求了|现在)[^0-9.;]{0,22}$/;
+  /(?:requested|provided|given|received|got|sent|found|counted|used|has|have|had|contains?|containing|resulted in|totall?(?:s|ing)?|with|was|were|were sent|your (?:request|prompt|input)|current(?:ly)?|actual(?:ly)?|yours)/g;
 const AT_LEAST = /(?:at least|not less than|minimum of|or more|≥|至少)[ :]*$/;
+
+/** A clue further away than this belongs to something else. Characters. */
+const LONGEST_CLUE = 48;
 
 /** Reads the figures of one normalized text. Only what is counted in tokens, or not named otherwise, counts. */
 export function tokenFigures(text: string): TokenFigures {
   const sum = sumForm(text);
   if (sum !== undefined) return sum;
-  const range = /\[ ?\d{1,2} ?, ?([\d,. ]*\d) ?\]/.exec(text);
-  if (range !== null && /length|range|token|长度/.test(text))
-    return { limit: plain(range[1] ?? ''), lowerBound: false };
-  return assemble(figuresOf(text.replaceAll(ARITHMETIC, ' ')));
+  const range = /[[(] ?\d{1,2} ?, ?([\d,. ]*\d) ?[\])]/.exec(text);
+  if (range !== null && /length|range|token/.test(text)) {
+    const limit = plain(range[1] ?? '');
+    const actual = Math.max(0, ...figuresOf(text.replace(range[0], ' ')).map((figure) => figure.value));
+    return { limit, ...(actual > limit ? { actual } : {}), lowerBound: false };
+  }
+  // 70021/65536
+  return assemble(figuresOf(text.replaceAll(ARITHMETIC, ' ').replaceAll(/(\d{3}) ?\/ ?(?=\d{3})/g, '$1 of ')));
 }
 
 /** The smallest count that a text about the output alone names: of the wish and the cap, the cap. */
@@ -110,18 +117,27 @@ function figuresOf(text: string): Figure[] {
   });
 }
 
+/** Clues before a number, in the order in which one wins that ends at the same place. */
+const CLUES_BEFORE: readonly (readonly [Role, RegExp])[] = [
+  ['output', OUTPUT_BEFORE],
+  ['limit', LIMIT_BEFORE],
+  ['other', ACTUAL_BEFORE],
+];
+
 function roleOf(before: string, after: string): Role {
   if (EXCESS_AFTER.test(after) || EXCESS_BEFORE.test(before)) return 'excess';
   if (OUTPUT_AFTER.test(after)) return 'output';
   if (LIMIT_AFTER.test(after)) return 'limit';
   if (INPUT_AFTER.test(after) && !/(?:maximum|max|limit)[^.;]{0,24}$/.test(before)) return 'input';
-  const actual = ACTUAL_BEFORE.exec(before);
-  const limit = LIMIT_BEFORE.exec(before);
-  // Of two clues the nearer one counts: "exceeds the limit … your request has 5000".
-  if (actual !== null && (limit === null || actual.index > limit.index)) return 'other';
-  if (OUTPUT_BEFORE.test(before) && !/(?:maximum|limit)[^.;]{0,40}$/.test(before)) return 'output';
-  if (limit !== null) return 'limit';
-  return INPUT_BEFORE.test(before) ? 'input' : 'other';
+  // Of several clues the nearest one counts: "exceeds the limit … your request has 5000".
+  const clause = before.slice(before.search(/[^.;]*$/)).slice(-LONGEST_CLUE);
+  let role: Role = INPUT_BEFORE.test(before) ? 'input' : 'other';
+  let nearest = -1;
+  for (const [clue, pattern] of CLUES_BEFORE) {
+    const end = Math.max(-1, ...[...clause.matchAll(pattern)].map((match) => match.index + match[0].length));
+    if (end > nearest) [role, nearest] = [clue, end];
+  }
+  return role;
 }
 
 function assemble(figures: readonly Figure[]): TokenFigures {
@@ -148,6 +164,9 @@ function assemble(figures: readonly Figure[]): TokenFigures {
     limit = output;
     output = undefined;
   }
+  // "Input and output tokens (9300)": what looks like the output's part alone is over the window.
+  if (actual === 0 && output !== undefined && limit !== undefined && output > limit)
+    [actual, output] = [output, undefined];
   // Parts without a total: the limit is on their sum.
   if (input !== undefined && output !== undefined && limit !== undefined && actual <= limit) actual = input + output;
   if (actual === 0 && excess !== undefined && limit !== undefined) actual = limit + excess;
