@@ -6,6 +6,7 @@ import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
 import { entryCommand } from './entry.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
+import { explainErrorCommand } from './explain-error.ts';
 import { listCommand } from './list.ts';
 import { migrateCommand } from './migrate.ts';
 import { endWhenPipeCloses } from './output.ts';
@@ -28,6 +29,7 @@ const doctor = (): Command => doctorCommand().summary('check this machine, with 
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
+  ['Models:', [explainErrorCommand]],
   ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, verifyCommand, doctor]],
 ];
 

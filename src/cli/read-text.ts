@@ -15,7 +15,8 @@ export async function readText(argument: string, what: string): Promise<string> 
   );
 }
 
-async function readStandardInput(what: string): Promise<string> {
+/** All of standard input; on a terminal says what to type. */
+export async function readStandardInput(what: string): Promise<string> {
   if (process.stdin.isTTY) process.stderr.write(`Type the ${what}; Ctrl-D ends it.\n`);
   const pieces: Buffer[] = [];
   for await (const piece of process.stdin) pieces.push(Buffer.from(piece));

@@ -53,7 +53,9 @@ function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading)
   if (!tokens) return undefined;
   if (over && !words.VOCABULARY_WORDS.test(text)) return overflow(figures, 'numbers: more tokens than accepted');
   const excess = over || (words.EXCESS_WORDS.test(text) && !serverFault);
-  return excess && words.INPUT_WORDS.test(text) ? overflow(figures, 'words: too many tokens of input') : undefined;
+  return excess && (words.INPUT_WORDS.test(text) || words.OF_THE_MODEL.test(text))
+    ? overflow(figures, 'words: too many tokens of input')
+    : undefined;
 }
 
 const OUTAGE_CODE =

@@ -85,7 +85,7 @@ const WORDS: readonly (readonly [english: string, stems: string])[] = [
   ],
   [
     'exceeds',
-    'überschreit|überschritt|übersteig|überstieg|dépass|excèd|excéd|exced|sobrepas|super(?:a|ó|an|ado|ada)(?!\\p{L})|ultrapass|eccede|ecced|oltre(?:passa)?|превы[шс]|перевищ|przekrac|przekrocz|overschr[ij]|aş(?:ıyor|tı|ıldı|an)|överskrid|vượt|melebihi|melampaui|تتجاوز|يتجاوز|تجاوز|से अधिक',
+    'überschreit|liegt über|über dem|oberhalb|überschritt|übersteig|überstieg|dépass|excèd|excéd|exced|sobrepas|super(?:a|ó|an|ado|ada)(?!\\p{L})|ultrapass|eccede|ecced|oltre(?:passa)?|превы[шс]|перевищ|przekrac|przekrocz|overschr[ij]|aş(?:ıyor|tı|ıldı|an)|överskrid|vượt|melebihi|melampaui|تتجاوز|يتجاوز|تجاوز|से अधिक',
   ],
   [
     'more than',
@@ -97,7 +97,7 @@ const WORDS: readonly (readonly [english: string, stems: string])[] = [
   ],
   [
     'is full',
-    'ist voll|ist erschöpft|ist ausgeschöpft|est plein|est saturé|está llen|está chei|è pien|заполнен|переполнен|jest pełn|är full|is vol|doldu|đã đầy|penuh',
+    'ist voll|voll(?!\\p{L})|ist erschöpft|ist ausgeschöpft|est plein|est saturé|está llen|está chei|è pien|заполнен|переполнен|jest pełn|är full|is vol|doldu|đã đầy|penuh',
   ],
   [
     'at most',
@@ -159,7 +159,7 @@ const WORDS: readonly (readonly [english: string, stems: string])[] = [
 
 /** English; then words of languages that write without spaces. */
 const UNSPACED: readonly (readonly [english: string, words: string])[] = [
-  ['per minute', '每分钟|每分鐘|(?:1|一)?分(?:間)?(?:あたり|ごと|当たり)|分당|분당|tpm限|1분'],
+  ['per minute', '[每本]?分钟|[每本]?分鐘|(?:1|一)?分(?:間)?(?:あたり|ごと|当たり)|分당|분당|tpm限|1분'],
   ['per second', '每秒|毎秒|초당'],
   ['per day', '每日|每天|(?:1|一)?日(?:あたり|の上限)|일일|하루|1日'],
   ['per month', '每月|月間|월간'],
@@ -192,15 +192,16 @@ const UNSPACED: readonly (readonly [english: string, words: string])[] = [
     '(?:消息|对话|訊息|對話)(?:的)?(?:数量|条数|轮数|輪數|數量)|メッセージ数|メッセージの数|메시지 ?(?:수|개수)',
   ],
   ['too many', '过多|過多|太多|多すぎ|너무 ?많'],
-  ['too long', '过长|過長|太长|太長|超长|超長|長すぎ|長過ぎ|너무 ?(?:깁|길|긴)'],
+  ['too long', '过长|過長|太长|太長|超长|超長|長すぎ|長くなりすぎ|長過ぎ|너무 ?(?:깁|길|긴)'],
   ['too large', '过大|過大|太大|大きすぎ|너무 ?(?:큽|큰|크|커)'],
   [
     'exceeds',
     '超过|超出|超過|超限|大于|大於|越界|溢出|超え|上回|オーバー|초과|넘(?:었|습|는|어|겼|김)|(?:已)?达到(?:了)?(?:最大|上限)|達しました|도달',
   ],
+  ['more than', '보다 ?(?:깁|길|긴|큽|큰|크|많)'],
   ['at most', '最多|不(?:得|能|可)(?:超过|多于|大于)|至多|(?:まで|以内|以下)|까지|이하'],
   ['does not fit', '放不下|容纳不下|無法容納|无法容纳|収まりません|収まらない|담을 수 없'],
-  ['shorten', '缩短|精简|减少|縮短|短く|減らして|短縮|줄여|줄이|清理'],
+  ['shorten', '缩短|压缩|壓縮|精简|减少|縮短|短く|減らして|短縮|줄여|줄이|清理'],
   ['context window', '上下文(?:的)?窗口|上下文視窗|コンテキスト ?(?:ウィンドウ|ウインドウ)|컨텍스트 ?(?:창|윈도)'],
   [
     'context length',

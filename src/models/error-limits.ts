@@ -25,8 +25,11 @@ export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined
   if (words.THINKING_WORDS.test(text) && !/budget|effort/.test(text)) {
     return { kind: 'thinking_refused', repair: 'drop_thinking', evidence: 'words about thinking that was sent back' };
   }
-  const window = reading.windowExceeded || (reading.over && words.WINDOW_NAMED.test(text));
   const tokens = words.TOKEN_WORDS.test(text);
+  if (!tokens && words.COUNTED_IN_BYTES.test(text) && words.EXCESS_WORDS.test(text))
+    return tooLarge('a limit in bytes');
+  if (words.MINIMUM_WORDS.test(text)) return stop('invalid_request', 'below a minimum');
+  const window = reading.windowExceeded || (reading.over && words.WINDOW_NAMED.test(text));
   if (coded(FILTER_CODE) || (words.FILTER_WORDS.test(text) && !(window && tokens))) {
     return stop('content_filter', 'words of a content filter');
   }
@@ -42,13 +45,17 @@ function byOutput({ text, figures }: ErrorReading): ErrorAssessment | undefined 
   if (!words.OUTPUT_WORDS.test(text)) return undefined;
   if (NEGATIVE_REST.test(text)) return overflow(withoutSizes(figures), 'a negative maximum output beside the input');
   if (words.TOKENS_EXCEEDED.test(text)) return undefined;
-  if (words.BESIDE_OUTPUT.test(text) && !words.OUTPUT_COMPARED.test(text)) return undefined;
+  if (words.BESIDE_OUTPUT.test(text)) return undefined;
   if (TOO_LITTLE.test(text)) return stop('invalid_request', 'an output below the minimum');
   if (!words.EXCESS_WORDS.test(text) && !/maximum|range|limit/.test(text)) return undefined;
   const limit = smallestFigure(text);
   const evidence = 'a limit on the output alone';
   if (limit === undefined) return stop('output_too_large', evidence);
   return { kind: 'output_too_large', repair: 'lower_max_tokens', limit, maximumOutput: limit, evidence };
+}
+
+function tooLarge(evidence: string): ErrorAssessment {
+  return { kind: 'payload_too_large', repair: 'drop_media', evidence };
 }
 
 function withoutSizes({ lowerBound }: ErrorReading['figures']): ErrorReading['figures'] {
@@ -60,11 +67,7 @@ function byOtherUnit({ text, coded }: ErrorReading): ErrorAssessment | undefined
   const media = words.MEDIA_WORDS.test(text) && (excess || /limit|maximum/.test(text));
   const bytes = words.BYTE_WORDS.test(text) && (excess || /larger|limit/.test(text));
   if (media || bytes || (coded(PAYLOAD_CODE) && !words.INPUT_TOO_LONG.test(text))) {
-    return {
-      kind: 'payload_too_large',
-      repair: 'drop_media',
-      evidence: media ? 'a limit on media' : 'a limit in bytes',
-    };
+    return tooLarge(media ? 'a limit on media' : 'a limit in bytes');
   }
   const items = words.CHARACTER_WORDS.test(text) || words.LIST_WORDS.test(text);
   return items && excess ? stop('invalid_request', 'a limit in characters or items') : undefined;

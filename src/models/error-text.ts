@@ -21,7 +21,7 @@ export function normalizeText(text: string): string {
   const plain = text
     .slice(0, LONGEST_READ)
     .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
-    .replaceAll(/<\/?[a-z!][^<>]{0,500}>/gi, ' ')
+    .replaceAll(/<[/?]?[a-z!][^<>]{0,500}>/gi, ' ')
     .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}));/gi, (whole, decimal, hexadecimal, name) => {
       if (decimal) return String.fromCodePoint(Number(decimal));
       if (hexadecimal) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));

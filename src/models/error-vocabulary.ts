@@ -15,7 +15,7 @@ const WINDOW = concept(
   String.raw`\bcontext\b`,
   String.raw`(?:maximum|max|model)[-_ ](?:model |allowed |permitted |supported )?(?:sequence|seq|prompt|input|position|request)[a-z_ -]{0,14}(?:len(?:gth)?|size|tokens?|embeddings|limit)`,
   String.raw`max_?(?:model|seq(?:uence)?|input|prompt|total|position)_?(?:len(?:gth)?|tokens|embeddings)`,
-  String.raw`\bn_?ctx(?:_[a-z]+)?\b|\bnum_ctx\b|\bctx[-_ ]?(?:size|len(?:gth)?|window)\b`,
+  String.raw`\bn_?ctx(?:_[a-z]+)?\b|\bnum_ctx\b|\bctx\b|\bctx[-_ ]?(?:size|len(?:gth)?|window)\b`,
   String.raw`(?:model|prompt|input|request|sequence|message|conversation)(?:'s)?[ _-]{1,2}(?:token|length|size)[ _-]?(?:limit|maximum|budget)`,
   String.raw`token[ _-]?(?:limit|budget|window|capacity|maximum|cap|count limit)`,
   String.raw`(?:limit|maximum|max) (?:for|of) (?:this|the|that) model`,
@@ -37,7 +37,7 @@ const EXCESS = concept(
   String.raw`(?:does|do|did|will|would|can|could)(?:n't| ?not) (?:\w+ ){0,2}(?:fit|hold|accommodate|exceed|be processed)|not fit|no room|not enough (?:room|space|context|tokens)|insufficient (?:context|room|space)|unable to fit`,
   String.raw`(?:must|should|has to|have to|needs? to|can|may)(?: ?not| only)? (?:\w+ ){0,3}(?:<=?|≤|less|fewer|smaller|shorter|at most|no more|no longer|no larger|not exceed|below|under|within|up to|in the range|between|(?:in )?\[)`,
   String.raw`(?:shorten|reduce|decrease|truncate|trim|shrink|cut)(?:ing)? (?:\w+ ){0,4}(?:prompt|input|messages?|conversation|history|length|size|context|tokens|request|text)`,
-  String.raw`only \d[\d,. k]*(?:\w+ )?(?:are|is) (?:supported|allowed|accepted|permitted|available)|(?:only|just) (?:supports?|accepts?|allows?|handles?|has|have)|(?:supports?|accepts?|allows?|limited|capped|restricted|handles?)(?: only)? (?:to|at most|up to|a maximum|at)|at most|up to a maximum`,
+  String.raw`only \d[\d,. k]*(?:\w+ )?(?:are|is|can|may)\b|no longer fits?|(?:only|just) (?:supports?|accepts?|allows?|handles?|has|have)|(?:supports?|accepts?|allows?|limited|capped|restricted|handles?)(?: only)? (?:to|at most|up to|a maximum|at)|at most|up to a maximum`,
   String.raw`(?:fewer|less|smaller|shorter) than`,
   String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|run out of|ran out of|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
   String.raw`\d ?(?:>=?|&gt;) ?\d`,
@@ -48,7 +48,7 @@ const INPUT = concept(
   String.raw`prompts?|\binputs?(?:\b|_)|messages?|conversations?|histor(?:y|ies)|\bcontext\b|sequences?|transcript|dialog(?:ue)?|\brequest(?:ed)?\b|\bquery\b|\btext\b|token (?:count|length)|total (?:number of )?tokens?`,
 );
 
-const TOKEN = String.raw`(?:\btokens?\b|_tokens?\b)`;
+const TOKEN = String.raw`(?:\btok(?:en)?s?\b|_tokens?\b)`;
 
 /** Tokens as entries of a vocabulary, not as a count. */
 export const VOCABULARY_WORDS = /vocab|token[-_ ]ids?\b|special token/;
@@ -80,11 +80,11 @@ function spans(concept: RegExp, text: string): readonly (readonly [from: number,
 /** Input too long, without naming a window or unit: `prompt is too long`. Numbers of a field do not follow. */
 export const INPUT_TOO_LONG = new RegExp(
   [
-    String.raw`(?:prompts?|\binputs?\b|messages|conversation|history|\bcontext\b|transcript|\bchat\b|(?<!stop )\bsequence)(?: (?!(?:cache|key|name|id|queue|template|field|file|image|parameter|schema|title|label|variable)s?\b)[^\s.]+){0,5}? (?:(?:is|are|was|were|be|became|has become|got|grew|seems?|appears?) )?(?:(?:far|way|much|simply|just) )?(?:too (?:long|large|big)|overlong|over-?length|longer than|larger than|exceed(?:s|ed)?\b|overflow(?:s|ed)?)`,
+    String.raw`(?:prompts?|\binputs?\b|messages|conversation|history|\bcontext\b|transcript|\bchat\b|(?<!stop )\bsequence)(?: (?!(?:cache|key|name|id|queue|template|field|file|image|parameter|schema|title|label|variable)s?\b)[^\s.]+){0,5}? (?:(?:is|are|was|were|be|became|has become|got|grew|seems?|appears?) )?(?:(?:far|way|much|simply|just) )?(?:too (?:long|large|big)|overlong|over-?length|longer than|larger than|exceed(?:s|ed)?\b|overflow(?:s|ed)?|(?:no longer|does not|doesn't|do not|don't|cannot|can't|won't|will not) fit)(?! (?:\w+ ){0,3}(?:severity|threshold|safety|rate|quota))`,
     String.raw`(?:maximum|max) (?:length|size) (?:of|for) (?:this|the|a|your) (?:prompt|conversation|chat|input|context)`,
     String.raw`(?:your|the|this) message is (?:too (?:long|large)|longer than)`,
     String.raw`too (?:long|large|big|much|many) (?:\w+ ){0,3}?(?:of )?(?:prompt|input|context|conversation|history)\b(?! (?:items?|elements?|files?|images?))`,
-    String.raw`(?:shorten|reduce|decrease|trim|truncate) (?:(?:the|your) )?(?:(?:length|size|number) of )?(?:(?:the|your) )?(?:\w+ )?(?:prompt|messages|conversation|chat history|history|input (?:text|prompt|messages|length))`,
+    String.raw`(?:shorten|reduce|decrease|trim|truncate) (?:(?:the|your) )?(?:(?:length|size|number) of )?(?:(?:the|your) )?(?:\w+ )?(?:prompt|messages|conversation|chat history|history|context|input (?:text|prompt|messages|length))`,
     String.raw`too (?:long|large) (?:prompt|input|request|conversation|messages?)\b|\brequest (?:(?:\w+ )?(?:is|was) )?(?:\w+ )?too long`,
   ].join('|'),
 );
@@ -131,7 +131,7 @@ export const OUTAGE_WORDS =
 
 /** The answer's length: never repaired by a shorter input. */
 export const OUTPUT_WORDS =
-  /max[-_ ]?(?:new|completion|output|generated|gen|decode)?[-_ ]?tokens?(?:_to_sample)?\b|maxoutputtokens|maximum (?:number of )?(?:output|completion|new|generated) tokens|(?:output|completion|generated|new|response|thinking|budget) tokens?|budget_tokens|(?:output|completion|response|generation) length|thinking budget|max(?:imum)? tokens (?:that )?(?:you|value|parameter|setting|requested|to generate|for (?:the )?(?:output|completion|generation|response))/;
+  /max[-_ ]?(?:new|completion|output|generated|gen|decode)?[-_ ]?tokens?(?:_to_sample)?\b|maxoutputtokens|maximum (?:number of )?(?:output|completion|new|generated) tokens|(?:output|completion|generated|new|response|thinking|budget) tokens?|budget_tokens|(?:output|completion|response|generation) length|thinking budget|\bn(?:um)?_predict\b|max(?:imum)? tokens (?:that )?(?:you|value|parameter|setting|requested|to generate|for (?:the )?(?:output|completion|generation|response))/;
 
 /** `max tokens of 4096 exceeded`: not the parameter but the limit that the input broke. */
 export const TOKENS_EXCEEDED =
@@ -139,11 +139,14 @@ export const TOKENS_EXCEEDED =
 
 /** What stands beside an output limit when the sum with the input is meant. */
 export const BESIDE_OUTPUT =
-  /context|tokens in (?:the |your )?request|\binputs?\b(?! (?:should|validation|value|error|type))|prompt|messages?\b(?! (?:is|must|because))|\bn_ctx|window|max_model_len/;
+  /tokens in (?:the |your )?request|\binputs?\b(?! (?:should|validation|value|error|type))|prompt|messages?\b(?! (?:is|must|because))|\brequest (?:has|contains|with)|(?:\bsum\b|total|together|combined|leaves?|plus|\+).*(?:context|window|model|n_ctx)|(?:context|window|model).*(?:\bsum\b|total|together|combined|requested)/;
 
-/** The parameter itself is compared with the window, whatever the input (Groq): `max_tokens must be less than the context_window`. */
-export const OUTPUT_COMPARED =
-  /^(?!.*(?:\binputs?\b(?! should)|prompt|messages?\b))[^.]{0,40}max[-_ ]?(?:new|completion|output)?[-_ ]?tokens\b[^.]{0,24} (?:must|should|cannot|can't|can not|may not|has to|needs to) /;
+/** Too little, not too much: a cache, a window or a value below its minimum. */
+export const MINIMUM_WORDS =
+  /(?:requires?|needs?|must (?:be|have|contain)|should (?:be|have)) at least \d|minimum (?:is|of|size|value)|\bmin_\w*tokens?/;
+
+/** Bytes as the unit, whatever else is named. */
+export const COUNTED_IN_BYTES = /\bbytes?\b|\d ?[kmg]i?b\b|(?:payload|entity) too large/;
 
 /** Bytes and requests as a whole. */
 export const BYTE_WORDS =
@@ -159,11 +162,11 @@ export const MEDIA_WORDS =
 
 /** Lists of things other than text. */
 export const LIST_WORDS =
-  /array (?:is )?too long|(?:too many|maximum (?:number of )?|max(?:imum)? of|at most|up to|limit of|more than|number of)[a-z0-9,' ]{0,24}\b(?:tools?|functions?|items?|elements?|properties|enum|choices|stop sequences?|stop)\b|(?:tools|functions|stop|items|properties|enum|labels|metadata)\b[a-z_' ]{0,24}(?:too many|too long|exceed|at most|maximum)/;
+  /array (?:is )?too long|(?:too many|maximum (?:number of )?|max(?:imum)? of|at most|up to|limit of|more than|number of)[a-z0-9,' ]{0,24}\b(?:tools?|functions?|items?|entries|elements?|properties|enum|choices|stop sequences?|stop)\b|(?:tools|functions|stop|items|properties|enum|labels|metadata)\b[a-z_' ]{0,24}(?:too many|too long|exceed|at most|maximum)/;
 
 /** A cap on the number of messages. */
 export const MESSAGE_COUNT_WORDS =
-  /too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z ]{0,20}(?:too|exceed|limit|maximum)|messages'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
+  /too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
 
 /** Thinking that came back changed or cannot be read any more. */
 export const THINKING_WORDS =
@@ -171,4 +174,4 @@ export const THINKING_WORDS =
 
 /** What the model is not allowed to read or say. */
 export const FILTER_WORDS =
-  /content[-_ ]?(?:filter|policy|management|moderation)|\bmoderat(?:ion|ed)\b|safety (?:system|policy|filter|reasons)|responsible ai|blocked by|flagged|usage polic|prohibited|inappropriate content|data inspection/;
+  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|toxicity|\bmoderat(?:ion|ed)\b|safety (?:system|policy|filter|reasons)|responsible ai|blocked by|flagged|usage polic|prohibited|inappropriate content|data inspection/;

@@ -42,12 +42,12 @@ const NOT_A_COUNT = /(?:code|status|http|error|\$|line|column|version|id)[ :=#(]
 const PERIOD = /\/ ?(?:min|sec|hour|day)|per (?:minute|second|hour|day)/;
 
 const OUTPUT_AFTER =
-  /^ ?(?:tokens? )?(?:(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b)/;
+  /^ ?(?:tokens? )?(?:(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b|can be generated)/;
 const OUTPUT_BEFORE =
   /(?:max[-_](?:new|completion|output)?[-_ ]?tokens?|max (?:new|completion|output) tokens|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|\boutput)\b/g;
 const INPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|from|of|for) (?:the |your )?(?:\w+ )?(?:messages?|prompt|input|conversation|functions|tools)|(?:of )?(?:text |image |tool )?(?:input|prompt)s?\b)/;
-const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)\b[^.;0-9]{0,36}$/;
+const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)(?:\b|_)[^.;0-9]{0,36}$/;
 const EXCESS_BEFORE = /\b(?:by|over by|excess(?: of)?)[ :~]*(?:about |approximately |around |roughly )?$/;
 const EXCESS_AFTER =
   /^ ?(?:more )?tokens? (?:over|too (?:many|long|large)|above|beyond|more than (?:the|allowed)|in excess)/;
@@ -66,7 +66,7 @@ const LONGEST_CLUE = 48;
 export function tokenFigures(text: string): TokenFigures {
   const sum = sumForm(text);
   if (sum !== undefined) return sum;
-  const range = /[[(] ?\d{1,2} ?, ?([\d,. ]*\d) ?[\])]/.exec(text);
+  const range = /[[(] ?\d{1,2} ?(?:,|-|–|\.\.|to) ?([\d,. ]*\d) ?[\])]/.exec(text);
   if (range !== null && /length|range|token/.test(text)) {
     const limit = plain(range[1] ?? '');
     const actual = Math.max(0, ...figuresOf(text.replace(range[0], ' ')).map((figure) => figure.value));
@@ -140,7 +140,27 @@ function roleOf(before: string, after: string): Role {
   return role;
 }
 
+/** Of four numbers the one that two others add up to is the request, whatever the words; what is left is the limit. */
+function addingUp(figures: readonly Figure[]): TokenFigures | undefined {
+  const counts = figures.filter((figure) => figure.value > 0);
+  for (const total of counts) {
+    for (const [place, left] of counts.entries()) {
+      const right = counts.slice(place + 1).find((other) => left.value + other.value === total.value);
+      if (right === undefined) continue;
+      const limits = counts.filter(({ value }) => value < total.value && value !== left.value && value !== right.value);
+      const limit = (limits.find(({ role }) => role === 'limit') ?? limits[0])?.value;
+      const output = [left, right].find(({ role }) => role === 'output') ?? (left.role === 'input' ? right : undefined);
+      if (limit === undefined || output === undefined) continue;
+      const input = output === left ? right.value : left.value;
+      return { actual: total.value, limit, input, output: output.value, lowerBound: counts.some((f) => f.lowerBound) };
+    }
+  }
+  return undefined;
+}
+
 function assemble(figures: readonly Figure[]): TokenFigures {
+  const sum = addingUp(figures);
+  if (sum !== undefined) return sum;
   const lowerBound = figures.some((figure) => figure.lowerBound && figure.role !== 'limit' && figure.value > 1);
   const valuesOf = (role: Role) =>
     figures.filter((figure) => figure.role === role && figure.value > 0).map((f) => f.value);
