@@ -67,6 +67,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     tools,
     modelClient: createModelClients(configuration.providers),
     snapshotFor: createSnapshotSource(configuration, tools),
+    beforeCompaction: [],
     secrets: [],
     logger: pino({ level: 'silent' }),
     reachCrashPoint: () => undefined,

@@ -42,6 +42,7 @@ export async function beginTurn(
       model: snapshot.model,
       preset: snapshot.policy.name,
       inputBudget: budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget,
+      ...(snapshot.policy.checkAfterLastStep && { checkAfterLastStep: true }),
     },
   };
 }

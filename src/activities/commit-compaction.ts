@@ -2,11 +2,11 @@ import { budgetFor } from '../context/budget.ts';
 import { continuationContent } from '../context/continuation.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { judgeCompaction, viewAfterCompaction } from '../context/judge-compaction.ts';
-import { measureContent } from '../context/measure.ts';
 import { subtractMeasurements } from '../context/measurement-arithmetic.ts';
 import { weakerForm } from '../context/plan-compaction.ts';
 import { composeSummary } from '../context/compose-summary.ts';
-import { summaryContent } from '../context/summary-message.ts';
+import { renderFileLists, withoutFileLists } from '../context/file-lists.ts';
+import { measureSummary, presentationOf } from '../context/summary-message.ts';
 import { listParts } from '../store/compaction-parts.ts';
 import type { PartRow } from '../store/compaction-parts.ts';
 import * as store from '../store/compactions.ts';
@@ -15,11 +15,14 @@ import { recordEvent } from '../store/events.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
+import { readPreviousSummary } from '../store/previous-summary.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { RECALL_OPEN } from '../tools/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { describePlan, makePlan } from './compact-context.ts';
+import { listFiles } from './list-files.ts';
+import { describePlan, makePlan } from './plan-pass.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { newContent } from './new-content.ts';
@@ -49,7 +52,7 @@ export async function commitCompaction(
   const state: CommitState = { turn, compaction, check, source };
   if (parts.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');
   const { snapshot } = await readSnapshot(database, turn.turnId);
-  const summary = summaryOf(compaction, parts, snapshot.summarizer.model);
+  const summary = await summaryOf(dependencies, state, parts, snapshot);
   const after = viewAfterCompaction(
     { ...source, fixed: check.fixed },
     compaction.plan,
@@ -72,7 +75,9 @@ export async function commitCompaction(
     summary,
     viewAfter: subtractMeasurements(after, check.fixed),
     tokensAfter,
-    continuation: compaction.plan.continuation ? newContent(continuationContent({ recall })) : null,
+    continuation: compaction.plan.continuation
+      ? newContent(continuationContent(check.policy.continuationText, { recall }))
+      : null,
   });
   dependencies.reachCrashPoint('commitCompaction:written');
   if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
@@ -104,15 +109,33 @@ async function finishedBefore(
   };
 }
 
-function summaryOf(compaction: CompactionRow, parts: readonly PartRow[], model: string): NewSummary | null {
+/** The text of all parts, with the lists of files below it; `null` when the plan writes no summary. */
+async function summaryOf(
+  { database }: ActivityDependencies,
+  { turn, compaction, check, source }: CommitState,
+  parts: readonly PartRow[],
+  snapshot: AgentSnapshot,
+): Promise<NewSummary | null> {
   if (parts.length === 0) return null;
-  const composed = composeSummary(parts.map((row) => ({ kind: row.part.kind, text: row.text ?? '' })));
+  const { policy } = check;
+  const previous = await readPreviousSummary(database, compaction.previousCompactionId);
+  const unread = policy.summary.splitTurn === 'separate' ? (previous?.text ?? null) : null;
+  const composed = composeSummary(
+    parts.map((row) => ({ kind: row.part.kind, text: row.text ?? '' })),
+    unread === null ? null : withoutFileLists(unread),
+  );
+  const { conversationId } = turn;
+  const { headEntryId } = source;
+  const files = await listFiles(database, { conversationId, headEntryId, plan: compaction.plan, previous, policy });
+  const lists = policy.summary.fileLists === null ? '' : renderFileLists(files);
+  const text = lists === '' ? composed.text : `${composed.text}\n\n${lists}`;
+  const byProgram = compaction.form === 'extractive_summary' || parts.every((row) => row.promptVersion === 'hook');
   return {
-    text: composed.text,
-    measurements: measureContent(summaryContent(composed.text)),
+    text,
+    measurements: measureSummary(text, presentationOf(policy)),
     sections: composed.sections,
-    files: { read: [], modified: [] },
-    model: compaction.form === 'extractive_summary' ? null : model,
+    files,
+    model: byProgram ? null : snapshot.summarizer.model,
     promptVersion: parts.at(-1)?.promptVersion ?? '',
   };
 }
@@ -126,7 +149,13 @@ async function planWeaker(
   const { database } = dependencies;
   const { compactionId, reason } = compaction;
   for (let form = weakerForm(compaction.form); form !== null; form = weakerForm(form)) {
-    const result = await makePlan(dependencies, turn, { check, source, reason, form });
+    const result = await makePlan(dependencies, turn, {
+      check,
+      source,
+      reason,
+      form,
+      turnIsOver: compaction.plan.turnIsOver,
+    });
     if (result.kind !== 'planned') continue;
     const next = await store.replanCompaction(database, {
       turn,

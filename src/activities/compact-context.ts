@@ -1,114 +1,100 @@
 import { budgetFor } from '../context/budget.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
-import type { CompactionForm, CompactionPlan, PlanResult } from '../context/plan.ts';
-import { planCompaction } from '../context/plan-compaction.ts';
+import type { CompactionPlan, CompactionReason, CountedRequest } from '../context/plan.ts';
 import { getCompaction, storePlan } from '../store/compactions.ts';
-import type { CompactionRow } from '../store/compactions.ts';
 import { recordEvent } from '../store/events.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
 import { declineCompaction } from '../store/inbox.ts';
-import { readSnapshot } from '../store/turns.ts';
-import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../turn/activity-values.ts';
-import type { TurnReference } from '../turn/turn-reference.ts';
+import type { CompactContextInput, CompactContextResult } from '../turn/activity-values.ts';
+import { askHooks } from './ask-hooks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { countNextRequest, describePlan, makePlan } from './plan-pass.ts';
 import { readFit } from './read-fit.ts';
 
 /**
- * The check before every model call: one query when nothing is to do. Over the trigger, or when
- * forced, it plans a compaction from stored sizes and returns the plan's id and shape.
+ * The check before every model call, and for some presets after the last one: one query when nothing is to do.
+ * Over the trigger, or when forced, it plans a compaction from stored sizes and returns the plan's id and shape.
  */
 export async function compactContext(
   dependencies: ActivityDependencies,
-  { turn, callNumber, forced }: CompactContextInput,
+  input: CompactContextInput,
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
+  const { turn, forced, turnIsOver = false } = input;
   const check = await readFit(database, turn);
-  const budget = budgetFor(check.policy, check.modelLimits);
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;
   if (check.plannedCompactionId !== null) {
     return { kind: 'planned', planned: describePlan(await getCompaction(database, check.plannedCompactionId)) };
   }
-  if (forced === null && tokens <= budget.trigger) return fits;
+  const reason = reasonFor(input, check, countNextRequest(check));
+  if (reason === null) return fits;
   const source = await readPlanSource(database, turn);
-  const result = await makePlan(dependencies, turn, { check, source, reason: forced ?? 'threshold' });
+  const result = await makePlan(dependencies, turn, { check, source, reason, turnIsOver });
   if (result.kind === 'planned') {
-    const { compaction } = await storePlan(database, {
-      turn,
-      callNumber,
-      compactionId: newId(),
-      plan: result.plan,
-      reason: forced ?? 'threshold',
-      preset: check.policy.name,
-      headEntryId: source.headEntryId,
-    });
-    dependencies.reachCrashPoint('compactContext:planned');
-    return { kind: 'planned', planned: describePlan(compaction) };
+    return (await storeAndDescribe(dependencies, input, { check, source, plan: result.plan, reason })) ?? fits;
   }
   if (forced === 'manual') {
-    const reason = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
-    await declineCompaction(database, turn, { reason, tokens });
+    const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
+    await declineCompaction(database, turn, { reason: declined, tokens });
   }
-  if (result.kind === 'fits' || mayGoOn(forced, tokens, budget.inputBudget)) {
+  const { inputBudget } = budgetFor(check.policy, check.modelLimits);
+  if (result.kind === 'fits' || turnIsOver || mayGoOn(forced, tokens, inputBudget)) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
   }
-  await recordEvent(database, { turn, kind: 'compaction_exhausted', data: { ...result.breakdown } });
+  await recordEvent(database, { turn, kind: 'compaction_exhausted', data: { reason, ...result.breakdown } });
   return { kind: 'exhausted', tokens: result.tokens };
+}
+
+/** Why a pass is made now; `null`: none is. */
+function reasonFor(
+  { forced, turnIsOver }: CompactContextInput,
+  { policy }: FitCheck,
+  counted: CountedRequest,
+): CompactionReason | null {
+  if (forced !== null) return forced;
+  if (counted.isDue) return 'threshold';
+  return turnIsOver === true && policy.reduceAfterTurn ? 'maintenance' : null;
+}
+
+/** `null` when a hook wants no compaction. */
+async function storeAndDescribe(
+  dependencies: ActivityDependencies,
+  { turn, callNumber }: CompactContextInput,
+  pass: {
+    readonly check: FitCheck;
+    readonly source: PlanSource;
+    readonly plan: CompactionPlan;
+    readonly reason: CompactionReason;
+  },
+): Promise<CompactContextResult | null> {
+  const { database } = dependencies;
+  const { check, source, reason } = pass;
+  const decision = await askHooks(dependencies, turn, pass);
+  if (decision.cancelled) {
+    if (reason === 'manual')
+      await declineCompaction(database, turn, { reason: 'cancelled_by_hook', tokens: pass.plan.tokensBefore });
+    await recordEvent(database, { turn, kind: 'compaction_cancelled', data: { reason } });
+    return null;
+  }
+  const { compaction } = await storePlan(database, {
+    turn,
+    callNumber,
+    compactionId: newId(),
+    plan: decision.plan,
+    reason,
+    preset: check.policy.name,
+    headEntryId: source.headEntryId,
+    hook: decision.hook,
+  });
+  dependencies.reachCrashPoint('compactContext:planned');
+  return { kind: 'planned', planned: describePlan(compaction) };
 }
 
 /** Nothing can be made smaller, but the request still fits the window: the model is called, and the provider has the last word. */
 function mayGoOn(forced: CompactContextInput['forced'], tokens: number, inputBudget: number): boolean {
   return forced !== 'overflow' && tokens <= inputBudget;
-}
-
-/** Plans from what is stored; `form` asks for that form instead of the strongest. */
-export async function makePlan(
-  { database }: ActivityDependencies,
-  turn: TurnReference,
-  wish: {
-    readonly check: FitCheck;
-    readonly source: PlanSource;
-    readonly reason: CompactionRow['reason'];
-    readonly form?: CompactionForm;
-  },
-): Promise<PlanResult> {
-  const { check, source, reason, form } = wish;
-  const { snapshot } = await readSnapshot(database, turn.turnId);
-  return planCompaction({
-    policy: check.policy,
-    budget: budgetFor(check.policy, check.modelLimits),
-    calibration: check.calibration,
-    summarizer: snapshot.summarizer.limits,
-    fixed: check.fixed,
-    entries: source.entries,
-    summary: source.summary,
-    operations: source.operations,
-    turnId: turn.turnId,
-    reason,
-    ...(form !== undefined && { form }),
-  });
-}
-
-export function describePlan(compaction: Pick<CompactionRow, 'compactionId' | 'plan'>): PlannedCompaction {
-  const { plan, compactionId } = compaction;
-  const waves = [...new Set(plan.parts.map((part) => part.wave))].sort((left, right) => left - right);
-  return {
-    compactionId,
-    tokensBefore: plan.tokensBefore,
-    waves: waves.map((wave) =>
-      plan.parts
-        .filter((part) => part.wave === wave)
-        .map((part) => ({ number: part.number, label: partLabel(part, plan) })),
-    ),
-  };
-}
-
-/** What the Temporal UI shows beside the activity: at most 200 bytes. */
-function partLabel(part: CompactionPlan['parts'][number], plan: CompactionPlan): string {
-  const count = new Intl.NumberFormat('en-US');
-  const range = part.kind === 'merge' ? 'all parts' : `entries ${part.fromSequence}–${part.toSequence}`;
-  return `${range} · part ${part.number} of ${plan.parts.length} · ${count.format(part.inputTokens)} tokens → ≤ ${count.format(part.maximumOutput)}`;
 }

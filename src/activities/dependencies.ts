@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ModelClient } from '../models/model-client.ts';
 import type { Database } from '../store/database.ts';
@@ -23,6 +24,8 @@ export interface ActivityDependencies {
   readonly modelClient: (provider: string) => ModelClient;
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
+  /** Asked in order before a compaction that writes a summary. */
+  readonly beforeCompaction: readonly BeforeCompaction[];
   /** Provider keys, masked in everything that tools return. */
   readonly secrets: readonly string[];
   readonly logger: Logger;

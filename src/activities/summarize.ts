@@ -1,4 +1,5 @@
 import { checkSummary } from '../context/check-summary.ts';
+import { withoutFileLists } from '../context/file-lists.ts';
 import type { Entry } from '../context/entry.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { appendMissing, missingFromSummary } from '../context/must-keep.ts';
@@ -46,7 +47,7 @@ export async function summarize(
     const text = extractiveSummary({
       policy: snapshot.policy,
       entries,
-      previousSummary: source.previousSummary?.text ?? null,
+      previousSummary: previousText(source),
       maximumTokens: source.row.part.maximumOutput,
     });
     await storePartText(database, { ...input, attempt, text, promptVersion: 'extractive', call: null });
@@ -93,11 +94,12 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     parts: source.compaction.plan.parts,
     part,
     entries,
-    previousSummary: source.previousSummary?.text ?? null,
+    previousSummary: previousText(source),
     partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
     focus: source.compaction.focus,
     agent: snapshot,
-    turnIsOpen: source.compaction.plan.continuation,
+    contextLines: source.compaction.contextLines,
+    turnIsOpen: source.compaction.plan.insideTurn,
     summarizer: snapshot.summarizer.limits,
     calibration: await readCalibration(dependencies.database, snapshot.summarizer.model),
     shorter: source.compaction.form === 'shorter_summary',
@@ -118,6 +120,7 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   const call = callOf(task, answer, Date.now() - started);
   const checked = checkSummary({
     policy: snapshot.policy,
+    kind: part.kind,
     text: textOf(answer.content),
     stopReason: answer.stopReason,
     calledTool: answer.content.some((piece) => piece.type === 'tool_call'),
@@ -136,9 +139,14 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
 }
 
+/** The summary that is updated; its lists of files are kept beside it. */
+function previousText({ previousSummary }: PartSource): string | null {
+  return previousSummary === null ? null : withoutFileLists(previousSummary.text);
+}
+
 /** The text with what it must not lose and does not name, appended from the originals instead of being asked for again. */
 function withMustKeep({ source, entries }: SummaryTask, text: string): string {
-  const earlierTexts = [source.previousSummary?.text ?? '', ...source.parts.map((part) => part.text ?? '')];
+  const earlierTexts = [previousText(source) ?? '', ...source.parts.map((part) => part.text ?? '')];
   return appendMissing(text, missingFromSummary({ text, entries, earlierTexts }), source.compaction.plan.summaryLimit);
 }
 

@@ -111,7 +111,7 @@ export interface StoredSummary {
   readonly compactionId: string;
   /** 1 for the first of the conversation. */
   readonly generation: number;
-  readonly trigger: 'threshold' | 'overflow' | 'manual';
+  readonly trigger: 'threshold' | 'overflow' | 'manual' | 'maintenance';
   readonly preset: string;
   readonly form: string;
   readonly tokensBefore: number;

@@ -1,38 +1,94 @@
 /** How options under `policy` are put over a preset. */
 import type { z } from 'zod';
-import type { CompactionPolicy, Reducer, TokenAmount, TranscriptLimits } from '../context/policy.ts';
+import type { CharacterCounting, CompactionPolicy, Reducer, TokenAmount, TranscriptLimits } from '../context/policy.ts';
 import type { clearToolResults, clip, PolicyOptions, stripImages } from './policy-options.ts';
 
 type AmountOptions = NonNullable<PolicyOptions['trigger']>;
 
 /** Puts options over a policy. An amount is replaced whole, so that a number which a user set is not limited by one of the preset. */
 export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions): CompactionPolicy {
-  const { keep, reduce, summary } = options;
+  const { reduce } = options;
   return {
     ...policy,
     enabled: options.enabled ?? policy.enabled,
+    window: given(options.window, policy.window),
+    counting: overrideCounting(policy.counting, options.counting),
+    checkAfterLastStep: options.checkAfterLastStep ?? policy.checkAfterLastStep,
+    reduceAfterTurn: options.reduceAfterTurn ?? policy.reduceAfterTurn,
     trigger: amountOr(options.trigger, policy.trigger),
     target: amountOr(options.target, policy.target),
     outputReserve: amountOr(options.outputReserve, policy.outputReserve),
-    keep: {
-      ...policy.keep,
-      tail: amountOr(keep?.tail, policy.keep.tail),
-      userMessages: amountOr(keep?.userMessages, policy.keep.userMessages),
-      splitTurns: keep?.splitTurns ?? policy.keep.splitTurns,
-    },
+    keep: overrideKeep(policy.keep, options.keep ?? {}),
     reduce: reduce === undefined ? policy.reduce : policy.reduce.flatMap((one) => overrideReducer(one, reduce)),
-    summary: {
-      ...policy.summary,
-      when: summary?.when ?? policy.summary.when,
-      hiddenMaximum: amountOr(summary?.hiddenMaximum, policy.summary.hiddenMaximum),
-      splitTurn: summary?.splitTurn ?? policy.summary.splitTurn,
-      maximumOutput: amountOr(summary?.maximumOutput, policy.summary.maximumOutput),
-      transcript: overrideTranscript(policy.summary.transcript, summary?.transcript ?? {}),
-      model: given(summary?.model, policy.summary.model),
-    },
+    summary: overrideSummary(policy.summary, options.summary ?? {}),
     continuation: options.continuation ?? policy.continuation,
+    continuationText: given(options.continuationText, policy.continuationText),
     minimumGain: options.minimumGain ?? policy.minimumGain,
     forcedTargetFactor: options.forcedTargetFactor ?? policy.forcedTargetFactor,
+  };
+}
+
+function overrideKeep(
+  keep: CompactionPolicy['keep'],
+  options: NonNullable<PolicyOptions['keep']>,
+): CompactionPolicy['keep'] {
+  return {
+    tail: amountOr(options.tail, keep.tail),
+    userMessages: amountOr(options.userMessages, keep.userMessages),
+    splitTurns: options.splitTurns ?? keep.splitTurns,
+    tailReaches: options.tailReaches ?? keep.tailReaches,
+    pivot: options.pivot ?? keep.pivot,
+    minimumMessages: options.minimumMessages ?? keep.minimumMessages,
+  };
+}
+
+function overrideSummary(
+  summary: CompactionPolicy['summary'],
+  options: NonNullable<PolicyOptions['summary']>,
+): CompactionPolicy['summary'] {
+  return {
+    ...summary,
+    when: options.when ?? summary.when,
+    hiddenMaximum: amountOr(options.hiddenMaximum, summary.hiddenMaximum),
+    splitTurn: options.splitTurn ?? summary.splitTurn,
+    maximumOutput: amountOr(options.maximumOutput, summary.maximumOutput),
+    turnPrefixOutput: amountOr(options.turnPrefixOutput, summary.turnPrefixOutput),
+    appendedShare: options.appendedShare ?? summary.appendedShare,
+    fileLists: overrideFileLists(summary.fileLists, options.fileLists),
+    question: given(options.question, summary.question),
+    transcript: overrideTranscript(summary.transcript, options.transcript ?? {}),
+    model: given(options.model, summary.model),
+  };
+}
+
+function overrideFileLists(
+  lists: CompactionPolicy['summary']['fileLists'],
+  options: NonNullable<PolicyOptions['summary']>['fileLists'],
+): CompactionPolicy['summary']['fileLists'] {
+  if (options === undefined || options === null) return given(options, lists);
+  return { read: options.read ?? lists?.read ?? [], modified: options.modified ?? lists?.modified ?? [] };
+}
+
+/** What a policy that counts by the calibrated estimate gets where the options say nothing: seeds/goagent.md. */
+const CHARACTER_COUNTING: CharacterCounting = {
+  charactersPerToken: 4,
+  imageCharacters: null,
+  reported: 'plus_estimate',
+  unreported: 'estimate',
+};
+
+function overrideCounting(
+  counting: CompactionPolicy['counting'],
+  options: PolicyOptions['counting'],
+): CompactionPolicy['counting'] {
+  if (options === undefined) return counting;
+  if (options === 'calibrated') return options;
+  const base = counting === 'calibrated' ? CHARACTER_COUNTING : counting;
+  return {
+    charactersPerToken: options.charactersPerToken ?? base.charactersPerToken,
+    imageCharacters: given(options.imageCharacters, base.imageCharacters),
+    reported: options.reported ?? base.reported,
+    unreported: options.unreported ?? base.unreported,
   };
 }
 
@@ -82,6 +138,8 @@ function overrideClearing(
     protect: amountOr(options.protect, reducer.protect),
     minimum: amountOr(options.minimum, reducer.minimum),
     protectedTools: options.protectedTools ?? reducer.protectedTools,
+    protectTurns: options.protectTurns ?? reducer.protectTurns,
+    placeholder: given(options.placeholder, reducer.placeholder),
   };
 }
 

@@ -12,8 +12,9 @@ function amount(description: string) {
       fraction: fraction
         .optional()
         .meta({ description: 'Part of `of`. With `tokens`, the smaller one counts.', unit: '0 to 1' }),
-      of: z.enum(['window', 'input_budget']).optional().meta({
-        description: 'What the fraction is a part of: the whole window, or the window less the output reserve.',
+      of: z.enum(['window', 'input_budget', 'output_reserve']).optional().meta({
+        description:
+          'What the fraction is a part of: the whole window, the window less the output reserve, or that reserve.',
         defaultText: '`input_budget`',
       }),
     })
@@ -37,6 +38,18 @@ export const clearToolResults = z.strictObject({
   protect: amount('Newest tool output that stays.'),
   minimum: amount('Nothing is cleared unless this much is won.'),
   protectedTools: toolNames.meta({ description: 'Tools whose results stay.' }),
+  protectTurns: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .meta({ description: 'Newest turns whose results stay.', unit: 'user messages' }),
+  placeholder: z
+    .string()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({ description: 'Stands for a cleared result; `null` for a line that names it and says how to get it back.' }),
 });
 
 export const clip = z.strictObject({
@@ -57,6 +70,33 @@ export const clip = z.strictObject({
     .meta({ description: 'Newest entries of each role that stay whole.', unit: 'entries' }),
   protectErrors: z.boolean().optional().meta({ description: 'Results of failed calls stay whole.' }),
   protectedTools: toolNames.meta({ description: 'Tools whose results stay whole.' }),
+});
+
+const characterCounting = z.strictObject({
+  charactersPerToken: z
+    .number()
+    .positive()
+    .optional()
+    .meta({ description: 'Characters that count as one token.', unit: 'characters', defaultText: '4' }),
+  imageCharacters: characters.nullable().optional().meta({
+    description: 'What an image counts as; `null` for a token per 28 × 28 pixels.',
+    unit: 'characters',
+    defaultText: '`null`',
+  }),
+  reported: z.enum(['ignored', 'plus_estimate', 'alone', 'higher']).optional().meta({
+    description:
+      "The provider's count of the newest call: ignored, with an estimate of what came after it, alone, or that sum or the estimate of everything, whichever is higher.",
+    defaultText: '`plus_estimate`',
+  }),
+  unreported: z.enum(['estimate', 'wait']).optional().meta({
+    description: 'What counts before the provider has counted anything: the estimate, or nothing.',
+    defaultText: '`estimate`',
+  }),
+});
+
+const fileLists = z.strictObject({
+  read: z.array(z.string()).optional().meta({ description: 'Tools whose calls read the files that they name.' }),
+  modified: z.array(z.string()).optional().meta({ description: 'Tools whose calls change the files that they name.' }),
 });
 
 const limit = characters.nullable().optional();
@@ -80,6 +120,25 @@ function reducer<Options extends z.ZodType>(options: Options, description: strin
 
 export const policyOptions = z.strictObject({
   enabled: z.boolean().optional().meta({ description: 'Whether the conversation is compacted at all.' }),
+  window: tokens.nullable().optional().meta({
+    description: "Context window to count with, `null` for the model's; 0 switches off like `enabled: false`.",
+    unit: 'tokens',
+  }),
+  counting: z
+    .union([z.literal('calibrated'), characterCounting])
+    .optional()
+    .meta({
+      description:
+        'How the policy counts for its own numbers: by the calibrated estimate, or by a fixed number of characters per token.',
+    }),
+  checkAfterLastStep: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the check is made after the last step of a turn too, not only before each call.' }),
+  reduceAfterTurn: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether reducing happens after each turn, however full the window is, and not in passes.' }),
   trigger: amount('A pass starts when the next request is larger.'),
   target: amount('What a pass aims for.'),
   outputReserve: amount(
@@ -90,6 +149,18 @@ export const policyOptions = z.strictObject({
       tail: amount('Newest entries that stay as they are.'),
       userMessages: amount('Older user messages that stay verbatim, newest first.'),
       splitTurns: z.boolean().optional().meta({ description: 'Whether a cut may fall inside a turn.' }),
+      tailReaches: z.enum(['at_most', 'at_least']).optional().meta({
+        description: 'Whether the entry with which the tail gets larger than its budget still belongs to it.',
+      }),
+      pivot: z.boolean().optional().meta({
+        description: 'Whether everything is summarized but a user message that nobody has answered.',
+      }),
+      minimumMessages: z
+        .number()
+        .int()
+        .nonnegative()
+        .optional()
+        .meta({ description: 'Fewer messages are never summarized.', unit: 'messages' }),
     })
     .optional()
     .meta({ description: 'What stays verbatim.' }),
@@ -113,6 +184,20 @@ export const policyOptions = z.strictObject({
           'Whether the beginning of a split turn is summarized together with the history, if both fit into one request.',
       }),
       maximumOutput: amount('Longest summary.'),
+      turnPrefixOutput: amount(
+        'Longest text for the beginning of a split turn that is summarized separately. Without a number: as `maximumOutput`.',
+      ),
+      appendedShare: fraction.optional().meta({
+        description: 'Part of `maximumOutput` that is kept for what the check after the summary appends.',
+        unit: '0 to 1',
+      }),
+      fileLists: fileLists.nullable().optional().meta({
+        description: 'Tools from whose calls lists of files are made, to stand below the summary; `null` for no lists.',
+      }),
+      question: z.string().min(1).nullable().optional().meta({
+        description:
+          "Stands before the summary, which is then the assistant's answer to it; `null`: the summary is a message of its own.",
+      }),
       transcript: transcriptLimits
         .optional()
         .meta({ description: 'How much of each original the summarizing model reads.' }),
@@ -124,10 +209,15 @@ export const policyOptions = z.strictObject({
     })
     .optional()
     .meta({ description: 'The summary.' }),
-  continuation: z
-    .enum(['inside_turn', 'always', 'never'])
+  continuation: z.enum(['inside_turn', 'automatic', 'always', 'never']).optional().meta({
+    description: 'When a note tells the model to go on after a pass; `automatic`: unless a user asked for it.',
+  }),
+  continuationText: z
+    .string()
+    .min(1)
+    .nullable()
     .optional()
-    .meta({ description: 'When a note tells the model to go on after a pass.' }),
+    .meta({ description: 'Text of that note; `null` for one that also says how to look things up.' }),
   minimumGain: fraction
     .optional()
     .meta({ description: 'A pass that frees less of the window counts as failed.', unit: '0 to 1' }),

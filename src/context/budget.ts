@@ -17,13 +17,14 @@ export interface BudgetOptions {
  * contradict each other give a budget that cannot work, and `policyProblems` names them at start.
  */
 export function budgetFor(policy: CompactionPolicy, limits: ModelLimits, options: BudgetOptions = {}): Budget {
-  const { window } = limits;
-  const outputReserve = reserveFor(policy, limits);
+  const window = windowFor(policy, limits);
+  const outputReserve = reserveFor(policy, { ...limits, window });
   const inputBudget = Math.max(
     0,
     Math.min(window - outputReserve, limits.maximumInput ?? window, options.inputCap ?? window),
   );
-  const amount = (value: TokenAmount): number => resolveAmount(value, { window, inputBudget });
+  const amount = (value: TokenAmount): number => resolveAmount(value, { window, inputBudget, outputReserve });
+  const { maximumOutput, turnPrefixOutput } = policy.summary;
   const trigger = Math.min(amount(policy.trigger), inputBudget);
   return {
     window,
@@ -33,26 +34,57 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits, options
     target: policy.target === null ? trigger : Math.min(amount(policy.target), trigger),
     tail: amount(policy.keep.tail),
     userMessages: amount(policy.keep.userMessages),
-    summaryOutput: Math.min(amount(policy.summary.maximumOutput), limits.maximumOutput),
+    summaryOutput: Math.min(amount(maximumOutput), limits.maximumOutput),
+    turnPrefixOutput: Math.min(amount(turnPrefixOutput ?? maximumOutput), limits.maximumOutput),
   };
+}
+
+/** Tokens that a policy takes for the model's window; a user's number counts, also where it says more than is known of the model. */
+function windowFor(policy: CompactionPolicy, limits: ModelLimits): number {
+  return policy.window === null || policy.window === 0 ? limits.window : policy.window;
+}
+
+/** Whether the policy ever compacts by itself. */
+export function isEnabled(policy: CompactionPolicy): boolean {
+  return policy.enabled && policy.window !== 0;
 }
 
 function reserveFor(policy: CompactionPolicy, limits: ModelLimits): number {
   if (policy.outputReserve === null) {
     return Math.floor(Math.min(limits.maximumOutput, DEFAULT_RESERVE, limits.window * DEFAULT_RESERVE_FRACTION));
   }
-  return resolveAmount(policy.outputReserve, { window: limits.window, inputBudget: limits.window });
+  const { upToMaximumOutput, yieldsToMaximumInput } = policy.outputReserve;
+  if (yieldsToMaximumInput === true && limits.maximumInput !== undefined) {
+    return Math.max(0, limits.window - limits.maximumInput);
+  }
+  const { window } = limits;
+  const reserve = resolveAmount(policy.outputReserve, { window, inputBudget: window, outputReserve: 0 });
+  return upToMaximumOutput === true && limits.maximumOutput > 0 ? Math.min(reserve, limits.maximumOutput) : reserve;
 }
 
 /** Tokens, rounded down. An amount that names neither tokens nor a fraction is unlimited: the whole base. */
 export function resolveAmount(
   amount: TokenAmount,
-  bases: { readonly window: number; readonly inputBudget: number },
+  bases: { readonly window: number; readonly inputBudget: number; readonly outputReserve: number },
 ): number {
-  const base = amount.of === 'window' ? bases.window : bases.inputBudget;
+  const base = baseOf(amount, bases);
   const scale = amount.exact === true ? 1 : Math.min(1, bases.window / FULL_SIZE_WINDOW);
   const byTokens = amount.tokens === undefined ? Infinity : amount.tokens * scale;
   const byFraction = amount.fraction === undefined ? Infinity : amount.fraction * base;
   const smaller = Math.min(byTokens, byFraction);
   return Math.floor(Number.isFinite(smaller) ? smaller : base);
+}
+
+function baseOf(
+  amount: TokenAmount,
+  bases: { readonly window: number; readonly inputBudget: number; readonly outputReserve: number },
+): number {
+  switch (amount.of) {
+    case 'window':
+      return bases.window;
+    case 'output_reserve':
+      return bases.outputReserve;
+    default:
+      return bases.inputBudget;
+  }
 }

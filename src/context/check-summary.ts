@@ -1,6 +1,8 @@
 import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
+import type { PlanPart } from './plan.ts';
 import type { CompactionPolicy } from './policy.ts';
+import { sectionsOf } from './summary-request.ts';
 import { parseSections, renderSections } from './summary-sections.ts';
 import type { WrittenSection } from './summary-sections.ts';
 
@@ -32,6 +34,8 @@ const NOTHING = /^[\s\-*•]*(none|n\/a|nothing|nothing yet|\(none\)|\(empty\))?
  */
 export function checkSummary(answer: {
   readonly policy: CompactionPolicy;
+  /** Kind of the part that was asked for. Default: `history`. */
+  readonly kind?: PlanPart['kind'];
   readonly text: string;
   readonly stopReason: 'end' | 'tool_calls' | 'maximum_output' | 'refusal' | 'content_filter' | 'window_full' | 'other';
   readonly calledTool: boolean;
@@ -43,7 +47,7 @@ export function checkSummary(answer: {
   if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return failed('refused');
   if (answer.stopReason === 'maximum_output' || answer.stopReason === 'window_full') return failed('cut_off');
   if (answer.text.trim() === '') return failed('empty');
-  const { sections: wanted } = answer.policy.summary;
+  const wanted = sectionsOf(answer.policy, answer.kind ?? 'history');
   if (wanted.length === 0) return { ok: true, text: answer.text.trim(), sections: [] };
   const titles = wanted.map((section) => section.title);
   const found = parseSections(answer.text, titles);

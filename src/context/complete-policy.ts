@@ -1,4 +1,4 @@
-import type { CompactionPolicy } from './policy.ts';
+import type { CompactionPolicy, Reducer } from './policy.ts';
 import { DEFAULT_POLICY } from './presets/default.ts';
 
 /**
@@ -10,6 +10,7 @@ export function completePolicy(stored: CompactionPolicy): CompactionPolicy {
   return {
     ...DEFAULT_POLICY,
     ...stored,
+    reduce: stored.reduce.map(completeReducer),
     keep: { ...keep, ...stored.keep },
     summary: {
       ...summary,
@@ -18,4 +19,8 @@ export function completePolicy(stored: CompactionPolicy): CompactionPolicy {
       transcript: { ...summary.transcript, ...stored.summary.transcript },
     },
   };
+}
+
+function completeReducer(stored: Reducer): Reducer {
+  return { ...DEFAULT_POLICY.reduce.find(({ kind }) => kind === stored.kind), ...stored };
 }

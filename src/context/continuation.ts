@@ -20,6 +20,7 @@ export function continuationText(options: RecallOptions = {}): string {
   ].join('\n');
 }
 
-export function continuationContent(options: RecallOptions = {}): readonly ContentPart[] {
-  return [{ type: 'text', text: continuationText(options) }];
+/** @param text the policy's own words; `null` for those of `continuationText` */
+export function continuationContent(text: string | null, options: RecallOptions = {}): readonly ContentPart[] {
+  return [{ type: 'text', text: text ?? continuationText(options) }];
 }

@@ -22,6 +22,11 @@ export function identifiersIn(text: string): string[] {
 
 /** Paths that the arguments of a tool call name. */
 export function pathsInArguments(argumentsText: string): string[] {
+  return fileArguments(argumentsText).filter((value) => /[./\\]/.test(value));
+}
+
+/** Values of arguments that are called after paths or files, whatever they look like. */
+export function fileArguments(argumentsText: string): string[] {
   let value: unknown;
   try {
     value = JSON.parse(argumentsText);
@@ -31,7 +36,7 @@ export function pathsInArguments(argumentsText: string): string[] {
   }
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, item]: [string, unknown]) =>
-    PATH_KEY.test(key) ? stringsOf(item).filter(isPath) : [],
+    PATH_KEY.test(key) ? stringsOf(item).filter(isName) : [],
   );
 }
 
@@ -40,6 +45,6 @@ function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
-function isPath(text: string): boolean {
-  return text.length > 1 && text.length <= 300 && !/[\n\r]/.test(text) && /[./\\]/.test(text);
+function isName(text: string): boolean {
+  return text.length > 1 && text.length <= 300 && !/[\n\r]/.test(text);
 }

@@ -6,7 +6,7 @@ import { measureContent, measureText } from './measure.ts';
 import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
 import { clearedResultText, clipLabel, strippedMediaText } from './placeholders.ts';
-import type { RecallOptions } from './placeholders.ts';
+import type { PlaceholderOptions } from './placeholders.ts';
 import type { Operation } from './plan.ts';
 
 /** Above this the length alone decides; counting classes of a megabyte at each projection would cost. Characters. */
@@ -21,7 +21,7 @@ const LONG_ENOUGH_TO_COMPARE_LENGTHS = 20_000;
 export function applyOperation(
   entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
   operation: Operation,
-  options: RecallOptions = {},
+  options: PlaceholderOptions = {},
 ): ContentPart[] {
   const changed = change(entry, operation, options);
   return isLarger(changed, entry.content) ? [...entry.content] : changed;
@@ -30,7 +30,7 @@ export function applyOperation(
 function change(
   entry: Pick<Entry, 'id' | 'kind' | 'content' | 'toolName'>,
   operation: Operation,
-  options: RecallOptions,
+  options: PlaceholderOptions,
 ): ContentPart[] {
   switch (operation.kind) {
     case 'clip':
@@ -52,7 +52,8 @@ function change(
   }
 }
 
-function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options: RecallOptions): string {
+function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options: PlaceholderOptions): string {
+  if (options.clearedResult !== undefined) return options.clearedResult;
   const characters = clippableCharacters(entry.content);
   return clearedResultText({ entryId: entry.id, toolName: entry.toolName ?? 'a tool', characters }, options);
 }
@@ -63,8 +64,15 @@ function isLarger(changed: readonly ContentPart[], original: readonly ContentPar
   return rawTokens(measureContent(changed)) > rawTokens(measureContent(original));
 }
 
-/** A clear, measured from the outline alone. */
-export function clearOperation(entry: EntryOutline): Operation {
+/**
+ * A clear, measured from the outline alone.
+ *
+ * @param placeholder the policy's own words for a cleared result. Default: `null`, a line that names result and way back
+ */
+export function clearOperation(entry: EntryOutline, placeholder: string | null = null): Operation {
+  if (placeholder !== null) {
+    return { entryId: entry.id, kind: 'clear', measurements: { ...measureText(placeholder), frames: 1 } };
+  }
   if (entry.kind === 'note') return { entryId: entry.id, kind: 'clear', measurements: NO_MEASUREMENTS };
   const toolName = entry.toolName ?? 'a tool';
   const differing = { letters: toolName.length, counts: 1, frames: 1 };

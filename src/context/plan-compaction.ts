@@ -1,9 +1,9 @@
-import { resolveAmount } from './budget.ts';
+import { isEnabled, resolveAmount } from './budget.ts';
 import { breakdownWindow } from './measure-view.ts';
 import type { CompactionForm, CompactionPlan, Operation, PlanInput, PlanResult } from './plan.ts';
-import { planningState, tokensOf } from './planning-state.ts';
+import { isInsideTurn, planningState, tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
-import { reduce } from './reduce.ts';
+import { applyReducers, reduce } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from './summary-form.ts';
 import { operationsByEntry } from './view-arrangement.ts';
@@ -35,8 +35,9 @@ export function weakerForm(form: CompactionForm): CompactionForm | null {
 export function planCompaction(input: PlanInput): PlanResult {
   const state = planningState(input);
   const fits: PlanResult = { kind: 'fits', tokens: Math.ceil(state.tokens) };
-  if (input.reason === 'threshold' && (!input.policy.enabled || state.tokens <= input.budget.trigger)) return fits;
-  if (input.reason === 'overflow' && !input.policy.enabled) return exhausted(state);
+  if (input.reason === 'maintenance') return planMaintenance(state) ?? fits;
+  if (input.reason === 'threshold' && !isDue(state)) return fits;
+  if (input.reason === 'overflow' && !isEnabled(input.policy)) return exhausted(state);
   const goal = goalTokens(state);
   const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, state.tokens);
   const requiredGain = gainTokens(state);
@@ -53,6 +54,19 @@ export function planCompaction(input: PlanInput): PlanResult {
   return isOver ? exhausted(state) : fits;
 }
 
+/** The policy's own count decides; where none is given, the calibrated estimate is it. */
+function isDue({ input, tokens }: PlanningState): boolean {
+  return input.counted?.isDue ?? (isEnabled(input.policy) && tokens > input.budget.trigger);
+}
+
+/** Reduces what old results take, whatever the window holds: no target, and no gain but the reducers' own minimum. */
+function planMaintenance(state: PlanningState): PlanResult | null {
+  if (state.input.form !== undefined && state.input.form !== 'reduction') return null;
+  const drafted = planOperations(state, 'reduction', (draft) => applyReducers(state, draft, 0));
+  if (drafted === null || drafted.tokensAfter >= drafted.tokensBefore) return null;
+  return { kind: 'planned', plan: { ...drafted, requiredGain: 1, acceptedTokens: drafted.tokensAfter } };
+}
+
 function exhausted(state: PlanningState): PlanResult {
   const breakdown = breakdownWindow(state.input);
   return { kind: 'exhausted', tokens: Math.ceil(state.tokens), breakdown };
@@ -64,7 +78,8 @@ function exhausted(state: PlanningState): PlanResult {
  */
 function formsFrom(input: PlanInput): readonly CompactionForm[] {
   const { when } = input.policy.summary;
-  const asked = FORMS.slice(FORMS.indexOf(input.form ?? 'reduction'));
+  const left = FORMS.slice(FORMS.indexOf(input.form ?? 'reduction'));
+  const asked = input.policy.reduceAfterTurn ? left.filter((form) => form !== 'reduction') : left;
   if (when === 'never') return asked.filter((form) => form === 'reduction' || form === 'clip_only');
   if (input.reason === 'manual') return asked.filter((form) => form !== 'reduction' && form !== 'clip_only');
   return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
@@ -119,13 +134,18 @@ function planOperations(
   return {
     form,
     firstKeptSequence: null,
+    opensWithMarker: false,
+    keptFromMarker: false,
     splitTurn: false,
     coveredThroughSequence: null,
+    droppedMessages: 0,
     keptUserEntryIds: state.input.summary?.keptUserEntryIds ?? [],
     operations: [...draft.operations.values()],
     parts: [],
     summaryLimit: 0,
     continuation: state.continuation,
+    insideTurn: isInsideTurn(state.input),
+    turnIsOver: state.input.turnIsOver === true,
     tokensBefore: Math.ceil(state.tokens),
     tokensAfter: Math.ceil(draft.tokens),
   };
@@ -136,11 +156,14 @@ function planOperations(
  * low the estimate was: a view that we take for small is scaled as if it had filled the window (D1).
  */
 function goalTokens(state: PlanningState): number {
-  const { budget, policy, reason } = state.input;
-  const room = Math.max(0, budget.trigger - state.fixedTokens);
-  const target = Math.max(budget.target, state.fixedTokens + room * SMALLEST_ROOM);
+  const { budget, policy, reason, counted } = state.input;
+  const calibrated = (tokens: number): number =>
+    Math.min(tokens * (counted?.calibratedPerToken ?? 1), budget.inputBudget);
+  const room = Math.max(0, calibrated(budget.trigger) - state.fixedTokens);
+  const target = Math.max(calibrated(budget.target), state.fixedTokens + room * SMALLEST_ROOM);
   const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
   switch (reason) {
+    case 'maintenance':
     case 'threshold':
       return target;
     case 'manual':

@@ -29,6 +29,7 @@ export interface Budget {
   readonly tail: number;
   readonly userMessages: number;
   readonly summaryOutput: number;
+  readonly turnPrefixOutput: number;
 }
 
 /** A change of how one kept entry is shown. Originals stay in the log. */
@@ -74,6 +75,22 @@ export interface SummaryInForce {
   readonly measurements: Measurements;
 }
 
+/**
+ * `threshold`: the policy's count was over the trigger. `overflow`: the provider refused the request. `manual`: the user
+ * asked. `maintenance`: after each turn, however full the window is.
+ */
+export type CompactionReason = 'threshold' | 'overflow' | 'manual' | 'maintenance';
+
+/** A request as the policy counts it. */
+export interface CountedRequest {
+  /** Tokens; `null`: nothing is known yet. */
+  readonly tokens: number | null;
+  /** Tokens of the calibrated estimate that make one of the policy's. */
+  readonly calibratedPerToken: number;
+  /** Over the trigger, or by the calibrated estimate over the input budget. */
+  readonly isDue: boolean;
+}
+
 export interface PlanInput {
   readonly policy: CompactionPolicy;
   readonly budget: Budget;
@@ -90,10 +107,14 @@ export interface PlanInput {
   /** The running turn: its entries decide whether a continuation note is due. */
   readonly turnId: string;
   /**
-   * Why a pass is wanted. `threshold` plans only over the trigger; `overflow` and `manual` always
+   * Why a pass is wanted. `threshold` plans only when it is due; `overflow` and `manual` always
    * plan, and `overflow` aims lower because the provider has just proven the estimate too low.
    */
-  readonly reason: 'threshold' | 'overflow' | 'manual';
+  readonly reason: CompactionReason;
+  /** The policy's own count of the request. Default: the calibrated estimate is what counts. */
+  readonly counted?: CountedRequest;
+  /** The turn has answered: nobody is to be told to go on, and its request is no longer open. Default: false. */
+  readonly turnIsOver?: boolean;
   /** The form to plan; weaker ones follow when a form failed. Default: the strongest. */
   readonly form?: CompactionForm;
 }
@@ -102,6 +123,12 @@ export interface CompactionPlan {
   readonly form: CompactionForm;
   /** First entry kept verbatim; `null` when the cut stays where it is. */
   readonly firstKeptSequence: number | null;
+  /** The cut is at a marker entry that is appended together with the plan. */
+  readonly opensWithMarker: boolean;
+  /** `firstKeptSequence` is that marker: nothing of the log before it stays. */
+  readonly keptFromMarker: boolean;
+  /** Messages of user, assistant and tools that leave the view for the summary. */
+  readonly droppedMessages: number;
   /** The cut falls inside a turn; its dropped beginning gets a summary of its own. */
   readonly splitTurn: boolean;
   /** Last entry covered by the summary; `null` without a summary. */
@@ -116,6 +143,10 @@ export interface CompactionPlan {
   readonly summaryLimit: number;
   /** Append a continuation note after the commit. */
   readonly continuation: boolean;
+  /** The conversation goes on in the middle of a task, not with a new message of the user. */
+  readonly insideTurn: boolean;
+  /** The turn had answered when the pass was planned. */
+  readonly turnIsOver: boolean;
   /** Tokens of the view, by the calibrated estimate, before the pass. */
   readonly tokensBefore: number;
   /** Tokens expected after it; for summaries an upper bound. */

@@ -1,4 +1,5 @@
 import { continuationContent } from './continuation.ts';
+import { policyTokens } from './count-request.ts';
 import type { EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
 import { groupEntries } from './groups.ts';
@@ -53,7 +54,9 @@ export function planningState(input: PlanInput): PlanningState {
     summaryTokens,
     tokens: fixedTokens + summaryTokens + rest,
     continuation,
-    continuationTokens: continuation ? tokensOf(measureContent(continuationContent({ recall: true }))) : 0,
+    continuationTokens: continuation
+      ? tokensOf(measureContent(continuationContent(input.policy.continuationText, { recall: true })))
+      : 0,
     seenThrough: input.entries.findLast((entry) => entry.kind === 'assistant')?.sequence ?? -Infinity,
   };
 }
@@ -61,6 +64,16 @@ export function planningState(input: PlanInput): PlanningState {
 /** Tokens of a measurement by the calibrated estimate, unrounded. */
 export function tokensOf(state: PlanningState, measurements: Measurements): number {
   return rawTokens(measurements) * state.input.calibration.factor;
+}
+
+/** Tokens of a measurement as the policy counts them, unrounded. */
+export function countedTokens({ input }: PlanningState, measurements: Measurements): number {
+  return policyTokens(input.policy.counting, measurements, input.calibration);
+}
+
+/** Whether the running turn has taken a step and goes on. */
+export function isInsideTurn({ entries, turnId, turnIsOver }: PlanInput): boolean {
+  return turnIsOver !== true && entries.some((entry) => entry.kind === 'assistant' && entry.turnId === turnId);
 }
 
 /** More notes in a row than this, without a new tool result between them, make a loop (R6). */
@@ -71,9 +84,17 @@ const CONTINUATIONS_IN_A_ROW = 3;
  * waited for its user must go on waiting (R15): inside a turn, only after a step of the running one.
  */
 function wantsContinuation(input: PlanInput): boolean {
-  if (input.policy.continuation === 'never' || continuationsInARow(input) >= CONTINUATIONS_IN_A_ROW) return false;
-  if (input.policy.continuation === 'always') return true;
-  return input.entries.some((entry) => entry.kind === 'assistant' && entry.turnId === input.turnId);
+  if (input.turnIsOver === true || continuationsInARow(input) >= CONTINUATIONS_IN_A_ROW) return false;
+  switch (input.policy.continuation) {
+    case 'never':
+      return false;
+    case 'always':
+      return true;
+    case 'automatic':
+      return input.reason !== 'manual' && isInsideTurn(input);
+    case 'inside_turn':
+      return isInsideTurn(input);
+  }
 }
 
 function continuationsInARow({ entries }: PlanInput): number {

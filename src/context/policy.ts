@@ -10,9 +10,33 @@ export interface TokenAmount {
   /** Fraction (0 to 1) of `of`. */
   readonly fraction?: number;
   /** Default: `input_budget`. */
-  readonly of?: 'window' | 'input_budget';
+  readonly of?: 'window' | 'input_budget' | 'output_reserve';
   /** Set by the user: `tokens` is taken as it is, whatever the window. Default: false. */
   readonly exact?: boolean;
+}
+
+/** Tokens kept free for the answer. */
+export interface OutputReserve extends TokenAmount {
+  /** No more than the model's maximum output, if it is known. Default: false. */
+  readonly upToMaximumOutput?: boolean;
+  /** A model whose input is capped below its window needs no reserve: what is over the cap is free anyway. Default: false. */
+  readonly yieldsToMaximumInput?: boolean;
+}
+
+/** A fixed ratio of characters to tokens, with which a policy counts for its own numbers. */
+export interface CharacterCounting {
+  /** Above 0. */
+  readonly charactersPerToken: number;
+  /** Characters that an image counts as; `null`: a token for each 28 × 28 pixels. */
+  readonly imageCharacters: number | null;
+  /**
+   * The provider's count of the newest call. `ignored`: only the ratio counts; `plus_estimate`: the count and its answer, and
+   * by the ratio what came after them; `alone`: the count and its answer; `higher`: `plus_estimate` or the ratio of
+   * everything, whichever is higher.
+   */
+  readonly reported: 'ignored' | 'plus_estimate' | 'alone' | 'higher';
+  /** Before the provider has counted anything since the newest compaction: the ratio of everything, or no number at all. */
+  readonly unreported: 'estimate' | 'wait';
 }
 
 export type Reducer =
@@ -27,6 +51,10 @@ export type Reducer =
       readonly minimum: TokenAmount;
       /** Tools whose results stay. */
       readonly protectedTools: readonly string[];
+      /** Results after the user message that began this many newest turns stay. */
+      readonly protectTurns: number;
+      /** What stands for a result; `null`: a line that names it and says how to get it back. */
+      readonly placeholder: string | null;
     }
   /** Keeps head and tail of large contents. */
   | {
@@ -74,6 +102,8 @@ export interface SummaryPrompts {
   readonly system: Prompt;
   /** Asks for the summary of a stretch of the conversation, updating an earlier one if there is one. */
   readonly history: Prompt;
+  /** Asks for the same when there is an earlier summary; `null`: `history` asks for both. */
+  readonly update: Prompt | null;
   /** Asks for the summary of the beginning of a turn whose end stays visible. */
   readonly turnPrefix: Prompt;
   /** Asks for one summary out of those of all parts. */
@@ -101,12 +131,23 @@ export interface CompactionPolicy {
   readonly name: string;
   /** `false`: never compacts by itself; a reported overflow ends the turn as `context_exhausted`. */
   readonly enabled: boolean;
-  /** When a pass starts: the view's calibrated estimate is over this. */
+  /** Context window to count with, tokens, taken as it is; `null`: the model's. 0 switches off like `enabled: false`. */
+  readonly window: number | null;
+  /**
+   * What is held against `trigger`, and what `target`, `keep.tail` and a reducer's `protect` count in. Whatever is set here, a
+   * pass also starts when the calibrated estimate is over the input budget.
+   */
+  readonly counting: 'calibrated' | CharacterCounting;
+  /** Whether the check is made once more after the last step of a turn, besides before each call. */
+  readonly checkAfterLastStep: boolean;
+  /** `true`: `reduce` is applied after the last step of each turn, however full the window is, and not by passes. */
+  readonly reduceAfterTurn: boolean;
+  /** When a pass starts. */
   readonly trigger: TokenAmount;
   /** What a pass aims for; `null`: below the trigger is enough. */
   readonly target: TokenAmount | null;
   /** Tokens kept free for the answer; `null`: min(model's maximum output, 16,384, 20 % of the window). */
-  readonly outputReserve: TokenAmount | null;
+  readonly outputReserve: OutputReserve | null;
   readonly keep: {
     /** Newest entries that stay as they are. */
     readonly tail: TokenAmount;
@@ -114,6 +155,12 @@ export interface CompactionPolicy {
     readonly userMessages: TokenAmount;
     /** Whether a cut may fall inside a turn. A single turn that is larger than the tail is always split. */
     readonly splitTurns: boolean;
+    /** Whether the entry with which the tail becomes larger than its budget still belongs to it. */
+    readonly tailReaches: 'at_most' | 'at_least';
+    /** The cut comes after everything, at a marker of its own; only a user message without an answer stays. */
+    readonly pivot: boolean;
+    /** Fewer messages of user, assistant and tools in the view are never summarized. */
+    readonly minimumMessages: number;
   };
   /** Tried in this order. */
   readonly reduce: readonly Reducer[];
@@ -127,19 +174,31 @@ export interface CompactionPolicy {
     readonly hiddenMaximum: TokenAmount;
     readonly prompts: SummaryPrompts;
     readonly sections: readonly SummarySection[];
+    /** Of the beginning of a split turn that gets a text of its own; `null`: `sections`. */
+    readonly turnPrefixSections: readonly SummarySection[] | null;
     /**
      * The beginning of a split turn: `together` with the history when both fit into one request, which is one call and
-     * one text; `separate`: always a part of its own, in parallel.
+     * one text; `separate`: always a part of its own, in parallel, whose text stands after that of the history.
      */
     readonly splitTurn: 'together' | 'separate';
     /** Longest summary. */
     readonly maximumOutput: TokenAmount;
+    /** Longest text for the beginning of a split turn that is `separate`; `null`: `maximumOutput`. */
+    readonly turnPrefixOutput: TokenAmount | null;
+    /** Fraction of `maximumOutput` that the model does not get, for what the must-keep check appends. */
+    readonly appendedShare: number;
+    /** Tools whose calls make the lists of files below a summary; `null`: no lists. */
+    readonly fileLists: { readonly read: readonly string[]; readonly modified: readonly string[] } | null;
+    /** Asked before the summary, which then stands as the assistant's answer to it; `null`: the summary is a user message. */
+    readonly question: string | null;
     readonly transcript: TranscriptLimits;
     /** Model that summarizes, as `provider/model`; `null`: the agent's. */
     readonly model: string | null;
   };
-  /** Whether a note tells the model to go on after a pass. */
-  readonly continuation: 'inside_turn' | 'always' | 'never';
+  /** Whether a note tells the model to go on after a pass: `automatic` after every one that nobody asked for. Never once the turn is over (R15). */
+  readonly continuation: 'inside_turn' | 'automatic' | 'always' | 'never';
+  /** Text of that note; `null`: one that also says how to look things up. */
+  readonly continuationText: string | null;
   /** A pass that frees less than this fraction of the window counts as failed (R5). */
   readonly minimumGain: number;
   /** Each forced pass aims for this fraction of the policy's target, because the estimate has just been proven too low. */

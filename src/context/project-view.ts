@@ -5,8 +5,8 @@ import type { Group } from './groups.ts';
 import { textOf } from './content.ts';
 import { applyOperation } from './operations.ts';
 import type { Operation } from './plan.ts';
-import type { RecallOptions } from './placeholders.ts';
-import { summaryContent } from './summary-message.ts';
+import type { PlaceholderOptions } from './placeholders.ts';
+import { summaryMessages } from './summary-message.ts';
 import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
 import { arrangeView, operationsByEntry } from './view-arrangement.ts';
 import type { ProjectionInput, View, ViewMessage } from './view.ts';
@@ -20,7 +20,7 @@ const MISSING_RESULT = '[No result of this call was recorded. Whether it took ef
 /** Notes whose text does not say by itself what it is. */
 const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: '[Current plan]', memories: '[Memories]' };
 
-interface Rendering extends RecallOptions {
+interface Rendering extends PlaceholderOptions {
   readonly operations: ReadonlyMap<string, Operation>;
   /** Assistant entries up to this sequence lose their reasoning. */
   readonly thinkingGoneThrough: number;
@@ -31,20 +31,20 @@ interface Rendering extends RecallOptions {
  * appended later never changes what stands before it, until the next compaction.
  */
 export function projectView(input: ProjectionInput): View {
+  const { presentation } = input;
   const operations = operationsByEntry(input.operations);
   const { rules, carriedNotes, olderUserMessages, kept } = arrangeView({ ...input, operations });
   const rendering: Rendering = {
     operations,
     recall: input.agent.tools.some((tool) => tool.name === 'recall_open'),
     thinkingGoneThrough: thinkingGoneThrough(input),
+    ...(typeof presentation?.clearedResult === 'string' && { clearedResult: presentation.clearedResult }),
   };
-  const summary: ViewMessage[] =
-    input.summary === null ? [] : [{ role: 'user', content: summaryContent(input.summary.text), origin: 'summary' }];
   return {
     system: systemText(input.agent, rules === null ? null : textOf(rules.content)),
     tools: input.agent.tools.map(sortedSchema),
     messages: [
-      ...summary,
+      ...(input.summary === null ? [] : summaryMessages(input.summary.text, presentation)),
       ...carriedNotes.flatMap((entry) => noteMessage(entry, rendering)),
       ...olderUserMessages.flatMap((entry) => userMessage(entry, rendering)),
       ...groupEntries(kept).flatMap((group) => groupMessages(group, rendering)),

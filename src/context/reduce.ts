@@ -3,16 +3,13 @@ import type { EntryOutline, NoteSlot } from './entry.ts';
 import type { Measurements } from './measurements.ts';
 import { characterCount } from './measurement-arithmetic.ts';
 import { clearOperation, clipOperation, stripOperation } from './operations.ts';
-import { isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
+import { countedTokens, isUnseen, operationOn, shownMeasurements, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import type { Operation } from './plan.ts';
 import type { ClippedKind, Reducer, TokenAmount } from './policy.ts';
 
 /** Below this a clip's label costs more than it wins (seeds/wolffish.md's code). Characters. */
 const WORTH_CLIPPING = 200;
-
-/** About what the line takes that stands for a cleared result. */
-const PLACEHOLDER_TOKENS = 50;
 
 /**
  * Applies the policy's reducers in order until the view is down to `goal` tokens. They need no
@@ -21,6 +18,11 @@ const PLACEHOLDER_TOKENS = 50;
  */
 export function reduce(state: PlanningState, draft: Draft, goal: number): void {
   clearSupersededNotes(state, draft, state.notes);
+  applyReducers(state, draft, goal);
+}
+
+/** The same without the notes. */
+export function applyReducers(state: PlanningState, draft: Draft, goal: number): void {
   for (const reducer of state.input.policy.reduce) {
     if (draft.tokens <= goal) return;
     applyReducer(state, draft, reducer, goal);
@@ -79,7 +81,10 @@ function amount(state: PlanningState, value: TokenAmount): number {
   return resolveAmount(value, state.input.budget);
 }
 
-/** Old results of successful calls beyond the protected amount become placeholders, oldest first, if that wins enough. */
+/**
+ * Old results of successful calls beyond the protected amount become placeholders, oldest first, if
+ * that wins enough. What lies behind a cleared result was looked at when that one was cleared.
+ */
 function clearToolResults(
   state: PlanningState,
   draft: Draft,
@@ -87,26 +92,32 @@ function clearToolResults(
   goal: number,
 ): void {
   const protect = amount(state, reducer.protect);
+  const newestTurns = turnsFrom(state, reducer.protectTurns);
   const candidates: EntryOutline[] = [];
   let newest = 0;
   let won = 0;
-  const entries = state.arrangement.kept;
-  for (let index = entries.length - 1; index >= 0; index -= 1) {
-    const entry = entries[index];
-    if (entry?.kind !== 'tool_result' || reducer.protectedTools.includes(entry.toolName ?? '')) continue;
-    if (operationOn(state, draft, entry)?.kind === 'clear') continue;
-    const shown = tokensOf(state, shownMeasurements(state, draft, entry));
+  for (const entry of state.arrangement.kept.toReversed()) {
+    if (entry.kind !== 'tool_result' || entry.sequence > newestTurns) continue;
+    if (reducer.protectedTools.includes(entry.toolName ?? '') || entry.isError === true) continue;
+    if (operationOn(state, draft, entry)?.kind === 'clear') break;
+    const shown = Math.ceil(countedTokens(state, shownMeasurements(state, draft, entry)));
     newest += shown;
-    if (newest <= protect || isUnseen(state, entry) || entry.isError === true) continue;
-    if (shown <= PLACEHOLDER_TOKENS) continue;
-    won += shown - PLACEHOLDER_TOKENS;
+    if (newest <= protect || isUnseen(state, entry)) continue;
+    won += shown;
     candidates.push(entry);
   }
-  if (won < amount(state, reducer.minimum)) return;
+  if (won <= amount(state, reducer.minimum)) return;
   for (const entry of candidates.toReversed()) {
     if (state.input.policy.target !== null && draft.tokens <= goal) return;
-    tryOperation(state, draft, entry, clearOperation(entry));
+    tryOperation(state, draft, entry, clearOperation(entry, reducer.placeholder));
   }
+}
+
+/** Sequence of the user message that began the given number of newest turns; `Infinity` for none, 0 when there are not as many. */
+function turnsFrom({ arrangement }: PlanningState, turns: number): number {
+  if (turns === 0) return Infinity;
+  const users = [...arrangement.olderUserMessages, ...arrangement.kept].filter((entry) => entry.kind === 'user');
+  return users.at(-turns)?.sequence ?? 0;
 }
 
 function clipKind(

@@ -41,7 +41,8 @@ export function shrinkToFit(
   }
 }
 
-function stripAll(state: PlanningState, draft: Draft, entries: readonly EntryOutline[]): void {
+/** Replaces all media of the entries by markers, also what no request has carried. */
+export function stripAll(state: PlanningState, draft: Draft, entries: readonly EntryOutline[]): void {
   for (const entry of entries) {
     if (showsMedia(entry.measurements) && showsMedia(shownMeasurements(state, draft, entry))) {
       tryOperation(state, draft, entry, withoutMedia(entry, operationOn(state, draft, entry)));

@@ -1,26 +1,26 @@
-import { chooseCut } from './cut-point.ts';
+import { chooseCut, turnStartBefore } from './cut-point.ts';
 import type { EntryOutline, NoteSlot } from './entry.ts';
 import type { Group } from './groups.ts';
 import { keptUserMessages } from './kept-user-messages.ts';
-import { measureContent } from './measure.ts';
 import type { CompactionForm } from './plan.ts';
-import { shownMeasurements, tokensOf } from './planning-state.ts';
+import { countedTokens, isInsideTurn, shownMeasurements, tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { clearSupersededNotes } from './reduce.ts';
-import { shrinkToFit } from './shrink-to-fit.ts';
-import { summaryContent } from './summary-message.ts';
+import { shrinkToFit, stripAll } from './shrink-to-fit.ts';
+import { measureSummary, presentationOf } from './summary-message.ts';
 import { extractivePart, summaryParts } from './summary-parts.ts';
 
 export type SummaryForm = Extract<CompactionForm, 'summary' | 'shorter_summary' | 'extractive_summary'>;
 
 /** However little room there is, a summary may take this. Tokens. */
 const SMALLEST_SUMMARY = 200;
-/** What of the summary's room the model is asked to fill; the rest is for what the must-keep check appends. */
-const MODEL_SHARE = 0.85;
 const SHORTER_SHARE = 0.5;
 
+/** Tokens that each piece of the view may take. */
 interface Rooms {
   readonly summary: number;
+  /** Of a split turn whose beginning gets a text of its own. */
+  readonly turnPrefix: number;
   readonly tail: number;
   readonly userMessages: number;
 }
@@ -29,36 +29,64 @@ interface Rooms {
  * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.
  */
 export function planSummary(state: PlanningState, form: SummaryForm, goal: number): DraftedPlan | null {
+  if (spokenMessages(state) < state.input.policy.keep.minimumMessages) return null;
   const rooms = wantedRooms(state, form);
   const wide = layOut(state, rooms);
   if (wide === null) return null;
   const room = goal - state.fixedTokens - overheadTokens(state);
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
-  const wanted = rooms.summary + Math.min(wide.tailTokens, rooms.tail) + wide.userTokens;
+  const wanted = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail) + wide.userTokens;
   const scale = wanted <= room ? 1 : Math.max(0, room) / wanted;
   const fitted = scale === 1 ? rooms : scaleRooms(rooms, scale);
   const layout = scale === 1 ? wide : (layOut(state, fitted) ?? wide);
-  return completePlan(state, { form, goal, layout, summaryLimit: Math.floor(fitted.summary) });
+  return completePlan(state, { form, goal, layout, rooms: fitted });
+}
+
+function spokenMessages({ arrangement }: PlanningState): number {
+  return [...arrangement.olderUserMessages, ...arrangement.kept].filter(isMessage).length;
+}
+
+function isMessage(entry: EntryOutline): boolean {
+  return entry.kind === 'user' || entry.kind === 'assistant' || entry.kind === 'tool_result';
 }
 
 function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
   const { budget, summarizer } = state.input;
-  const longest =
-    form === 'extractive_summary' ? budget.summaryOutput : Math.min(budget.summaryOutput, summarizer.maximumOutput);
+  const longest = form === 'extractive_summary' ? Infinity : summarizer.maximumOutput;
+  const share = form === 'shorter_summary' ? SHORTER_SHARE : 1;
   return {
-    summary: longest * (form === 'shorter_summary' ? SHORTER_SHARE : 1),
+    summary: Math.min(budget.summaryOutput, longest) * share,
+    turnPrefix: Math.min(budget.turnPrefixOutput, longest) * share,
     tail: budget.tail,
     userMessages: budget.userMessages,
   };
 }
 
+/** What the whole summary may take: a text for the history, one for the beginning of a split turn, or both. */
+function summaryRoom(state: PlanningState, rooms: Rooms, layout: Layout): number {
+  if (layout.turnStart === null || state.input.policy.summary.splitTurn === 'together') return rooms.summary;
+  const hasHistory = layout.dropped.some((entry) => entry.sequence < (layout.turnStart ?? 0));
+  return rooms.turnPrefix + (hasHistory ? rooms.summary : state.summaryTokens);
+}
+
 function scaleRooms(rooms: Rooms, scale: number): Rooms {
-  const summary = Math.max(rooms.summary * scale, Math.min(rooms.summary, SMALLEST_SUMMARY));
-  return { summary, tail: rooms.tail * scale, userMessages: rooms.userMessages * scale };
+  const text = (tokens: number): number => Math.max(tokens * scale, Math.min(tokens, SMALLEST_SUMMARY));
+  return {
+    summary: text(rooms.summary),
+    turnPrefix: text(rooms.turnPrefix),
+    tail: rooms.tail * scale,
+    userMessages: rooms.userMessages * scale,
+  };
 }
 
 interface Layout {
-  readonly cut: Group;
+  /** Sequence of the first entry that stays; that of the marker when it opens the view. */
+  readonly cut: number;
+  readonly opensWithMarker: boolean;
+  /** Messages that no summary covers yet and the cut drops, oldest first. */
+  readonly dropped: readonly EntryOutline[];
+  /** Opening message of the turn that the cut splits; `null` when it falls between turns. */
+  readonly turnStart: number | null;
   readonly keptGroups: readonly Group[];
   readonly tailTokens: number;
   readonly userEntries: readonly EntryOutline[];
@@ -66,36 +94,64 @@ interface Layout {
 }
 
 function layOut(state: PlanningState, rooms: Rooms): Layout | null {
+  const { policy, entries, turnIsOver } = state.input;
   const untouched: Draft = { operations: new Map(), tokens: state.tokens };
   const tokensOfEntry = (entry: EntryOutline): number => tokensOf(state, shownMeasurements(state, untouched, entry));
-  const tokensOfGroup = (group: Group): number => group.entries.reduce((sum, entry) => sum + tokensOfEntry(entry), 0);
-  const index = chooseCut({
-    groups: state.groups,
-    tokensOfGroup,
-    tailBudget: rooms.tail,
-    splitTurns: state.input.policy.keep.splitTurns,
-  });
-  const cut = index === null ? undefined : state.groups[index];
-  if (index === null || cut === undefined) return null;
+  const index = policy.keep.pivot
+    ? pivotIndex(state.groups)
+    : chooseCut({
+        groups: state.groups,
+        tokensOfEntry: (entry) => Math.ceil(countedTokens(state, shownMeasurements(state, untouched, entry))),
+        tailBudget: rooms.tail,
+        keep: policy.keep,
+      });
+  if (index === null) return null;
   const keptGroups = state.groups.slice(index);
+  const cut = keptGroups[0]?.firstSequence ?? afterNewest(entries);
+  const dropped = droppedMessages(state, cut);
   const users = keptUserMessages({
-    candidates: state.input.entries.filter((entry) => entry.kind === 'user' && entry.sequence < cut.firstSequence),
+    candidates: entries.filter((entry) => entry.kind === 'user' && entry.sequence < cut),
     tokensOfEntry,
     budget: rooms.userMessages,
-    newestIsKept: keptGroups.some((group) => group.kind === 'user'),
+    newestIsKept: turnIsOver === true || keptGroups.some((group) => group.kind === 'user'),
   });
+  const tail = keptGroups.flatMap((group) => group.entries);
   return {
     cut,
+    opensWithMarker: policy.keep.pivot,
+    dropped,
+    turnStart: keptGroups[0] === undefined ? null : turnStartBefore(dropped, keptGroups[0]),
     keptGroups,
-    tailTokens: keptGroups.reduce((sum, group) => sum + tokensOfGroup(group), 0),
+    tailTokens: tail.reduce((sum, entry) => sum + tokensOfEntry(entry), 0),
     userEntries: users.entries,
     userTokens: users.tokens,
   };
 }
 
+/** After everything; a user message that nobody has answered stays. */
+function pivotIndex(groups: readonly Group[]): number | null {
+  const newest = groups.findLastIndex((group) => group.kind !== 'note' && group.kind !== 'marker');
+  if (newest === -1) return null;
+  return groups[newest]?.kind === 'user' ? newest : groups.length;
+}
+
+/** Where the marker stands that is appended with the plan; one without effect from a weaker form is taken over. */
+function afterNewest(entries: readonly EntryOutline[]): number {
+  const newest = entries.at(-1);
+  return newest?.kind === 'compaction' ? newest.sequence : (newest?.sequence ?? 0) + 1;
+}
+
+function droppedMessages({ input }: PlanningState, cut: number): readonly EntryOutline[] {
+  const from = input.summary === null ? 0 : firstFrom(input.entries, input.summary.coveredThroughSequence + 1);
+  // Entries come in order of their sequences.
+  return input.entries
+    .slice(from, firstFrom(input.entries, cut))
+    .filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
+}
+
 /** Frame of the summary message, continuation note and the notes that stand after the summary. */
 function overheadTokens(state: PlanningState): number {
-  const frame = tokensOf(state, measureContent(summaryContent('')));
+  const frame = tokensOf(state, measureSummary('', presentationOf(state.input.policy)));
   return frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
 }
 
@@ -115,37 +171,44 @@ function noteTokens(state: PlanningState, notes: readonly EntryOutline[]): numbe
 
 function completePlan(
   state: PlanningState,
-  of: { form: SummaryForm; goal: number; layout: Layout; summaryLimit: number },
+  of: { form: SummaryForm; goal: number; layout: Layout; rooms: Rooms },
 ): DraftedPlan | null {
-  const { layout } = of;
+  const { layout, rooms } = of;
   const { input } = state;
-  const cut = layout.cut.firstSequence;
-  // Entries come in order of their sequences.
-  const cutAt = firstFrom(input.entries, cut);
-  const spoken = input.entries
-    .slice(input.summary === null ? 0 : firstFrom(input.entries, input.summary.coveredThroughSequence + 1), cutAt)
-    .filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
-  const splitTurn = spoken.some((entry) => entry.turnId === layout.cut.turnId);
-  const maximumOutput = Math.max(1, Math.floor(of.summaryLimit * MODEL_SHARE));
-  if (spoken.length === 0 || !winsByDropping(state, layout, of.summaryLimit)) return null;
-  const draft = draftAfterCut(state, layout, of.summaryLimit);
+  const { cut, dropped, turnStart } = layout;
+  const summaryLimit = Math.floor(summaryRoom(state, rooms, layout));
+  if (dropped.length === 0 || !winsByDropping(state, layout, summaryLimit)) return null;
+  const draft = draftAfterCut(state, layout, summaryLimit);
   const shownNotes = [...carriedNotes(state, cut), ...state.notes.filter((note) => note.sequence >= cut)];
   clearSupersededNotes(state, draft, shownNotes);
   const shown = [...layout.userEntries, ...layout.keptGroups.flatMap((group) => group.entries)];
+  // What is sent again after an overflow must not be what overflowed (O28).
+  if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(state, draft, shown);
   shrinkToFit(state, draft, { entries: shown, goal: of.goal });
+  const written = (room: number): number => Math.max(1, Math.floor(room * (1 - input.policy.summary.appendedShare)));
   return {
     form: of.form,
     firstKeptSequence: cut,
-    splitTurn,
-    coveredThroughSequence: input.entries[cutAt - 1]?.sequence ?? null,
+    opensWithMarker: layout.opensWithMarker,
+    keptFromMarker: layout.keptGroups.length === 0,
+    splitTurn: turnStart !== null,
+    coveredThroughSequence: input.entries[firstFrom(input.entries, cut) - 1]?.sequence ?? null,
+    droppedMessages: dropped.filter(isMessage).length,
     keptUserEntryIds: layout.userEntries.map((entry) => entry.id),
     operations: [...draft.operations.values()],
     parts:
       of.form === 'extractive_summary'
-        ? extractivePart(spoken, of.summaryLimit)
-        : summaryParts(input, { dropped: spoken, splitTurnId: splitTurn ? layout.cut.turnId : null, maximumOutput }),
-    summaryLimit: of.summaryLimit,
+        ? extractivePart(dropped, summaryLimit)
+        : summaryParts(input, {
+            dropped,
+            turnStart,
+            maximumOutput: written(rooms.summary),
+            turnPrefixOutput: written(rooms.turnPrefix),
+          }),
+    summaryLimit,
     continuation: state.continuation,
+    insideTurn: isInsideTurn(input),
+    turnIsOver: input.turnIsOver === true,
     tokensBefore: Math.ceil(state.tokens),
     tokensAfter: Math.ceil(draft.tokens),
   };
@@ -164,8 +227,8 @@ function firstFrom(entries: readonly EntryOutline[], sequence: number): number {
 }
 
 function draftAfterCut(state: PlanningState, layout: Layout, summaryLimit: number): Draft {
-  const frame = tokensOf(state, measureContent(summaryContent('')));
-  const notes = noteTokens(state, carriedNotes(state, layout.cut.firstSequence));
+  const frame = tokensOf(state, measureSummary('', presentationOf(state.input.policy)));
+  const notes = noteTokens(state, carriedNotes(state, layout.cut));
   const tokens =
     state.fixedTokens + frame + summaryLimit + notes + layout.userTokens + layout.tailTokens + state.continuationTokens;
   return { operations: new Map(), tokens };

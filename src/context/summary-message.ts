@@ -1,4 +1,31 @@
 import type { ContentPart } from './content.ts';
+import { measureContent } from './measure.ts';
+import { sumMeasurements } from './measurement-arithmetic.ts';
+import type { Measurements } from './measurements.ts';
+import type { CompactionPolicy } from './policy.ts';
+import type { Presentation, ViewMessage } from './view.ts';
+
+/** What of a policy decides how its passes are shown. */
+export function presentationOf(policy: CompactionPolicy): Presentation {
+  const clearing = policy.reduce.find((reducer) => reducer.kind === 'clear_tool_results');
+  return { question: policy.summary.question, clearedResult: clearing?.placeholder ?? null };
+}
+
+/** The summary as the view shows it: one message of the user, or a question with its answer (seeds/opencode.md). */
+export function summaryMessages(text: string, presentation?: Presentation): ViewMessage[] {
+  const question = presentation?.question ?? null;
+  if (question === null) return [{ role: 'user', content: summaryContent(text), origin: 'summary' }];
+  return [
+    { role: 'user', content: [{ type: 'text', text: question }], origin: 'summary' },
+    { role: 'assistant', content: [{ type: 'text', text }], callNumber: 0, turnId: '' },
+  ];
+}
+
+/** Measurements of the summary as the view shows it. */
+export function measureSummary(text: string, presentation?: Presentation): Measurements {
+  const shown = summaryMessages(text, presentation);
+  return sumMeasurements(shown.map((each) => measureContent('content' in each ? each.content : [])));
+}
 
 /**
  * The message that stands in the view for the entries before the cut. It tells the model that the

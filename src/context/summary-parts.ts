@@ -2,7 +2,7 @@ import type { EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import type { PlanInput, PlanPart } from './plan.ts';
-import { PREVIOUS_SHARE, summaryRequestLimit } from './summary-request.ts';
+import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from './summary-request.ts';
 
 /** Frame and placeholders of one entry in a transcript, tokens. */
 const ENTRY_FRAME_TOKENS = 20;
@@ -44,24 +44,29 @@ export function summaryParts(
   plan: {
     /** Entries that no summary covers yet and the cut drops, oldest first. */
     readonly dropped: readonly EntryOutline[];
-    /** Turn that the cut splits; `null` when it falls between turns. */
-    readonly splitTurnId: string | null;
+    /** Sequence of the message that opened the turn which the cut splits; `null` when it falls between turns. */
+    readonly turnStart: number | null;
     /** Longest answer of the last part, tokens. */
     readonly maximumOutput: number;
+    /** The same for the beginning of a split turn that is a part of its own. */
+    readonly turnPrefixOutput: number;
   },
 ): PlanPart[] {
   const sized = sizeEntries(input, plan.dropped);
-  const stretches = splitStretches(plan.dropped, plan.splitTurnId);
+  const stretches = splitStretches(plan.dropped, plan.turnStart);
   const frame: RequestFrame = {
     limit: summaryRequestLimit(input.summarizer, plan.maximumOutput),
     overhead: requestOverhead(input),
     previousTokens: input.summary === null ? 0 : rawTokens(input.summary.measurements) * input.calibration.factor,
     maximumOutput: plan.maximumOutput,
   };
-  const mayBeOne = stretches.length === 1 || input.policy.summary.splitTurn === 'together';
+  if (input.policy.summary.splitTurn === 'separate') {
+    const parts = separateParts(sized, stretches, { ...frame, turnPrefixOutput: plan.turnPrefixOutput });
+    return fitsAll(parts, frame) ? parts : partsWithMerge(sized, stretches, frame);
+  }
   const all = { from: 0, to: plan.dropped.length };
   const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized, all);
-  if (!mayBeOne || inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
+  if (inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
   const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
   const { maximumOutput } = plan;
   return [readingPart(sized, { kind, ...all }, { number: 1, inputTokens, maximumOutput })];
@@ -73,6 +78,25 @@ interface RequestFrame {
   readonly overhead: number;
   readonly previousTokens: number;
   readonly maximumOutput: number;
+}
+
+/** One part for the history, which updates the previous summary, and one for the beginning of the split turn; both at once (seeds/pi.md). */
+function separateParts(
+  sized: SizedEntries,
+  stretches: readonly Stretch[],
+  frame: RequestFrame & { readonly turnPrefixOutput: number },
+): PlanPart[] {
+  return stretches.map((stretch, index) => {
+    const isHistory = stretch.kind === 'history';
+    const previous = isHistory ? frame.previousTokens : 0;
+    const inputTokens = frame.overhead + previous + sumTokens(sized, stretch);
+    const maximumOutput = isHistory ? frame.maximumOutput : frame.turnPrefixOutput;
+    return readingPart(sized, stretch, { number: index + 1, inputTokens, maximumOutput });
+  });
+}
+
+function fitsAll(parts: readonly PlanPart[], { limit }: RequestFrame): boolean {
+  return parts.every((part) => part.inputTokens <= limit);
 }
 
 function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] {
@@ -106,9 +130,9 @@ function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: numbe
   }
 }
 
-function splitStretches(dropped: readonly EntryOutline[], splitTurnId: string | null): Stretch[] {
+function splitStretches(dropped: readonly EntryOutline[], turnStart: number | null): Stretch[] {
   const to = dropped.length;
-  const border = splitTurnId === null ? -1 : dropped.findIndex((entry) => entry.turnId === splitTurnId);
+  const border = turnStart === null ? -1 : dropped.findIndex((entry) => entry.sequence >= turnStart);
   if (border === -1) return [{ kind: 'history', from: 0, to }];
   const stretches: readonly Stretch[] = [
     { kind: 'history', from: 0, to: border },
@@ -183,13 +207,13 @@ function sizeEntries(input: PlanInput, entries: readonly EntryOutline[]): SizedE
   return { entries, tokens };
 }
 
-/** Prompt, sections and quoted instructions, counted with the longest of the three prompts. */
+/** Prompt, sections and quoted instructions, counted with the longest of the prompts. */
 function requestOverhead(input: PlanInput): number {
-  const { prompts, sections } = input.policy.summary;
-  const asked = [prompts.history, prompts.turnPrefix, prompts.merge].map((prompt) =>
-    rawTokens(measureText(prompt.text)),
-  );
-  const headings = sections.map((section) => `## ${section.title}\n${section.instruction}`).join('\n\n');
-  const fixed = rawTokens(measureText(`${prompts.system.text}\n\n${headings}`));
-  return (fixed + Math.max(...asked)) * input.calibration.factor + QUOTED_TOKENS;
+  const { prompts, sections, turnPrefixSections, question } = input.policy.summary;
+  const { history, update, turnPrefix, merge } = prompts;
+  const tokens = (text: string): number => rawTokens(measureText(text));
+  const asked = [history, update, turnPrefix, merge].map((prompt) => (prompt === null ? 0 : tokens(prompt.text)));
+  const headings = [sections, turnPrefixSections ?? []].map((each) => tokens(headingList(each)));
+  const fixed = tokens(`${prompts.system.text}\n\n${question ?? ''}`);
+  return (fixed + Math.max(...asked) + Math.max(...headings)) * input.calibration.factor + QUOTED_TOKENS;
 }

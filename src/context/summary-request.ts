@@ -3,7 +3,7 @@ import type { Entry } from './entry.ts';
 import { estimateTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import type { Calibration, ModelLimits, PlanPart } from './plan.ts';
-import type { CompactionPolicy, Prompt } from './policy.ts';
+import type { CompactionPolicy, Prompt, SummarySection } from './policy.ts';
 import { quoteText, transcriptText } from './transcript.ts';
 import type { AgentView, View } from './view.ts';
 
@@ -29,6 +29,8 @@ export interface SummaryRequestInput {
   readonly partTexts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
   /** What the user asked a manual compaction to pay attention to. */
   readonly focus: string | null;
+  /** What a hook adds before and after the instruction, each a line of its own. Default: nothing. */
+  readonly contextLines?: { readonly prepend: readonly string[]; readonly append: readonly string[] };
   readonly agent: AgentView;
   /** The conversation goes on in the middle of a task, not with a new message of the user. */
   readonly turnIsOpen: boolean;
@@ -44,9 +46,30 @@ export function summaryRequestLimit(summarizer: ModelLimits, maximumOutput: numb
   return Math.floor(Math.max(0, input) * ESTIMATE_MARGIN);
 }
 
-/** Whether a part updates the previous summary; if a merge follows, only the last merge does. */
-export function readsPreviousSummary(parts: readonly PlanPart[], part: PlanPart): boolean {
-  return parts.every((other) => other.number <= part.number);
+/**
+ * Whether a part updates the previous summary: the merge if there is one. The beginning of a split turn that gets a text of
+ * its own has nothing to do with it.
+ */
+export function readsPreviousSummary(
+  policy: CompactionPolicy,
+  parts: readonly PlanPart[],
+  part: Pick<PlanPart, 'kind'>,
+): boolean {
+  if (parts.some((other) => other.kind === 'merge')) return part.kind === 'merge';
+  return part.kind === 'history' || policy.summary.splitTurn === 'together';
+}
+
+/** Headings that the text of a part must have. */
+export function sectionsOf(policy: CompactionPolicy, kind: PlanPart['kind']): readonly SummarySection[] {
+  const { sections, turnPrefixSections } = policy.summary;
+  return kind === 'turn_prefix' && policy.summary.splitTurn === 'separate'
+    ? (turnPrefixSections ?? sections)
+    : sections;
+}
+
+/** The headings with what each must hold, as prompts list them. */
+export function headingList(sections: readonly SummarySection[]): string {
+  return sections.map((section) => `## ${section.title}\n${section.instruction}`).join('\n\n');
 }
 
 export interface SummaryRequest {
@@ -63,7 +86,7 @@ export function summaryView(input: SummaryRequestInput): SummaryRequest {
   const limit = summaryRequestLimit(input.summarizer, part.maximumOutput);
   const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
   const room = Math.max(0, limit - tokens(system) - tokens(instruction) - FRAME_TOKENS);
-  const reads = readsPreviousSummary(input.parts, part) ? input.previousSummary : null;
+  const reads = readsPreviousSummary(policy, input.parts, part) ? input.previousSummary : null;
   const previous = reads === null ? '' : boundedText(reads, { maximumTokens: room * PREVIOUS_SHARE, tokens });
   const rest = room - tokens(previous);
   const body = part.kind === 'merge' ? partsText(input, { rest, tokens }) : transcript(input, rest);
@@ -73,7 +96,7 @@ export function summaryView(input: SummaryRequestInput): SummaryRequest {
     instruction,
   ];
   const text = sections.filter((section) => section !== '').join('\n\n');
-  const prompt = promptFor(policy, part);
+  const prompt = promptFor(input);
   return {
     view: { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
     promptVersion: `${prompt.name}@${prompt.version}`,
@@ -116,14 +139,16 @@ function boundedText(text: string, bound: { maximumTokens: number; tokens: Count
 
 /** What is asked of the model, without transcript and previous summary: the part of the request that planning must count with. */
 function instructionText(
-  input: Pick<SummaryRequestInput, 'policy' | 'part' | 'focus' | 'agent' | 'turnIsOpen' | 'shorter'>,
+  input: Omit<SummaryRequestInput, 'entries' | 'partTexts' | 'summarizer' | 'calibration'>,
 ): string {
-  const prompt = promptFor(input.policy, input.part);
-  const sections = input.policy.summary.sections.map((section) => `## ${section.title}\n${section.instruction}`);
+  const prompt = promptFor(input);
+  const headings = headingList(sectionsOf(input.policy, input.part.kind));
   const words = Math.floor(input.part.maximumOutput * WORDS_PER_TOKEN);
   return [
+    input.policy.summary.question ?? '',
     agentText(input.agent),
-    prompt.text.replace('{{sections}}', () => sections.join('\n\n')),
+    ...(input.contextLines?.prepend ?? []),
+    prompt.text.replace('{{sections}}', () => headings),
     input.turnIsOpen
       ? 'The assistant is in the middle of its work and goes on right after reading the summary.'
       : "The assistant waits for the user's next message.",
@@ -133,7 +158,8 @@ function instructionText(
     input.shorter === true
       ? `An earlier summary was too long. Write at most ${words} words; shorten wording, keep names and values.`
       : `Write at most ${words} words.`,
-    'Write the summary now, beginning with the first heading.',
+    ...(input.contextLines?.append ?? []),
+    headings === '' ? 'Write the summary now.' : 'Write the summary now, beginning with the first heading.',
   ]
     .filter((text) => text !== '')
     .join('\n\n');
@@ -149,11 +175,12 @@ function agentText(agent: AgentView): string {
 }
 
 /** The prompt that a part is asked with; name and version are stored with its text. */
-function promptFor(policy: CompactionPolicy, part: Pick<PlanPart, 'kind'>): Prompt {
-  const { prompts } = policy.summary;
-  switch (part.kind) {
+function promptFor(input: Pick<SummaryRequestInput, 'policy' | 'parts' | 'part' | 'previousSummary'>): Prompt {
+  const { prompts } = input.policy.summary;
+  const updates = input.previousSummary !== null && readsPreviousSummary(input.policy, input.parts, input.part);
+  switch (input.part.kind) {
     case 'history':
-      return prompts.history;
+      return updates ? (prompts.update ?? prompts.history) : prompts.history;
     case 'turn_prefix':
       return prompts.turnPrefix;
     case 'merge':

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../context/compaction-hook.ts';
 import type { Operation, SummaryInForce } from '../context/plan.ts';
 import { toOperation } from './compaction-rows.ts';
 import type { Fragment, Queries } from './database.ts';
@@ -25,6 +26,8 @@ export function onPath(sql: Queries, point: ViewPoint) {
 export interface StoredSummary extends SummaryInForce {
   readonly text: string;
   readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
+  /** What a hook stored with it. */
+  readonly details: JsonValue;
 }
 
 /** The newest committed summary whose last covered entry lies on the path. */
@@ -38,10 +41,11 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
       summary: string;
       summary_measurements: string;
       files: StoredSummary['files'] | null;
+      details: JsonValue;
       kept: string[];
     }[]
   >`
-    select c.id, c.covered_through_sequence, c.first_kept_sequence, c.summary, c.summary_measurements, c.files,
+    select c.id, c.covered_through_sequence, c.first_kept_sequence, c.summary, c.summary_measurements, c.files, c.details,
       array(
         select k.entry_id from compaction_kept_entries k join entries u on u.id = k.entry_id
         where k.compaction_id = c.id order by u.sequence) as kept
@@ -59,6 +63,7 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
     measurements: parseMeasurements(row.summary_measurements),
     text: row.summary,
     files: row.files ?? { read: [], modified: [] },
+    details: row.details,
   };
 }
 

@@ -103,7 +103,10 @@ async function write(
   const { compactionId, summary, viewAfter, continuation } = request;
   const number = conversation.compactions + 1;
   const tokensAfter = Math.round(request.tokensAfter);
-  const marker = await insertEntry(sql, { ...EMPTY_CONTENT, kind: 'compaction', turn, compactionId });
+  // A plan that opens with a marker has appended it already: it is the head that the plan was made for.
+  const marker = compaction.plan.opensWithMarker
+    ? { id: compaction.headEntryId }
+    : await insertEntry(sql, { ...EMPTY_CONTENT, kind: 'compaction', turn, compactionId });
   const head =
     continuation === null
       ? marker
@@ -134,6 +137,8 @@ async function write(
     form: compaction.form,
     formNumber: compaction.formNumber,
     reason: compaction.reason,
+    willRetry: compaction.reason === 'overflow',
+    messagesRemoved: compaction.plan.droppedMessages,
     operations: compaction.plan.operations.length,
     coveredThroughSequence: compaction.plan.coveredThroughSequence,
     firstKeptSequence: compaction.plan.firstKeptSequence,

@@ -9,6 +9,8 @@ import type { Database, Queries } from './database.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from './errors.ts';
+import { readPreviousSummary } from './previous-summary.ts';
+import type { PreviousSummary } from './previous-summary.ts';
 import { jsonText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
@@ -38,11 +40,7 @@ export interface PartSource {
   readonly compaction: CompactionRow;
   readonly row: PartRow;
   /** The summary that is updated; `null` for the first one. */
-  readonly previousSummary: {
-    readonly compactionId: string;
-    readonly text: string;
-    readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
-  } | null;
+  readonly previousSummary: PreviousSummary | null;
   /** Merge only: the parts of earlier waves, in order. */
   readonly parts: readonly PartRow[];
 }
@@ -62,13 +60,6 @@ export async function readPart(sql: Database, { compactionId, part }: PartRefere
 
 function partNotFound(compactionId: string, part: number): StoreError {
   return new StoreError('compaction_not_found', `compaction ${compactionId} has no part ${part}`);
-}
-
-async function readPreviousSummary(sql: Database, compactionId: string | null): Promise<PartSource['previousSummary']> {
-  if (compactionId === null) return null;
-  const [row] = await sql<{ summary: string; files: NonNullable<PartSource['previousSummary']>['files'] | null }[]>`
-    select summary, files from compactions where id = ${compactionId}`;
-  return row === undefined ? null : { compactionId, text: row.summary, files: row.files ?? { read: [], modified: [] } };
 }
 
 /** All parts of a compaction in order. */

@@ -1,4 +1,5 @@
-import type { CompactionForm, CompactionPlan, Operation } from '../context/plan.ts';
+import type { JsonValue } from '../context/compaction-hook.ts';
+import type { CompactionForm, CompactionPlan, CompactionReason, Operation } from '../context/plan.ts';
 import type { Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
@@ -7,7 +8,14 @@ import { isoTime, isoTimeOrNull } from './stored-text.ts';
 
 /** `planned`: being carried out. `committed`: in force. `failed`: replaced by a weaker form, or none was left. `abandoned`: its turn ended. */
 export type CompactionStatus = 'planned' | 'committed' | 'failed' | 'abandoned';
-export type CompactionReason = 'threshold' | 'overflow' | 'manual';
+
+/** Lines before and after the instruction to a summarizing model. */
+export interface ContextLines {
+  readonly prepend: readonly string[];
+  readonly append: readonly string[];
+}
+
+export const NO_CONTEXT_LINES: ContextLines = { prepend: [], append: [] };
 
 export interface CompactionRow {
   readonly compactionId: string;
@@ -22,6 +30,10 @@ export interface CompactionRow {
   readonly formNumber: number;
   readonly plan: CompactionPlan;
   readonly focus: string | null;
+  /** What a hook stored with it, or the compaction before. */
+  readonly details: JsonValue;
+  /** What hooks add to the request for the summary. */
+  readonly contextLines: ContextLines;
   /** Newest entry when it was planned. */
   readonly headEntryId: string;
   /** The compaction whose summary this one updates. */
@@ -52,6 +64,8 @@ interface CompactionColumns {
   readonly form_number: number;
   readonly plan: Omit<CompactionPlan, 'operations'>;
   readonly focus: string | null;
+  readonly details: JsonValue;
+  readonly context_lines: ContextLines | null;
   readonly head_entry_id: string;
   readonly previous_id: string | null;
   readonly marker_entry_id: string | null;
@@ -88,6 +102,8 @@ function toCompactionRow(row: CompactionColumns, operations: readonly Operation[
     formNumber: row.form_number,
     plan: { ...row.plan, operations },
     focus: row.focus,
+    details: row.details,
+    contextLines: row.context_lines ?? NO_CONTEXT_LINES,
     headEntryId: row.head_entry_id,
     previousCompactionId: row.previous_id,
     markerEntryId: row.marker_entry_id,

@@ -1,8 +1,8 @@
-import type { CompactionForm, CompactionPlan, PlanPart } from '../context/plan.ts';
+import type { CompactionForm, CompactionPlan, CompactionReason, PlanPart } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { NewSummary } from './commit-compaction.ts';
 import { getCompaction } from './compaction-rows.ts';
-import type { CompactionReason, CompactionRow } from './compaction-rows.ts';
+import type { CompactionRow } from './compaction-rows.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
@@ -14,7 +14,7 @@ import { writeAsTurn } from './transaction.ts';
 export { commitCompaction } from './commit-compaction.ts';
 export type { CommitCompactionRequest, NewSummary } from './commit-compaction.ts';
 export { getCompaction } from './compaction-rows.ts';
-export type { CompactionReason, CompactionRow } from './compaction-rows.ts';
+export type { CompactionRow } from './compaction-rows.ts';
 export { storePlan } from './store-plan.ts';
 
 /**
@@ -54,6 +54,7 @@ export async function replanCompaction(
       preset: failed.preset,
       headEntryId: failed.headEntryId,
       focus: failed.focus,
+      hook: { details: failed.details, contextLines: failed.contextLines, summary: null },
       formNumber: failed.formNumber + 1,
       replaces: compactionId,
     });

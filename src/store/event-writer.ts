@@ -23,6 +23,7 @@ export type EventKind =
   | 'compaction_committed'
   | 'compaction_exhausted'
   | 'compaction_abandoned'
+  | 'compaction_cancelled'
   | 'compaction_declined'
   | 'note_added'
   | 'rules_changed';

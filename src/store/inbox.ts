@@ -101,7 +101,7 @@ export async function consumeCommands(
 }
 
 /** Why a request to compact is declined. `irreducible`: what fills the window may not be compacted. */
-export type DeclineReason = 'nothing_to_compact' | 'irreducible';
+export type DeclineReason = 'nothing_to_compact' | 'irreducible' | 'cancelled_by_hook';
 
 /**
  * The requested compaction has nothing to do: the request counts as served, and the timeline says why. Repeating it

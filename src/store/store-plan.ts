@@ -1,9 +1,11 @@
-import type { CompactionPlan, Operation } from '../context/plan.ts';
+import type { JsonValue } from '../context/compaction-hook.ts';
+import type { CompactionPlan, CompactionReason, Operation } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { readSummaryInForce } from './branch-path.ts';
-import { getCompaction } from './compaction-rows.ts';
-import type { CompactionReason, CompactionRow } from './compaction-rows.ts';
+import { getCompaction, NO_CONTEXT_LINES } from './compaction-rows.ts';
+import type { CompactionRow, ContextLines } from './compaction-rows.ts';
 import type { Database, Transaction } from './database.ts';
+import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
 import { measurementsText } from './measurement-columns.ts';
 import { readCurrentPoint } from './plan-source.ts';
@@ -21,7 +23,19 @@ export interface StorePlanRequest {
   readonly preset: string;
   /** The head that the plan was made for; another head refuses the plan as `head_moved`. */
   readonly headEntryId: string;
+  /** What hooks decided. Default: nothing. */
+  readonly hook?: HookData;
 }
+
+export interface HookData {
+  /** Kept for the hooks of the next compaction; left out, what the one before kept is carried on. */
+  readonly details?: JsonValue;
+  readonly contextLines: ContextLines;
+  /** Text of the plan's only part; `null`: a model writes the parts. */
+  readonly summary: string | null;
+}
+
+export const NO_HOOK: HookData = { contextLines: NO_CONTEXT_LINES, summary: null };
 
 /**
  * Stores a plan. While a conversation has an unfinished plan, that one is returned (`joined`): one
@@ -44,8 +58,29 @@ export async function storePlan(
       where conversation_id = ${turn.conversationId} and kind = 'compact' and consumed_at is null
       order by position desc limit 1`;
     await insertPlan(writer, { ...request, focus: command?.focus ?? null, formNumber: 1, replaces: null });
+    if (request.plan.opensWithMarker) await openWithMarker(writer, request);
     return { compaction: await getCompaction(writer.sql, compactionId), joined: false };
   });
+}
+
+/**
+ * Appends the marker at which the view will begin: from here on the compaction is a task in the log, which the
+ * next step serves first, and the head is the marker (seeds/opencode.md).
+ */
+async function openWithMarker({ sql, turn }: TurnWriter, { compactionId, plan }: StorePlanRequest): Promise<void> {
+  const marker = await insertEntry(sql, { ...EMPTY_CONTENT, kind: 'compaction', turn, compactionId });
+  // The plan takes the newest entry of the branch for the newest of all; another branch may have a newer one.
+  const isCut = plan.keptFromMarker;
+  const cut = isCut ? planText({ ...plan, firstKeptSequence: marker.sequence }) : null;
+  await sql`
+    update compactions set head_entry_id = ${marker.id}, epoch = ${turn.epoch}
+      ${cut === null ? sql`` : sql`, first_kept_sequence = ${marker.sequence}, covered_through_sequence = ${plan.coveredThroughSequence}, plan = ${cut}::text::json`}
+    where id = ${compactionId}`;
+}
+
+/** As the row holds it: operations are rows of their own. */
+function planText(plan: CompactionPlan): string {
+  return jsonText({ ...plan, operations: undefined });
 }
 
 /** @throws StoreError `head_moved` */
@@ -68,16 +103,20 @@ export interface NewPlan extends StorePlanRequest {
 export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<void> {
   const { sql, turn } = writer;
   const { compactionId, plan, focus } = request;
-  const { operations, ...rest } = plan;
+  const { operations } = plan;
+  const { hook = NO_HOOK } = request;
+  const cut = plan.opensWithMarker && plan.keptFromMarker && request.replaces === null ? null : plan.firstKeptSequence;
   const point = await readCurrentPoint(sql, turn.conversationId);
   const previous = point === null ? null : await readSummaryInForce(sql, point);
   await sql`
     insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, form_number,
-      replaces_id, previous_id, focus, plan, head_entry_id, first_kept_sequence, covered_through_sequence, tokens_before)
+      replaces_id, previous_id, focus, details, context_lines, plan, head_entry_id, first_kept_sequence, covered_through_sequence, tokens_before)
     values (${compactionId}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${request.callNumber},
       ${request.reason}, ${request.preset}, ${plan.form}, ${request.formNumber}, ${request.replaces},
       ${previous?.compactionId ?? null}, ${focus === null ? null : jsonText(focus)}::text::json,
-      ${jsonText(rest)}::text::json, ${request.headEntryId}, ${plan.firstKeptSequence}, ${plan.coveredThroughSequence},
+      ${jsonText(hook.details ?? previous?.details ?? null)}::text::json, ${jsonText(hook.contextLines)}::text::json,
+      ${planText(plan)}::text::json, ${request.headEntryId}, ${cut},
+      ${cut === null ? null : plan.coveredThroughSequence},
       ${Math.round(plan.tokensBefore)})`;
   await insertKeptEntries(sql, request);
   await insertOperations(sql, request, operations);
@@ -85,6 +124,7 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
   await writer.event('compaction_started', {
     compactionId,
     reason: request.reason,
+    willRetry: request.reason === 'overflow',
     preset: request.preset,
     form: plan.form,
     formNumber: request.formNumber,
@@ -124,13 +164,14 @@ async function insertOperations(
   );
 }
 
-async function insertParts(sql: Transaction, { turn, compactionId, plan }: NewPlan): Promise<void> {
+async function insertParts(sql: Transaction, { turn, compactionId, plan, hook = NO_HOOK }: NewPlan): Promise<void> {
   for (const part of plan.parts) {
     await sql`
       insert into compaction_parts (compaction_id, number, conversation_id, epoch, wave, kind, from_sequence,
-        to_sequence, input_estimate, maximum_output)
+        to_sequence, input_estimate, maximum_output, state, text, prompt_version)
       values (${compactionId}, ${part.number}, ${turn.conversationId}, ${turn.epoch}, ${part.wave}, ${part.kind},
         ${part.fromSequence ?? null}, ${part.toSequence ?? null}, ${Math.round(part.inputTokens)},
-        ${Math.round(part.maximumOutput)})`;
+        ${Math.round(part.maximumOutput)}, ${hook.summary === null ? 'planned' : 'written'},
+        ${hook.summary === null ? null : jsonText(hook.summary)}::text::json, ${hook.summary === null ? null : 'hook'})`;
   }
 }

@@ -1,3 +1,4 @@
+import { presentationOf } from '../context/summary-message.ts';
 import type { ProjectionInput } from '../context/view.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -105,6 +106,7 @@ async function readSource(sql: Database, point: ViewPoint, turnId: string): Prom
   return {
     input: {
       agent: { instructions, rules, tools },
+      presentation: presentationOf(snapshot.policy),
       entries: rows.map(toEntry),
       summary,
       operations,

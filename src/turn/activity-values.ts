@@ -29,6 +29,8 @@ export interface TurnFacts {
   readonly preset: string;
   /** Tokens. */
   readonly inputBudget: number;
+  /** The policy wants a check after the last step. Absent in turns that an older version began. */
+  readonly checkAfterLastStep?: boolean;
 }
 
 export interface InboxLook {
@@ -57,6 +59,8 @@ export interface CompactContextInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
   readonly forced: ForcedReason | null;
+  /** The turn has answered: what would not fit is made smaller for the next one. Default: false. */
+  readonly turnIsOver?: true;
 }
 
 /** Which entries and which compaction a model call projects: nothing else can enter its request. */

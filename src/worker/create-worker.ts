@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../config/definitions.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { StackAddresses } from '../config/load-configuration.ts';
+import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
@@ -22,6 +23,8 @@ export interface CreateWorkerOptions {
   readonly tools?: readonly ToolDefinition[];
   /** Compaction presets of your own, besides the built-in ones; agents and conversations choose them by name. */
   readonly presets?: readonly CompactionPolicy[];
+  /** Asked in this order before a compaction that writes a summary: they may supply it, add to it or cancel. Default: none. */
+  readonly beforeCompaction?: readonly BeforeCompaction[];
   /** Where `holdfast.yaml` is looked for. Default: the working directory. */
   readonly directory?: string;
   /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, provider keys, …). */
@@ -64,6 +67,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     },
     taskQueue: options.taskQueue ?? environment['HOLDFAST_TASK_QUEUE'] ?? DEFAULT_TURN_TASK_QUEUE,
     tools: options.tools ?? [],
+    beforeCompaction: options.beforeCompaction ?? [],
     concurrentWork: options.concurrentWork ?? DEFAULT_CONCURRENT_WORK,
     shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,
     environment,

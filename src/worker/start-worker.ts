@@ -5,6 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
+import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
 import { connectDatabase } from '../store/database.ts';
@@ -34,6 +35,8 @@ export interface WorkerSetup {
   readonly configuration: Configuration;
   /** The user's own tools, besides the built-in ones. */
   readonly tools: readonly ToolDefinition[];
+  /** Asked in order before a compaction that writes a summary. */
+  readonly beforeCompaction: readonly BeforeCompaction[];
   /** Model calls, summaries and tools at once. */
   readonly concurrentWork: number;
   /** Milliseconds that running calls get to finish at shutdown. */
@@ -130,6 +133,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     tools,
     modelClient: createModelClients(configuration.providers),
     snapshotFor: createSnapshotSource(configuration, tools),
+    beforeCompaction: setup.beforeCompaction,
     secrets,
     logger: setup.logger,
     reachCrashPoint: parseCrashPoints(setup.crashPoints),

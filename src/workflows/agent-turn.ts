@@ -167,12 +167,25 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         } else if (answer.cut && progress.cutAnswers < CUT_ANSWERS_CONTINUED) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {
+          await checkAfterLastStep(activities, progress, display);
+          if (progress.steeringWaiting) break;
           return { outcome: 'completed', reason: answer.cut ? 'answer_cut' : null };
         }
         break;
       }
     }
   }
+}
+
+/** Presets that count what an answer reports look once more when it was the last one (seeds/pi.md, seeds/opencode.md). */
+async function checkAfterLastStep(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+): Promise<void> {
+  if (progress.facts.checkAfterLastStep !== true) return;
+  progress.callNumber += 1;
+  await fitContext(activities, progress, display, true);
 }
 
 async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {

@@ -16,11 +16,13 @@ export async function fitContext(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
+  turnIsOver = false,
 ): Promise<FittedContext> {
   const check = await activities.compactContext({
     turn: progress.turn,
     callNumber: progress.callNumber,
     forced: progress.forced,
+    ...(turnIsOver && { turnIsOver: true as const }),
   });
   if (check.kind === 'fits') {
     progress.forced = null;

@@ -15,7 +15,7 @@ test('every option of a policy that is no text can be overridden', () => {
   type Overridable = Exclude<keyof CompactionPolicy, 'name'>;
   expectTypeOf<keyof PolicyOptions>().toEqualTypeOf<Overridable>();
   expectTypeOf<keyof NonNullable<PolicyOptions['keep']>>().toEqualTypeOf<keyof CompactionPolicy['keep']>();
-  type Summary = Exclude<keyof CompactionPolicy['summary'], 'prompts' | 'sections'>;
+  type Summary = Exclude<keyof CompactionPolicy['summary'], 'prompts' | 'sections' | 'turnPrefixSections'>;
   expectTypeOf<keyof NonNullable<PolicyOptions['summary']>>().toEqualTypeOf<Summary>();
   expectTypeOf<keyof NonNullable<PolicyOptions['reduce']>>().toEqualTypeOf<Reducer['kind']>();
   type OptionsOf<Kind extends Reducer['kind']> = Exclude<
@@ -31,6 +31,15 @@ test('every option of a policy that is no text can be overridden', () => {
 /** One changed value per option; each must show in the policy, at the same path. */
 const CHANGES: readonly (readonly [string, PolicyOptions, (policy: CompactionPolicy) => unknown, unknown])[] = [
   ['enabled', { enabled: false }, (policy) => policy.enabled, false],
+  ['window', { window: 50_000 }, (policy) => policy.window, 50_000],
+  ['checkAfterLastStep', { checkAfterLastStep: true }, (policy) => policy.checkAfterLastStep, true],
+  ['reduceAfterTurn', { reduceAfterTurn: true }, (policy) => policy.reduceAfterTurn, true],
+  [
+    'counting',
+    { counting: { charactersPerToken: 2 } },
+    (policy) => policy.counting,
+    { charactersPerToken: 2, imageCharacters: null, reported: 'plus_estimate', unreported: 'estimate' },
+  ],
   ['trigger', { trigger: { tokens: 5 } }, (policy) => policy.trigger, { tokens: 5, exact: true }],
   [
     'target',
@@ -47,6 +56,24 @@ const CHANGES: readonly (readonly [string, PolicyOptions, (policy: CompactionPol
     { tokens: 7, exact: true },
   ],
   ['keep.splitTurns', { keep: { splitTurns: false } }, (policy) => policy.keep.splitTurns, false],
+  ['keep.tailReaches', { keep: { tailReaches: 'at_least' } }, (policy) => policy.keep.tailReaches, 'at_least'],
+  ['keep.pivot', { keep: { pivot: true } }, (policy) => policy.keep.pivot, true],
+  ['keep.minimumMessages', { keep: { minimumMessages: 4 } }, (policy) => policy.keep.minimumMessages, 4],
+  [
+    'summary.turnPrefixOutput',
+    { summary: { turnPrefixOutput: { tokens: 4 } } },
+    (policy) => policy.summary.turnPrefixOutput,
+    { tokens: 4, exact: true },
+  ],
+  ['summary.appendedShare', { summary: { appendedShare: 0.3 } }, (policy) => policy.summary.appendedShare, 0.3],
+  [
+    'summary.fileLists',
+    { summary: { fileLists: { read: ['a'] } } },
+    (policy) => policy.summary.fileLists,
+    { read: ['a'], modified: [] },
+  ],
+  ['summary.question', { summary: { question: 'So?' } }, (policy) => policy.summary.question, 'So?'],
+  ['continuationText', { continuationText: 'On.' }, (policy) => policy.continuationText, 'On.'],
   ['summary.when', { summary: { when: 'never' } }, (policy) => policy.summary.when, 'never'],
   [
     'summary.hiddenMaximum',
@@ -108,7 +135,13 @@ test('each option of a reducer replaces its value, the others stay', () => {
     });
     expect(reducerOf(one, 'clip')).toEqual({ ...reducerOf(DEFAULT_POLICY, 'clip'), [option]: value });
   }
-  const clearing = { protect: { tokens: 1 }, minimum: { tokens: 2 }, protectedTools: ['b'] };
+  const clearing = {
+    protect: { tokens: 1 },
+    minimum: { tokens: 2 },
+    protectedTools: ['b'],
+    protectTurns: 3,
+    placeholder: 'gone',
+  };
   expect(
     reducerOf(overridePolicy(DEFAULT_POLICY, { reduce: { clear_tool_results: clearing } }), 'clear_tool_results'),
   ).toEqual({
@@ -116,6 +149,8 @@ test('each option of a reducer replaces its value, the others stay', () => {
     protect: { tokens: 1, exact: true },
     minimum: { tokens: 2, exact: true },
     protectedTools: ['b'],
+    protectTurns: 3,
+    placeholder: 'gone',
   });
   const images = overridePolicy(DEFAULT_POLICY, { reduce: { strip_images: { keepNewest: 9 } } });
   expect(reducerOf(images, 'strip_images')).toEqual({ kind: 'strip_images', keepNewest: 9 });

@@ -21,6 +21,7 @@ describe('budgetFor', () => {
       trigger: 156_073,
       target: 91_808,
       tail: 20_000,
+      turnPrefixOutput: 16_000,
       userMessages: 20_000,
       summaryOutput: 16_000,
     });

@@ -16,7 +16,7 @@ import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { projectView } from '../../src/context/project-view.ts';
 import { continuationContent } from '../../src/context/continuation.ts';
-import { summaryContent } from '../../src/context/summary-message.ts';
+import { measureSummary, presentationOf } from '../../src/context/summary-message.ts';
 import type { AgentView, View } from '../../src/context/view.ts';
 
 export function text(value: string): ContentPart[] {
@@ -206,6 +206,7 @@ export class Conversation {
   view(): View {
     return projectView({
       agent: AGENT,
+      presentation: presentationOf(this.policy),
       entries: this.needed(),
       summary: this.summary,
       operations: this.operations,
@@ -223,12 +224,13 @@ export class Conversation {
         firstKeptSequence: plan.firstKeptSequence,
         coveredThroughSequence: plan.coveredThroughSequence,
         keptUserEntryIds: plan.keptUserEntryIds,
-        measurements: measureContent(summaryContent(summaryText)),
+        measurements: measureSummary(summaryText, presentationOf(this.policy)),
         text: summaryText,
       };
     }
     this.log.add({ kind: 'compaction', content: [] });
-    if (plan.continuation) this.log.add({ kind: 'note', slot: 'continuation', content: continuationContent() });
+    if (plan.continuation)
+      this.log.add({ kind: 'note', slot: 'continuation', content: continuationContent(this.policy.continuationText) });
   }
 }
 

@@ -48,7 +48,13 @@ describe('free reductions', () => {
   });
 
   test('O19 O20 old results beyond the protected output are cleared, oldest first, only if that wins enough', () => {
-    const clear = { kind: 'clear_tool_results', protect: { tokens: 20_000 }, protectedTools: ['skill'] } as const;
+    const clear = {
+      kind: 'clear_tool_results',
+      protect: { tokens: 20_000 },
+      protectedTools: ['skill'],
+      protectTurns: 0,
+      placeholder: null,
+    } as const;
     const policy = (minimum: number) =>
       withPolicy({ reduce: [{ ...clear, minimum: { tokens: minimum } }], summary: HIDES_FREELY });
     const cleared = planOf(reading(14, 8_000, policy(10_000)));
@@ -65,6 +71,8 @@ describe('free reductions', () => {
       protect: { tokens: 0 },
       minimum: { tokens: 0 },
       protectedTools: ['skill'],
+      protectTurns: 0,
+      placeholder: null,
     } as const;
     const conversation = new Conversation({
       policy: withPolicy({ reduce: [clear], target: null, summary: HIDES_FREELY }),

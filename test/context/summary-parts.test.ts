@@ -43,13 +43,12 @@ describe('parts of a summary', () => {
     expect(planFor(conversation).parts).toMatchObject([{ kind: 'turn_prefix', wave: 1 }]);
   });
 
-  test('P15 history and the beginning of a split turn run in parallel where the policy keeps them apart, then merge', () => {
+  test('P15 history and the beginning of a split turn run in parallel where the policy keeps them apart', () => {
     const policy = { ...NO_REDUCERS, summary: { ...DEFAULT_POLICY.summary, splitTurn: 'separate' } as const };
     const { parts } = planFor(twoTurns(policy));
     expect(parts.map(({ kind, wave }) => ({ kind, wave }))).toEqual([
       { kind: 'history', wave: 1 },
       { kind: 'turn_prefix', wave: 1 },
-      { kind: 'merge', wave: 2 },
     ]);
     expect(parts[1]?.fromSequence).toBe((parts[0]?.toSequence ?? 0) + 1);
   });
@@ -66,7 +65,7 @@ describe('parts of a summary', () => {
   test('D5 exactly the last part reads the previous summary', () => {
     for (const summarizer of [LARGE, { window: 16_000, maximumOutput: 4_000 }]) {
       const { parts } = planFor(twoTurns(), summarizer);
-      expect(parts.filter((part) => readsPreviousSummary(parts, part))).toEqual(parts.slice(-1));
+      expect(parts.filter((part) => readsPreviousSummary(DEFAULT_POLICY, parts, part))).toEqual(parts.slice(-1));
     }
   });
 

@@ -11,6 +11,8 @@ import { withAgents } from '../../src/config/configuration.ts';
 import type { Configuration } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import type { BeforeCompaction } from '../../src/context/compaction-hook.ts';
+import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -28,6 +30,9 @@ export interface HarnessOptions {
   /** Overrides of the agent `default`; its model is `simulator/sim-32k`. */
   readonly agent?: AgentInput;
   readonly tools?: readonly ToolDefinition[];
+  readonly beforeCompaction?: readonly BeforeCompaction[];
+  /** Presets besides the built-in ones. */
+  readonly presets?: readonly CompactionPolicy[];
   /** `host:port` of another Temporal server than the shared one. */
   readonly temporalAddress?: string;
 }
@@ -129,6 +134,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
         temporal: { address: temporalAddress, namespace: 'default' },
         taskQueue,
         tools: options.tools ?? [],
+        beforeCompaction: options.beforeCompaction ?? [],
         concurrentWork: 20,
         shutdownGraceMilliseconds: 1_000,
         crashPoints,
@@ -169,7 +175,11 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
 }
 
 function harnessConfiguration(options: HarnessOptions, simulatorUrl: string, workspace: string): Configuration {
-  const loaded = loadConfiguration({ directory: workspace, environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl } });
+  const loaded = loadConfiguration({
+    directory: workspace,
+    environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl },
+    ...(options.presets !== undefined && { presets: options.presets }),
+  });
   const agent = defineAgent({ name: 'default', model: 'simulator/sim-32k', workspace, ...options.agent });
   return withAgents(loaded, [agent]);
 }

@@ -55,6 +55,10 @@ const sections: readonly SummarySection[] = [
 export const DEFAULT_POLICY: CompactionPolicy = {
   name: 'default',
   enabled: true,
+  window: null,
+  counting: 'calibrated',
+  checkAfterLastStep: false,
+  reduceAfterTurn: false,
   // Late enough to use the window, early enough that one large tool result does not jump over the rest.
   trigger: { fraction: 0.85, of: 'input_budget' },
   // Half the budget: each pass breaks the provider's cache once, so it should last (providers' advice is 20 to 50 %).
@@ -64,6 +68,9 @@ export const DEFAULT_POLICY: CompactionPolicy = {
     tail: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
     userMessages: { tokens: 20_000, fraction: 0.15, of: 'input_budget' },
     splitTurns: true,
+    tailReaches: 'at_most',
+    pivot: false,
+    minimumMessages: 0,
   },
   reduce: [
     { kind: 'strip_images', keepNewest: 2 },
@@ -73,6 +80,8 @@ export const DEFAULT_POLICY: CompactionPolicy = {
       protect: { tokens: 40_000 },
       minimum: { tokens: 20_000 },
       protectedTools: ['update_plan'],
+      protectTurns: 0,
+      placeholder: null,
     },
     {
       kind: 'clip',
@@ -94,14 +103,20 @@ export const DEFAULT_POLICY: CompactionPolicy = {
     hiddenMaximum: { fraction: 0.5, of: 'input_budget' },
     prompts: WORKING_SUMMARY_PROMPTS,
     sections,
+    turnPrefixSections: null,
     splitTurn: 'together',
     // Room for a ledger of some hundred lines; a third of what a pass leaves in small windows.
     maximumOutput: { tokens: 16_000, fraction: 0.15, of: 'input_budget' },
+    turnPrefixOutput: null,
+    appendedShare: 0.15,
+    fileLists: null,
+    question: null,
     // Limited by the summarizing model's window only; the head share is that of seeds/cowork.md.
     transcript: { user: null, assistant: null, toolResult: null, toolInput: null, total: null, headShare: 0.7 },
     model: null,
   },
   continuation: 'inside_turn',
+  continuationText: null,
   minimumGain: 0.1,
   forcedTargetFactor: 0.7,
 };

@@ -50,4 +50,4 @@ ${rules}`,
 };
 
 /** Anchored update: one summary that is carried on from pass to pass, instead of a new one each time. */
-export const WORKING_SUMMARY_PROMPTS: SummaryPrompts = { system, history, turnPrefix, merge };
+export const WORKING_SUMMARY_PROMPTS: SummaryPrompts = { system, history, update: null, turnPrefix, merge };

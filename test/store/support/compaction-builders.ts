@@ -12,6 +12,11 @@ export function planWithCut(firstKeptSequence: number, overrides: Partial<Compac
   return {
     form: 'summary',
     firstKeptSequence,
+    opensWithMarker: false,
+    keptFromMarker: false,
+    droppedMessages: 0,
+    insideTurn: false,
+    turnIsOver: false,
     splitTurn: false,
     coveredThroughSequence: firstKeptSequence - 1,
     keptUserEntryIds: [],

@@ -1,0 +1,74 @@
+import { budgetFor } from '../context/budget.ts';
+import { countRequest } from '../context/count-request.ts';
+import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import type { CompactionForm, CompactionPlan, CompactionReason, CountedRequest, PlanResult } from '../context/plan.ts';
+import { planCompaction } from '../context/plan-compaction.ts';
+import type { CompactionRow } from '../store/compactions.ts';
+import type { FitCheck, PlanSource } from '../store/fit-check.ts';
+import { readSnapshot } from '../store/turns.ts';
+import type { PlannedCompaction } from '../turn/activity-values.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** The next request as the turn's policy counts it. */
+export function countNextRequest(check: FitCheck): CountedRequest {
+  return countRequest({
+    policy: check.policy,
+    budget: budgetFor(check.policy, check.modelLimits),
+    request: addMeasurements(check.view, check.fixed),
+    calibration: check.calibration,
+    reported: check.reported,
+  });
+}
+
+/** Plans from what is stored; `form` asks for that form instead of the strongest. */
+export async function makePlan(
+  { database }: ActivityDependencies,
+  turn: TurnReference,
+  wish: {
+    readonly check: FitCheck;
+    readonly source: PlanSource;
+    readonly reason: CompactionReason;
+    readonly form?: CompactionForm;
+    readonly turnIsOver: boolean;
+  },
+): Promise<PlanResult> {
+  const { check, source, reason, form, turnIsOver } = wish;
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  return planCompaction({
+    policy: check.policy,
+    budget: budgetFor(check.policy, check.modelLimits),
+    calibration: check.calibration,
+    summarizer: snapshot.summarizer.limits,
+    fixed: check.fixed,
+    entries: source.entries,
+    summary: source.summary,
+    operations: source.operations,
+    turnId: turn.turnId,
+    reason,
+    counted: countNextRequest(check),
+    turnIsOver,
+    ...(form !== undefined && { form }),
+  });
+}
+
+export function describePlan(compaction: Pick<CompactionRow, 'compactionId' | 'plan'>): PlannedCompaction {
+  const { plan, compactionId } = compaction;
+  const waves = [...new Set(plan.parts.map((part) => part.wave))].sort((left, right) => left - right);
+  return {
+    compactionId,
+    tokensBefore: plan.tokensBefore,
+    waves: waves.map((wave) =>
+      plan.parts
+        .filter((part) => part.wave === wave)
+        .map((part) => ({ number: part.number, label: partLabel(part, plan) })),
+    ),
+  };
+}
+
+/** What the Temporal UI shows beside the activity: at most 200 bytes. */
+function partLabel(part: CompactionPlan['parts'][number], plan: CompactionPlan): string {
+  const count = new Intl.NumberFormat('en-US');
+  const range = part.kind === 'merge' ? 'all parts' : `entries ${part.fromSequence}–${part.toSequence}`;
+  return `${range} · part ${part.number} of ${plan.parts.length} · ${count.format(part.inputTokens)} tokens → ≤ ${count.format(part.maximumOutput)}`;
+}

@@ -1,0 +1,49 @@
+import type { CompactionPolicy } from '../policy.ts';
+import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '../prompts/checkpoint.ts';
+
+/**
+ * seeds/pi.md: after a step and before a call, over the window less 16,384 tokens, everything but the newest 20,000
+ * becomes a checkpoint in six sections that is carried on from pass to pass. A cut may split a turn.
+ *
+ * Taken from its code: tool results are cut to 2,000 characters for the summarizing model. Not taken: summarizing nothing when
+ * the log ends in large tool results, dropping the previous summary when a split turn has no history before it.
+ */
+export const PI_POLICY: CompactionPolicy = {
+  name: 'pi',
+  enabled: true,
+  window: null,
+  counting: { charactersPerToken: 4, imageCharacters: 4_800, reported: 'plus_estimate', unreported: 'wait' },
+  checkAfterLastStep: true,
+  reduceAfterTurn: false,
+  trigger: { fraction: 1, of: 'input_budget' },
+  target: null,
+  outputReserve: { tokens: 16_384 },
+  keep: {
+    tail: { tokens: 20_000 },
+    userMessages: { tokens: 0 },
+    splitTurns: true,
+    tailReaches: 'at_least',
+    pivot: false,
+    minimumMessages: 0,
+  },
+  reduce: [],
+  summary: {
+    when: 'always',
+    hiddenMaximum: { tokens: 0 },
+    prompts: CHECKPOINT_PROMPTS,
+    sections: CHECKPOINT_SECTIONS,
+    turnPrefixSections: TURN_PREFIX_SECTIONS,
+    splitTurn: 'separate',
+    maximumOutput: { fraction: 0.8, of: 'output_reserve' },
+    turnPrefixOutput: { fraction: 0.5, of: 'output_reserve' },
+    appendedShare: 0,
+    fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
+    question: null,
+    transcript: { user: null, assistant: null, toolResult: 2_000, toolInput: null, total: null, headShare: 1 },
+    model: null,
+  },
+  continuation: 'never',
+  continuationText: null,
+  minimumGain: 0.1,
+  forcedTargetFactor: 0.7,
+};
