@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { PRESETS } from '../../src/config/presets.ts';
 import { load, problemsOf, temporaryDirectory } from './support/written-configuration.ts';
 
 const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
@@ -89,7 +90,9 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'an unknown preset',
     'agents: { a: { preset: defualt } }',
-    ['1:16 agents.a.preset is "defualt", which is no preset; did you mean default? (there are: default)'],
+    [
+      `1:16 agents.a.preset is "defualt", which is no preset; did you mean default? (there are: ${Object.keys(PRESETS).join(', ')})`,
+    ],
   ],
   [
     'a tool in a slip',

@@ -61,6 +61,7 @@ describe('parts', () => {
     expect(source.previousSummary).toEqual({
       compactionId: first.compaction.compactionId,
       text: SUMMARY.text,
+      details: null,
       files: SUMMARY.files,
     });
     for (const part of [2, 1]) {
