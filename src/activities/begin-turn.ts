@@ -44,6 +44,7 @@ export async function beginTurn(
       inputBudget: budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget,
       ...(snapshot.policy.checkAfterLastStep && { checkAfterLastStep: true }),
     },
+    ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),
   };
 }
 

@@ -3,6 +3,7 @@
  * never text. Each argument and result is one plain JSON object, far below the 8 KB that the
  * payload guard allows, whatever the size of the conversation.
  */
+import type { TurnRefusal } from './agent-snapshot.ts';
 import type { TurnOutcome, TurnReference } from './turn-reference.ts';
 
 export interface BeginTurnInput {
@@ -19,6 +20,8 @@ export type BeginTurnResult =
       readonly stopRequested: boolean;
       readonly stepLimit: number;
       readonly facts: TurnFacts;
+      /** Present when the worker cannot run the agent. */
+      readonly refusal?: TurnRefusal;
     }
   | { readonly kind: 'nothing_waiting' };
 

@@ -1,6 +1,14 @@
 import type { CompactionPolicy } from '../context/policy.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import type { AgentView } from '../context/view.ts';
+import type { TurnOutcome } from './turn-reference.ts';
+
+/** Why a turn ended before its first step. */
+export interface TurnRefusal {
+  readonly outcome: Extract<TurnOutcome, 'model_failed' | 'interrupted'>;
+  /** Code of the configuration error, as `provider_key_missing`. */
+  readonly reason: string;
+}
 
 /** Prices in dollars per million tokens; `null` when unknown, never 0 for unknown. */
 export interface ModelPrices {
@@ -36,4 +44,6 @@ export interface AgentSnapshot extends AgentView {
   /** Absolute path. */
   readonly workspace: string;
   readonly allowCommands: boolean;
+  /** Present when the worker cannot run the agent: the turn takes its messages and ends at once, saying why. */
+  readonly refusal?: TurnRefusal;
 }

@@ -1,4 +1,5 @@
 import type { ForcedReason, TurnFacts } from './activity-values.ts';
+import type { TurnRefusal } from './agent-snapshot.ts';
 import type { TurnReference } from './turn-reference.ts';
 
 /**
@@ -27,6 +28,8 @@ export interface TurnProgress {
   forced: ForcedReason | null;
   /** A doorbell was rung for messages that wait for the step boundary. */
   steeringWaiting: boolean;
+  /** The worker cannot run the agent: the turn ends before its first step. */
+  readonly refusal?: TurnRefusal;
 }
 
 /** Argument of a continued run: a version, so that a later release can read what an older one left. */
@@ -36,7 +39,7 @@ export interface TurnCarryOver {
 }
 
 export function startProgress(
-  begun: Pick<TurnProgress, 'turn' | 'facts' | 'stepLimit' | 'commandOnly' | 'stopRequested'> & {
+  begun: Pick<TurnProgress, 'turn' | 'facts' | 'stepLimit' | 'commandOnly' | 'stopRequested' | 'refusal'> & {
     readonly compactRequested: boolean;
   },
 ): TurnProgress {
@@ -53,6 +56,7 @@ export function startProgress(
     cutAnswers: 0,
     forced: begun.compactRequested ? 'manual' : null,
     steeringWaiting: false,
+    ...(begun.refusal !== undefined && { refusal: begun.refusal }),
   };
 }
 

@@ -1,38 +1,70 @@
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { factsOf, providerNamed, selectAgent } from '../config/configuration.ts';
-import type { Configuration } from '../config/configuration.ts';
+import type { AgentChoice, Configuration } from '../config/configuration.ts';
+import type { AgentDefinition } from '../config/definitions.ts';
+import { ConfigurationError } from '../config/errors.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { AgentSnapshot, TurnRefusal } from '../turn/agent-snapshot.ts';
 
 /**
  * Freezes an agent's configuration for a turn. What the conversation set, its model, preset or
- * workspace, wins over the agent.
- * @throws ConfigurationError for an agent, preset, model or provider that is not configured here.
+ * workspace, wins over the agent. An agent, preset, model or provider that this worker cannot run
+ * gives a snapshot that says so: a turn that waited for another configuration would look like a hang.
  */
 export function createSnapshotSource(
   configuration: Configuration,
   tools: ToolRegistry,
 ): ActivityDependencies['snapshotFor'] {
   return async (agentName, settings) => {
-    const agent = selectAgent(configuration, agentName, settings);
-    const { policy } = agent;
-    const summarizer = policy.summary.model ?? agent.model;
+    const { agent, refusal } = usableAgent(configuration, agentName, settings);
+    return { ...snapshotOf(configuration, tools, agent), agent: agentName, ...(refusal !== null && { refusal }) };
+  };
+}
+
+interface UsableAgent {
+  readonly agent: AgentDefinition;
+  readonly refusal: TurnRefusal | null;
+}
+
+/** The agent as asked for; with a refusal, what comes closest to it, for the record of the turn. */
+function usableAgent(configuration: Configuration, name: string, choice: AgentChoice): UsableAgent {
+  let agent: AgentDefinition | null = null;
+  try {
+    agent = selectAgent(configuration, name, choice);
+    const summarizer = agent.policy.summary.model ?? agent.model;
     for (const model of [agent.model, summarizer]) providerNamed(configuration, parseModelName(model).provider);
-    const facts = factsOf(configuration, agent.model);
-    const summarizerFacts = factsOf(configuration, summarizer);
-    return {
-      agent: agent.name,
-      instructions: agent.instructions,
-      rules: agent.rules,
-      tools: tools.schemasFor(agent),
-      model: agent.model,
-      modelLimits: facts.limits,
-      prices: facts.prices,
-      summarizer: { model: summarizer, limits: summarizerFacts.limits, prices: summarizerFacts.prices },
-      policy,
-      limits: agent.limits,
-      workspace: agent.workspace,
-      allowCommands: agent.allowCommands,
-    };
+    return { agent, refusal: null };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const outcome = error.code === 'agent_unknown' || error.code === 'preset_unknown' ? 'interrupted' : 'model_failed';
+    return { agent: agent ?? someAgent(configuration), refusal: { outcome, reason: error.code } };
+  }
+}
+
+function someAgent(configuration: Configuration): AgentDefinition {
+  const [first] = configuration.agents;
+  if (first === undefined) throw new ConfigurationError('agent_unknown', 'There is no agent at all.');
+  return first;
+}
+
+function snapshotOf(configuration: Configuration, tools: ToolRegistry, agent: AgentDefinition): AgentSnapshot {
+  const { policy } = agent;
+  const summarizer = policy.summary.model ?? agent.model;
+  const facts = factsOf(configuration, agent.model);
+  const summarizerFacts = factsOf(configuration, summarizer);
+  return {
+    agent: agent.name,
+    instructions: agent.instructions,
+    rules: agent.rules,
+    tools: tools.schemasFor(agent),
+    model: agent.model,
+    modelLimits: facts.limits,
+    prices: facts.prices,
+    summarizer: { model: summarizer, limits: summarizerFacts.limits, prices: summarizerFacts.prices },
+    policy,
+    limits: agent.limits,
+    workspace: agent.workspace,
+    allowCommands: agent.allowCommands,
   };
 }

@@ -81,6 +81,10 @@ async function untilStopped(
   display: TurnDisplay,
   cancelled: Promise<never>,
 ): Promise<LoopEnd> {
+  if (progress.refusal !== undefined) {
+    inbox.close();
+    return progress.refusal;
+  }
   const scope = new CancellationScope({ cancellable: true });
   const stop = (): void => scope.cancel();
   cancelled.catch(stop);

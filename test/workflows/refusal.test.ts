@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCli } from '../cli/run-cli.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+test('a model whose provider has no key ends the turn at once, says what to set, and the conversation goes on with another model', async () => {
+  const refused = await harness.runTask('Say hello.', { model: 'anthropic/claude-sonnet-4-5' });
+  expect(refused).toMatchObject({ outcome: 'model_failed', reason: 'provider_key_missing', steps: 0, modelCalls: 0 });
+  expect(refused.explanation).toContain('ANTHROPIC_API_KEY');
+  const { conversationId } = refused;
+  const entries = await harness.client.listEntries({ conversationId });
+  expect(entries.map(({ kind }) => kind)).toEqual(['user']);
+  await harness.database`update conversations set model = null where id = ${conversationId}`;
+  const mended = await harness.runTask('Say The key is there.', { conversationId });
+  expect(mended).toMatchObject({ outcome: 'completed' });
+});
+
+test.each([
+  [{ agent: 'nobody' }, { outcome: 'interrupted', reason: 'agent_unknown' }],
+  [{ preset: 'nothing' }, { outcome: 'interrupted', reason: 'preset_unknown' }],
+  [{ model: 'nowhere/model' }, { outcome: 'model_failed', reason: 'provider_unknown' }],
+])('%j, which the worker does not know, ends the turn with its reason', async (asked, expected) => {
+  const sent = await harness.client.startTask({ task: 'Say hello.', ...asked });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(turn).toMatchObject(expected);
+  const { agent } = await harness.client.getConversation(sent.conversationId);
+  expect(agent).toBe(asked.agent ?? 'default');
+});
+
+test('a command for a conversation whose model cannot be asked ends too', async () => {
+  const { conversationId } = await harness.runTask('Say hello.');
+  await harness.database`update conversations set model = 'anthropic/claude-sonnet-4-5' where id = ${conversationId}`;
+  const asked = await harness.client.requestCompaction({ conversationId });
+  const turn = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
+  expect(turn).toMatchObject({ outcome: 'model_failed', reason: 'provider_key_missing' });
+});
+
+test('start shows the reason and ends with exit code 1', async () => {
+  const { code, stdout } = await runCli(['start', 'Say hello.', '--model', 'anthropic/claude-sonnet-4-5'], {
+    environment: { ...harness.environment, ANTHROPIC_API_KEY: 'only-the-client-has-it' },
+  });
+  expect(code).toBe(1);
+  expect(stdout).toContain('The worker has no key');
+});
