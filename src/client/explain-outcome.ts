@@ -1,22 +1,34 @@
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 
 /** What a worker that cannot run an agent lacks, and what to do about it. */
-const REFUSALS = {
-  provider_key_missing:
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  [
+    'provider_key_missing',
     "The worker has no key for the model's provider. Set it where the worker runs (ANTHROPIC_API_KEY, OPENAI_API_KEY or the provider's key_variable), restart the worker, then send a message to go on.",
-  provider_address_missing:
+  ],
+  [
+    'provider_address_missing',
     "The worker does not know the address of the model's provider. Set it where the worker runs, restart the worker, then send a message to go on.",
-  provider_unknown:
+  ],
+  [
+    'provider_unknown',
     "The worker's holdfast.yaml names no such provider. Add it there, restart the worker, then send a message to go on.",
-  model_invalid: 'The name of the model is not valid. Start the task again with provider/model.',
-  agent_unknown:
+  ],
+  ['model_invalid', 'The name of the model is not valid. Start the task again with provider/model.'],
+  [
+    'agent_unknown',
     "The worker's configuration has no such agent. Add it to holdfast.yaml or the worker's code, restart the worker, then send a message to go on.",
-  preset_unknown:
+  ],
+  [
+    'preset_unknown',
     "The worker's configuration has no such preset. Add it there, restart the worker, then send a message to go on.",
-} as const;
+  ],
+]);
 
 /** One sentence for a person: what happened, and what can be done next. */
 export function explainOutcome(outcome: TurnOutcome, reason: string | null): string {
+  const refusal = reason === null ? undefined : REFUSALS.get(reason);
+  if (refusal !== undefined) return refusal;
   switch (outcome) {
     case 'completed':
       return completed(reason);
@@ -29,12 +41,10 @@ export function explainOutcome(outcome: TurnOutcome, reason: string | null): str
         ? "The provider refused the context as too large twice, the second time after a forced compaction. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
         : "Nothing that may be compacted makes the context fit the window. 'holdfast context' shows what fills it: shorten instructions or tools, or use a model with a larger window, then send a message.";
     case 'model_failed':
-      if (reason !== null && reason in REFUSALS) return REFUSALS[reason as keyof typeof REFUSALS];
       return "The model's provider refused or failed every try. 'holdfast show' names the error; mend its cause, then send a message to go on.";
     case 'refused':
       return 'The model or its content filter refused to answer. Rephrase the request in a new message.';
     case 'interrupted':
-      if (reason !== null && reason in REFUSALS) return REFUSALS[reason as keyof typeof REFUSALS];
       return `The turn was interrupted (${reason ?? 'its workflow is gone'}). Everything stored is kept: send a message to go on.`;
   }
 }

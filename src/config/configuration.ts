@@ -1,7 +1,8 @@
 import { modelFacts, type ModelFacts, type ModelOverride } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { nearestName } from '../tools/nearest-name.ts';
-import type { AgentDefinition, ProviderDefinition } from './definitions.ts';
+import type { ProviderDefinition } from '../models/provider.ts';
+import type { AgentDefinition } from './definitions.ts';
 import { ConfigurationError } from './errors.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { presetNamed, type Presets } from './presets.ts';

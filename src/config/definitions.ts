@@ -23,13 +23,3 @@ export interface AgentDefinition {
   /** Absolute path. */
   readonly workspace: string;
 }
-
-export type ProtocolName = 'anthropic' | 'chat' | 'responses';
-
-export interface ProviderDefinition {
-  readonly name: string;
-  readonly protocol: ProtocolName;
-  readonly baseUrl: string;
-  /** Read from the environment at start; never logged or stored. `null`: the server wants none. */
-  readonly apiKey: string | null;
-}

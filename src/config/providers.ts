@@ -1,4 +1,4 @@
-import type { ProtocolName, ProviderDefinition } from './definitions.ts';
+import type { ProtocolName, ProviderDefinition } from '../models/provider.ts';
 import { given, type Environment } from './environment.ts';
 import type { ProviderOptions } from './options.ts';
 

@@ -1,4 +1,4 @@
-import type { ProtocolName } from '../config/definitions.ts';
+import type { ProtocolName } from './provider.ts';
 import { createAnthropicClient } from './anthropic-messages.ts';
 import { createChatClient } from './chat-completions.ts';
 import type { ModelClient } from './model-client.ts';

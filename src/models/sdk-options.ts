@@ -1,4 +1,4 @@
-import type { ProviderDefinition } from '../config/definitions.ts';
+import type { ProviderDefinition } from './provider.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 /** A provider with the limits of its calls, which slow local servers may need longer. */

@@ -24,7 +24,7 @@ test('a model whose provider has no key ends the turn at once, says what to set,
   expect(mended).toMatchObject({ outcome: 'completed' });
 });
 
-test.each([
+test.each<[{ agent?: string; preset?: string; model?: string }, { outcome: string; reason: string }]>([
   [{ agent: 'nobody' }, { outcome: 'interrupted', reason: 'agent_unknown' }],
   [{ preset: 'nothing' }, { outcome: 'interrupted', reason: 'preset_unknown' }],
   [{ model: 'nowhere/model' }, { outcome: 'model_failed', reason: 'provider_unknown' }],
