@@ -17,7 +17,7 @@ export function assessError(error: RawError, now: number): ErrorAssessment {
 
 /** Codes that name the overflow of a window, letters only (`context_length_exceeded`, `ContextWindowExceededError`…). */
 const OVERFLOW_CODE =
-  /context(?:length|window|size|limit|token)?s?(?:is|limit)?(?:exceed|overflow|toolong|toolarge)|exceed(?:s|ed|ing)?(?:the)?(?:available|model|max(?:imum)?)?context|(?:prompt|input|conversation)(?:is)?too(?:long|large)|prompt(?:tokens?|length)?(?:limit)?exceed|inputtokens?(?:limit|count)?exceed|^tokenslimitreached$|maxcontext(?:length)?(?:exceeded|reached)?$|(?:prompt|input|window)(?:tokens?)?overflow/;
+  /context(?:length|window|size|limit|token)?s?(?:is|limit)?(?:exceed|overflow|toolong|toolarge)|exceed(?:s|ed|ing)?(?:the)?(?:available|model|max(?:imum)?)?context|(?:prompt|input|conversation)(?:is)?too(?:long|large)|prompt(?:tokens?|length)?(?:limit)?exceed|input(?:tokens?|length|size)(?:limit|count)?exceed|^tokenslimitreached$|maxcontext(?:length)?(?:exceeded|reached)?$|(?:prompt|input|window)(?:tokens?)?overflow/;
 
 /** Codes among words: `context_length_exceeded`, `InputTooLong`. */
 const CODE_IN_TEXT = /\b[a-z]+(?:[-_.][a-z]+)+\b|\b[a-z]{10,60}\b/g;
@@ -50,6 +50,8 @@ function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading)
     return overflow(figures, 'words: window exceeded');
   }
   if (words.INPUT_TOO_LONG.test(text)) return overflow(figures, 'words: input too long');
+  if (over && /\b(?:length|long(?:er)?)\b/.test(text) && INPUT_LENGTH.test(text))
+    return overflow(figures, 'numbers: longer than accepted');
   if (!tokens) return undefined;
   if (over && !words.VOCABULARY_WORDS.test(text)) return overflow(figures, 'numbers: more tokens than accepted');
   const excess = over || (words.EXCESS_WORDS.test(text) && !serverFault);
@@ -57,6 +59,10 @@ function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading)
     ? overflow(figures, 'words: too many tokens of input')
     : undefined;
 }
+
+/** The length of what was sent, and of nothing else. */
+const INPUT_LENGTH =
+  /^(?!.*\b(?:array|string|list|names?|ids?|fields?|items?|characters?)\b).*\b(?:prompt|inputs?|sequence|conversation|context)\b/s;
 
 const OUTAGE_CODE =
   /overloaded|servererror|internal|unavailable|timeout|^apierror$|badgateway|engineoverload|insufficientsystemresource/;

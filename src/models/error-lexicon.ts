@@ -100,6 +100,10 @@ const WORDS: readonly (readonly [english: string, stems: string])[] = [
     'ist voll|voll(?!\\p{L})|ist erschöpft|ist ausgeschöpft|est plein|est saturé|está llen|está chei|è pien|заполнен|переполнен|jest pełn|är full|is vol|doldu|đã đầy|penuh',
   ],
   [
+    'must be less than',
+    'inférieure?s? (?:ou égale?s? )?à|(?:inferior|menor) (?:o igual |ou igual )?(?:que|a)|kleiner(?: oder gleich)?(?: als)?|weniger als|inferiore (?:o uguale )?a|меньше|mniejsz',
+  ],
+  [
     'at most',
     'höchstens|maximal(?!\\p{L})|nur bis zu|bis zu|au (?:maximum|plus)|jusqu.à|n.(?:en )?accepte que|como máximo|hasta|no máximo|até|al massimo|fino a|не более|до(?!\\p{L})|najwyżej|en fazla|tối đa|paling banyak|hoogstens|högst',
   ],

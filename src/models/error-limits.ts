@@ -28,6 +28,7 @@ export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined
   const tokens = words.TOKEN_WORDS.test(text);
   if (!tokens && words.COUNTED_IN_BYTES.test(text) && words.EXCESS_WORDS.test(text))
     return tooLarge('a limit in bytes');
+  if (!tokens && words.ONE_STRING.test(text)) return stop('invalid_request', 'a limit in characters or items');
   if (words.MINIMUM_WORDS.test(text)) return stop('invalid_request', 'below a minimum');
   const window = reading.windowExceeded || (reading.over && words.WINDOW_NAMED.test(text));
   if (coded(FILTER_CODE) || (words.FILTER_WORDS.test(text) && !(window && tokens))) {

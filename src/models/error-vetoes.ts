@@ -19,7 +19,11 @@ export function byVeto(reading: ErrorReading): ErrorAssessment | undefined {
   if (has(404) && !window) return stop('not_found', 'HTTP 404');
   // Cloudflare refuses an input over the window with 403.
   if (has(403) && !window && !reading.over) return stop('permission', 'HTTP 403');
-  const bareTokens = /too many tokens/.test(text) && !words.OF_THE_MODEL.test(text) && figures.limit === undefined;
+  const bareTokens =
+    /too many tokens/.test(text) &&
+    !/prompt|input|length|messages?\b|conversation/.test(text) &&
+    !words.OF_THE_MODEL.test(text) &&
+    figures.limit === undefined;
   if (has(429) || coded(RATE_CODE) || words.RATE_WORDS.test(text) || bareTokens) {
     const evidence = has(429) ? 'HTTP 429' : 'words of a rate limit';
     return requestOverRate(text) ?? { kind: 'rate_limit', repair: 'wait', ...wait, evidence };

@@ -21,6 +21,7 @@ const WINDOW = concept(
   String.raw`(?:limit|maximum|max) (?:for|of) (?:this|the|that) model`,
   String.raw`(?:maximum|max|allowed|permitted|supported)(?: number of| amount of)? (?:allowed |permitted |supported |input |prompt |total |context )*tokens?`,
   String.raw`(?:number of )?tokens? (?:allowed|permitted|supported|accepted)`,
+  String.raw`model(?:'s)? (?:max(?:imum)?|allowed) (?:length|size)`,
   String.raw`(?:maximum|max|allowed|permitted|supported) (?:allowed |permitted )?(?:input|prompt|sequence|request|model|message) length`,
   String.raw`(?:input|prompt|sequence) length`,
   String.raw`kv[- ]?cache|\bwindow\b`,
@@ -39,7 +40,7 @@ const EXCESS = concept(
   String.raw`(?:shorten|reduce|decrease|truncate|trim|shrink|cut)(?:ing)? (?:\w+ ){0,4}(?:prompt|input|messages?|conversation|history|length|size|context|tokens|request|text)`,
   String.raw`only \d[\d,. k]*(?:\w+ )?(?:are|is|can|may)\b|no longer fits?|(?:only|just) (?:supports?|accepts?|allows?|handles?|has|have)|(?:supports?|accepts?|allows?|limited|capped|restricted|handles?)(?: only)? (?:to|at most|up to|a maximum|at)|at most|up to a maximum`,
   String.raw`(?:fewer|less|smaller|shorter) than`,
-  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|run out of|ran out of|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
+  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|run out of|ran out of|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
   String.raw`\d ?(?:>=?|&gt;) ?\d`,
 );
 
@@ -62,13 +63,13 @@ export const WINDOW_NAMED = new RegExp(WINDOW);
 const EVERY_WINDOW = new RegExp(WINDOW, 'g');
 const EVERY_EXCESS = new RegExp(EXCESS, 'g');
 
-/** Whether a text names the window and within the same clause, before or after, that it is exceeded. */
+/** Whether a text names the window and within the same clause that it is exceeded. */
 export function saysWindowExceeded(text: string): boolean {
   const windows = spans(EVERY_WINDOW, text);
   return (
     windows.length > 0 &&
     spans(EVERY_EXCESS, text).some(([from, to]) =>
-      windows.some(([start, end]) => start - to <= CLAUSE && from - end <= CLAUSE && (start >= to || from >= end)),
+      windows.some(([start, end]) => start - to <= CLAUSE && from - end <= CLAUSE && (to > end || from < start)),
     )
   );
 }
@@ -82,6 +83,7 @@ export const INPUT_TOO_LONG = new RegExp(
   [
     String.raw`(?:prompts?|\binputs?\b|messages|conversation|history|\bcontext\b|transcript|\bchat\b|(?<!stop )\bsequence)(?: (?!(?:cache|key|name|id|queue|template|field|file|image|parameter|schema|title|label|variable)s?\b)[^\s.]+){0,5}? (?:(?:is|are|was|were|be|became|has become|got|grew|seems?|appears?) )?(?:(?:far|way|much|simply|just) )?(?:too (?:long|large|big)|overlong|over-?length|longer than|larger than|exceed(?:s|ed)?\b|overflow(?:s|ed)?|(?:no longer|does not|doesn't|do not|don't|cannot|can't|won't|will not) fit)(?! (?:\w+ ){0,3}(?:severity|threshold|safety|rate|quota))`,
     String.raw`(?:maximum|max) (?:length|size) (?:of|for) (?:this|the|a|your) (?:prompt|conversation|chat|input|context)`,
+    String.raw`(?:prompt|input|messages|conversation|history|context|chat|thread) (?:has |have )?(?:hit|reached) (?:its|the|their)(?: \w+)? (?:length|limit|size|maximum)`,
     String.raw`(?:your|the|this) message is (?:too (?:long|large)|longer than)`,
     String.raw`too (?:long|large|big|much|many) (?:\w+ ){0,3}?(?:of )?(?:prompt|input|context|conversation|history)\b(?! (?:items?|elements?|files?|images?))`,
     String.raw`(?:shorten|reduce|decrease|trim|truncate) (?:(?:the|your) )?(?:(?:length|size|number) of )?(?:(?:the|your) )?(?:\w+ )?(?:prompt|messages|conversation|chat history|history|context|input (?:text|prompt|messages|length))`,
@@ -107,7 +109,7 @@ export const OF_THE_MODEL = /\b(?:model|maximum|limit for|size limit|context|win
 /** Requests or tokens per time, whatever they are called. */
 export const RATE_WORDS = new RegExp(
   [
-    String.raw`rate[-_ ]?limit|too many (?:concurrent )?(?:requests|calls)|concurren(?:t|cy) (?:\w+ )?(?:limit|requests?|calls)|requests? (?:are )?too (?:often|frequent|fast)|throttl|\bquota\b|slow down`,
+    String.raw`rate[-_ ]?limit|too many (?:concurrent )?(?:requests|calls)|concurren(?:t|cy) (?:\w+ )?(?:limit|requests?|calls)|requests? (?:are )?too (?:often|frequent|fast)|throttl|\bquota\b|slow down|tokens? bucket|parallel requests|\b(?:past|last) (?:\d+ )?(?:seconds?|minute|hour|day)`,
     String.raw`per[- _](?:minute|second|hour|day|week|month)|/ ?(?:min(?:ute)?|sec(?:ond)?|hour|day)\b|\b(?:i|o)?tp[mdhs]\b|\brp[mdhs]\b`,
     String.raw`\b(?:daily|hourly|monthly|weekly|minute)\b[a-z ]{0,20}\b(?:limit|usage|tokens?|allowance|cap)`,
     String.raw`wait (?:\w+ ){0,6}before|(?:try|retry)(?:ing)? (?:your request )?(?:again )?(?:in \d|after \d|after a|in a (?:few|moment|minute)|shortly)|retry (?:shortly|in|after)`,
@@ -117,7 +119,7 @@ export const RATE_WORDS = new RegExp(
 /** Money, not tokens. */
 export const BILLING_WORDS = new RegExp(
   [
-    String.raw`\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _](?:funds|quota|balance)|exceeded your current quota|spend(?:ing)?[-_ ]?(?:limit|cap)|\bafford\b|\bprepaid\b|extra usage|upgrade your plan|purchase|top[- ]?up|\bsubscription\b|\barrears\b|overdue`,
+    String.raw`\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _](?:funds|quota|balance)|exceeded your current quota|spend(?:ing)?[-_ ]?(?:limit|cap)|\bafford\b|\bprepaid\b|\bwallet\b|\$ ?\d|(?:monthly|daily|cost|spending) budget|extra usage|upgrade your plan|purchase|top[- ]?up|\bsubscription\b|\barrears\b|overdue`,
   ].join('|'),
 );
 
@@ -148,6 +150,9 @@ export const MINIMUM_WORDS =
 /** Bytes as the unit, whatever else is named. */
 export const COUNTED_IN_BYTES = /\bbytes?\b|\d ?[kmg]i?b\b|(?:payload|entity) too large/;
 
+/** One field's own length, whatever the field is called. */
+export const ONE_STRING = /string (?:is )?too long|a string with (?:a )?max/;
+
 /** Bytes and requests as a whole. */
 export const BYTE_WORDS =
   /\bbytes?\b|\b[kmg]i?b\b|\d ?[kmg]i?b\b|body (?:size|is too|too|exceeds)|(?:request|http) body|content[-_ ]length|payload|entity too large|(?:sent|received) message larger|message larger than max|request size|upload|decompress/;
@@ -166,7 +171,7 @@ export const LIST_WORDS =
 
 /** A cap on the number of messages. */
 export const MESSAGE_COUNT_WORDS =
-  /too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
+  /(?:to|is) \d+ messages|too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z0-9 ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
 
 /** Thinking that came back changed or cannot be read any more. */
 export const THINKING_WORDS =
@@ -174,4 +179,4 @@ export const THINKING_WORDS =
 
 /** What the model is not allowed to read or say. */
 export const FILTER_WORDS =
-  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|toxicity|\bmoderat(?:ion|ed)\b|safety (?:system|policy|filter|reasons)|responsible ai|blocked by|flagged|usage polic|prohibited|inappropriate content|data inspection/;
+  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|toxicity|\bhate\b|harassment|self-harm|\bfiltered\b|\bmoderat(?:ion|ed)\b|safety (?:system|policy|filter|reasons)|responsible ai|blocked by|flagged|usage polic|prohibited|inappropriate content|data inspection/;

@@ -33,6 +33,9 @@ const NUMBER =
 
 const SCALE: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, 万: 1e4, 萬: 1e4 };
 
+/** Thousands apart, by the same sign each time: 1,048,576. */
+const GROUPED = /(?<![\w.,'-])\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*(?!\d|[.,'_]\d)/g;
+
 /** vLLM shows how it came to its answer: `(8192 > 8192 - 64)`. */
 const ARITHMETIC = /\([\d,. ]+[<>]=?[\d,. ]+[-+][\d,. ]+\)/g;
 
@@ -44,10 +47,13 @@ const PERIOD = /\/ ?(?:min|sec|hour|day)|per (?:minute|second|hour|day)/;
 const OUTPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b|can be generated)/;
 const OUTPUT_BEFORE =
-  /(?:max[-_](?:new|completion|output)?[-_ ]?tokens?|max (?:new|completion|output) tokens|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|\boutput)\b/g;
+  /(?:max[-_](?:new|completion|output)?[-_ ]?tokens?|max (?:new|completion|output) tokens|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|\boutput|\bgenerate)\b/g;
 const INPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|from|of|for) (?:the |your )?(?:\w+ )?(?:messages?|prompt|input|conversation|functions|tools)|(?:of )?(?:text |image |tool )?(?:input|prompt)s?\b)/;
 const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)(?:\b|_)[^.;0-9]{0,36}$/;
+/** `plus prompt 30000`, but not `maximum prompt length: 8192`. */
+const NEXT_TO_INPUT =
+  /(?<!(?:max(?:imum)?|allowed|permitted|supported|limit|limit (?:of|for|on)|exceeds?|than|up to|most)[-_ ](?:the )?)\b(?:prompt|inputs?)(?:[_ ](?:tokens?|length))?[ :=(]*$|(?:than|exceeds?) (?:the )?(?:prompt|inputs?) $/;
 const EXCESS_BEFORE = /\b(?:by|over by|excess(?: of)?)[ :~]*(?:about |approximately |around |roughly )?$/;
 const EXCESS_AFTER =
   /^ ?(?:more )?tokens? (?:over|too (?:many|long|large)|above|beyond|more than (?:the|allowed)|in excess)/;
@@ -63,7 +69,8 @@ const AT_LEAST = /(?:at least|not less than|minimum of|or more|≥|至少)[ :]*$
 const LONGEST_CLUE = 48;
 
 /** Reads the figures of one normalized text. Only what is counted in tokens, or not named otherwise, counts. */
-export function tokenFigures(text: string): TokenFigures {
+export function tokenFigures(normalized: string): TokenFigures {
+  const text = normalized.replaceAll(GROUPED, (digits) => digits.replaceAll(/\D/g, ''));
   const sum = sumForm(text);
   if (sum !== undefined) return sum;
   const range = /[[(] ?\d{1,2} ?(?:,|-|–|\.\.|to) ?([\d,. ]*\d) ?[\])]/.exec(text);
@@ -129,6 +136,7 @@ function roleOf(before: string, after: string): Role {
   if (OUTPUT_AFTER.test(after)) return 'output';
   if (LIMIT_AFTER.test(after)) return 'limit';
   if (INPUT_AFTER.test(after) && !/(?:maximum|max|limit)[^.;]{0,24}$/.test(before)) return 'input';
+  if (NEXT_TO_INPUT.test(before)) return 'input';
   // Of several clues the nearest one counts: "exceeds the limit … your request has 5000".
   const clause = before.slice(before.search(/[^.;]*$/)).slice(-LONGEST_CLUE);
   let role: Role = INPUT_BEFORE.test(before) ? 'input' : 'other';
@@ -167,7 +175,7 @@ function assemble(figures: readonly Figure[]): TokenFigures {
   let output = valuesOf('output')[0];
   const excess = valuesOf('excess')[0];
   const inputs = valuesOf('input');
-  const input = inputs.length === 0 ? undefined : inputs.reduce((sum, value) => sum + value, 0);
+  let input = inputs.length === 0 ? undefined : inputs.reduce((sum, value) => sum + value, 0);
   const counts = [...valuesOf('limit'), ...valuesOf('other'), ...inputs];
   let limit = valuesOf('limit')[0];
   let actual = Math.max(0, ...valuesOf('other'), input ?? 0);
@@ -187,6 +195,10 @@ function assemble(figures: readonly Figure[]): TokenFigures {
   // "Input and output tokens (9300)": what looks like the output's part alone is over the window.
   if (actual === 0 && output !== undefined && limit !== undefined && output > limit)
     [actual, output] = [output, undefined];
+  // "Cannot generate 8000 tokens: the prompt has 30000": what stands beside the output's part is the input's.
+  const others = valuesOf('other');
+  if (input === undefined && output !== undefined && others.length === 1 && limit !== undefined && actual < limit)
+    input = actual;
   // Parts without a total: the limit is on their sum.
   if (input !== undefined && output !== undefined && limit !== undefined && actual <= limit) actual = input + output;
   if (actual === 0 && excess !== undefined && limit !== undefined) actual = limit + excess;

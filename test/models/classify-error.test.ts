@@ -277,8 +277,9 @@ describe('always', () => {
       '{"a":'.repeat(30_000),
       "b'".repeat(50_000),
     ];
-    const begin = performance.now();
+    // Processor time: other programs on the machine do not count.
+    const before = process.cpuUsage();
     for (const body of bodies) assess(body);
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
   });
 });
