@@ -1,0 +1,201 @@
+import type { ContentPart } from '../../context/content.ts';
+import { isRecord, numberOf, property } from '../../models/json.ts';
+import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
+
+interface OpenAnswer {
+  readonly id: string | undefined;
+  content: ContentPart[];
+  readonly model: string | undefined;
+  usage: RecordedUsage | undefined;
+  /** Results that arrived between the lines of the answer. */
+  readonly results: SessionRecord[];
+}
+
+/** Lines beside the conversation: what the program notes for itself, or copies of what other lines say. */
+const BOOKKEEPING = new Set([
+  'file-history-snapshot',
+  'queue-operation',
+  'progress',
+  'permission-mode',
+  'last-prompt',
+  'pr-link',
+  'summary',
+  'custom-title',
+  'ai-title',
+  'agent-name',
+]);
+
+/**
+ * Claude Code's JSONL (`~/.claude/projects/…`). One answer of the API is spread over several lines
+ * with one message id, results between them. Lines of sub-agents (`isSidechain`) are other
+ * conversations and left out, as is the summary after a compaction.
+ */
+export function createClaudeCodeImporter(tally: ImportTally): SessionImporter {
+  let open: OpenAnswer | null = null;
+  let named = false;
+
+  function flush(): SessionRecord[] {
+    const answer = open;
+    open = null;
+    if (answer === null) return [];
+    const { content, model, usage, results } = answer;
+    if (content.length === 0) return results;
+    return [
+      {
+        kind: 'assistant',
+        content,
+        ...(model !== undefined && { model }),
+        ...(usage !== undefined && { usage }),
+      },
+      ...results,
+    ];
+  }
+
+  function readAssistant(message: unknown): SessionRecord[] {
+    const id = stringOf(property(message, 'id'));
+    const before = open !== null && open.id === id && id !== undefined ? [] : flush();
+    open ??= { id, content: [], model: stringOf(property(message, 'model')), usage: undefined, results: [] };
+    for (const part of contentFrom(property(message, 'content'), (block) => toPart(block, tally))) {
+      open.content.push(part.type === 'tool_call' ? { ...part, index: callCount(open.content) } : part);
+    }
+    open.usage = usageFrom(property(message, 'usage')) ?? open.usage;
+    return before;
+  }
+
+  function readUser(content: unknown): SessionRecord[] {
+    const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
+    const results = blocks.filter(isToolResult).map((block) => resultFrom(block, tally));
+    const said = contentFrom(
+      blocks.filter((block) => !isToolResult(block)),
+      (block) => toPart(block, tally),
+    );
+    if (said.length === 0 && open !== null) {
+      open.results.push(...results);
+      return [];
+    }
+    const message: SessionRecord[] = said.length > 0 ? [{ kind: 'user', content: said }] : [];
+    return [...flush(), ...results, ...message];
+  }
+
+  function read(line: unknown): SessionRecord[] {
+    const type = textFrom(property(line, 'type'));
+    if (property(line, 'isSidechain') === true) {
+      tally.leftOut('line of a sub-agent');
+      return [];
+    }
+    switch (type) {
+      case 'assistant':
+        return readAssistant(property(line, 'message'));
+      case 'user':
+        if (property(line, 'isCompactSummary') === true) {
+          tally.leftOut('summary of a compaction');
+          return flush();
+        }
+        return readUser(property(line, 'message', 'content'));
+      case 'system':
+        return readSystem(line);
+      case 'attachment':
+        return readAttachment(property(line, 'attachment'));
+      default:
+        if (BOOKKEEPING.has(type)) tally.leftOut(type);
+        else tally.unknown(type === '' ? 'line without type' : type);
+        return [];
+    }
+  }
+
+  function readSystem(line: unknown): SessionRecord[] {
+    const subtype = textFrom(property(line, 'subtype'));
+    if (subtype === 'compact_boundary') {
+      const tokensBefore = numberOf(property(line, 'compactMetadata', 'preTokens')) ?? null;
+      return [...flush(), { kind: 'compacted', tokensBefore }];
+    }
+    tally.leftOut(`system ${subtype}`);
+    return [];
+  }
+
+  /** Of what the program attaches only a message that waited in the queue was said by somebody. */
+  function readAttachment(attachment: unknown): SessionRecord[] {
+    const type = textFrom(property(attachment, 'type'));
+    const prompt = property(attachment, 'prompt');
+    if (type === 'queued_command' && prompt !== undefined) return readUser(prompt);
+    tally.leftOut(`attachment ${type}`);
+    return [];
+  }
+
+  return {
+    read(line) {
+      const records = read(line);
+      const id = stringOf(property(line, 'sessionId'));
+      if (named || id === undefined) return records;
+      named = true;
+      return [{ kind: 'session', id }, ...records];
+    },
+    end: flush,
+  };
+}
+
+function callCount(content: readonly ContentPart[]): number {
+  return content.filter((part) => part.type === 'tool_call').length;
+}
+
+function isToolResult(block: unknown): boolean {
+  return property(block, 'type') === 'tool_result';
+}
+
+function resultFrom(block: unknown, tally: ImportTally): SessionRecord {
+  return {
+    kind: 'tool_result',
+    callId: textFrom(property(block, 'tool_use_id')),
+    isError: property(block, 'is_error') === true,
+    content: contentFrom(property(block, 'content'), (inner) => toPart(inner, tally)),
+  };
+}
+
+function toPart(block: unknown, tally: ImportTally): ContentPart {
+  const source = property(block, 'source');
+  switch (property(block, 'type')) {
+    case 'text':
+      return { type: 'text', text: textFrom(property(block, 'text')) };
+    case 'thinking': {
+      const signature = stringOf(property(block, 'signature'));
+      const text = textFrom(property(block, 'thinking'));
+      return { type: 'thinking', text, provider: 'anthropic', ...(signature !== undefined && { signature }) };
+    }
+    case 'redacted_thinking':
+      return { type: 'thinking', text: '', provider: 'anthropic', encrypted: textFrom(property(block, 'data')) };
+    case 'tool_use':
+      return {
+        type: 'tool_call',
+        index: 0,
+        id: textFrom(property(block, 'id')),
+        name: textFrom(property(block, 'name')),
+        arguments: JSON.stringify(property(block, 'input') ?? {}),
+      };
+    case 'image':
+      if (property(source, 'type') === 'base64') {
+        return imagePart(textFrom(property(source, 'media_type')), textFrom(property(source, 'data')));
+      }
+      return unknownBlock(block, tally);
+    case 'document':
+      if (property(source, 'type') === 'base64') {
+        return {
+          type: 'file',
+          mediaType: textFrom(property(source, 'media_type')),
+          name: stringOf(property(block, 'title')) ?? 'document',
+          data: textFrom(property(source, 'data')),
+          pages: 1,
+        };
+      }
+      return unknownBlock(block, tally);
+    default:
+      return unknownBlock(block, tally);
+  }
+}
+
+function usageFrom(usage: unknown): RecordedUsage | undefined {
+  if (!isRecord(usage)) return undefined;
+  const count = (name: string): number => numberOf(usage[name]) ?? 0;
+  const input = count('input_tokens') + count('cache_creation_input_tokens') + count('cache_read_input_tokens');
+  return input === 0 ? undefined : { input, output: count('output_tokens') };
+}

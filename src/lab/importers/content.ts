@@ -1,0 +1,47 @@
+import { imageSize } from 'image-size';
+import type { ContentPart, ImagePart } from '../../context/content.ts';
+import { isRecord } from '../../models/json.ts';
+import type { ImportTally } from '../session-record.ts';
+
+/** The text of a value that should be one; anything else as JSON, so that nothing it says is lost. */
+export function textFrom(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** A string of a record, `undefined` when it has none or an empty one. */
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** An image with its size in pixels; 0 × 0 when nobody can read it. */
+export function imagePart(mediaType: string, data: string): ImagePart {
+  try {
+    const { width, height } = imageSize(Buffer.from(data, 'base64'));
+    return { type: 'image', mediaType, data, width, height };
+  } catch {
+    // The estimate has a rate for images of unknown size.
+    return { type: 'image', mediaType, data, width: 0, height: 0 };
+  }
+}
+
+/** An image from a `data:` address; `null` for any other address. */
+export function imageFromAddress(address: unknown): ImagePart | null {
+  const found = typeof address === 'string' ? /^data:(image\/[\w.+-]+);base64,/.exec(address) : null;
+  if (found === null || typeof address !== 'string') return null;
+  return imagePart(found[1] ?? 'image/png', address.slice(found[0].length));
+}
+
+/** A block of a kind that the importer does not know: counted, and kept as the JSON that it is. */
+export function unknownBlock(block: unknown, tally: ImportTally): ContentPart {
+  tally.unknown(`content block ${isRecord(block) ? textFrom(block['type'] ?? 'without type') : typeof block}`);
+  return { type: 'text', text: textFrom(block) };
+}
+
+/** Text and blocks of a message as parts; empty texts are left away. */
+export function contentFrom(value: unknown, toPart: (block: unknown) => ContentPart): readonly ContentPart[] {
+  const parts: readonly ContentPart[] = Array.isArray(value)
+    ? value.map((block: unknown): ContentPart => (typeof block === 'string' ? { type: 'text', text: block } : toPart(block)))
+    : [{ type: 'text', text: textFrom(value) }];
+  return parts.filter((part) => part.type !== 'text' || part.text !== '');
+}

@@ -1,0 +1,116 @@
+import type { ContentPart } from '../../context/content.ts';
+import { property } from '../../models/json.ts';
+import type { ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
+import { contentFrom, imageFromAddress, stringOf, textFrom, unknownBlock } from './content.ts';
+
+/**
+ * Message lists of the Chat Completions API: takes a message, or a conversation with its `messages`
+ * (a line of a fine-tuning or evaluation file), which begins a session of its own.
+ */
+export function createOpenAiImporter(tally: ImportTally): SessionImporter {
+  let hasSpoken = false;
+  let calls = 0;
+  let legacyCall = '';
+
+  function readConversation(value: unknown, messages: readonly unknown[]): SessionRecord[] {
+    hasSpoken = false;
+    const id = property(value, 'id') ?? property(value, 'task_id');
+    const begin: SessionRecord = { kind: 'session', id: id === undefined ? null : textFrom(id) };
+    return [begin, ...messages.flatMap(readMessage)];
+  }
+
+  function readMessage(message: unknown): SessionRecord[] {
+    const role = textFrom(property(message, 'role'));
+    const content = contentFrom(property(message, 'content'), (block) => toPart(block, tally));
+    switch (role) {
+      case 'system':
+      case 'developer':
+        return readSystem(content);
+      case 'user':
+        hasSpoken = true;
+        return content.length === 0 ? [] : [{ kind: 'user', content }];
+      case 'assistant':
+        return readAnswer(message, content);
+      case 'tool':
+        return [{ kind: 'tool_result', callId: textFrom(property(message, 'tool_call_id')), isError: false, content }];
+      case 'function':
+        return [{ kind: 'tool_result', callId: legacyCall, isError: false, content }];
+      default:
+        tally.unknown(`message of ${role === '' ? 'nobody' : role}`);
+        return [];
+    }
+  }
+
+  function readSystem(content: readonly ContentPart[]): SessionRecord[] {
+    if (hasSpoken) return content.length === 0 ? [] : [{ kind: 'user', content }];
+    const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+    return [{ kind: 'instructions', text }];
+  }
+
+  function readAnswer(message: unknown, spoken: readonly ContentPart[]): SessionRecord[] {
+    hasSpoken = true;
+    const asked = property(message, 'tool_calls');
+    const tools: readonly unknown[] = Array.isArray(asked) ? asked : [];
+    const reasoning = stringOf(property(message, 'reasoning_content'));
+    const content: ContentPart[] = [
+      ...(reasoning === undefined ? [] : [{ type: 'thinking' as const, text: reasoning, provider: 'openai' }]),
+      ...spoken,
+      ...refusalOf(message),
+      ...tools.map((call, index) => callFrom(call, index)),
+      ...legacyCallOf(message, tools.length),
+    ];
+    if (content.length === 0) {
+      tally.leftOut('empty answer');
+      return [];
+    }
+    const model = stringOf(property(message, 'model'));
+    return [{ kind: 'assistant', content, ...(model !== undefined && { model }) }];
+  }
+
+  /** Before tools had ids: one call an answer, answered by the next message of role `function`. */
+  function legacyCallOf(message: unknown, index: number): ContentPart[] {
+    const call = property(message, 'function_call');
+    if (call === undefined || call === null) return [];
+    calls += 1;
+    legacyCall = `function-call-${calls}`;
+    const { name, arguments: text } = functionOf(call);
+    return [{ type: 'tool_call', index, id: legacyCall, name, arguments: text }];
+  }
+
+  return {
+    read(value) {
+      const messages = property(value, 'messages') ?? property(value, 'traj');
+      return Array.isArray(messages) ? readConversation(value, messages) : readMessage(value);
+    },
+    end: () => [],
+  };
+}
+
+function refusalOf(message: unknown): ContentPart[] {
+  const refusal = stringOf(property(message, 'refusal'));
+  return refusal === undefined ? [] : [{ type: 'text', text: refusal }];
+}
+
+function functionOf(call: unknown): { readonly name: string; readonly arguments: string } {
+  return { name: textFrom(property(call, 'name')), arguments: textFrom(property(call, 'arguments') ?? {}) };
+}
+
+function callFrom(call: unknown, index: number): ContentPart {
+  const id = textFrom(property(call, 'id'));
+  return { type: 'tool_call', index, id, ...functionOf(property(call, 'function') ?? property(call, 'custom')) };
+}
+
+function toPart(block: unknown, tally: ImportTally): ContentPart {
+  switch (property(block, 'type')) {
+    case 'text':
+      return { type: 'text', text: textFrom(property(block, 'text')) };
+    case 'refusal':
+      return { type: 'text', text: textFrom(property(block, 'refusal')) };
+    case 'image_url': {
+      const address = property(block, 'image_url', 'url') ?? property(block, 'image_url');
+      return imageFromAddress(address) ?? unknownBlock(block, tally);
+    }
+    default:
+      return unknownBlock(block, tally);
+  }
+}

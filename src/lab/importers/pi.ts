@@ -1,0 +1,110 @@
+import type { ContentPart } from '../../context/content.ts';
+import { numberOf, property } from '../../models/json.ts';
+import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
+
+const SETTINGS = new Set(['model_change', 'thinking_level_change', 'session_info', 'label', 'custom']);
+
+/** pi's JSONL (`~/.pi/agent/sessions/…`): one message a line. Branches stand in the order in which they were written. */
+export function createPiImporter(tally: ImportTally): SessionImporter {
+  function readMessage(message: unknown): SessionRecord[] {
+    const role = textFrom(property(message, 'role'));
+    const content = contentFrom(property(message, 'content'), (block) => toPart(block, message, tally));
+    switch (role) {
+      case 'user':
+        return content.length === 0 ? [] : [{ kind: 'user', content }];
+      case 'assistant':
+        return readAnswer(message, content);
+      case 'toolResult': {
+        const callId = textFrom(property(message, 'toolCallId'));
+        return [{ kind: 'tool_result', callId, isError: property(message, 'isError') === true, content }];
+      }
+      case 'bashExecution': {
+        const text = `$ ${textFrom(property(message, 'command'))}\n${textFrom(property(message, 'output'))}`;
+        return [{ kind: 'user', content: [{ type: 'text', text }] }];
+      }
+      default:
+        tally.unknown(`message of ${role === '' ? 'nobody' : role}`);
+        return [];
+    }
+  }
+
+  function readAnswer(message: unknown, content: readonly ContentPart[]): SessionRecord[] {
+    if (content.length === 0) {
+      tally.leftOut(`empty answer (${textFrom(property(message, 'stopReason'))})`);
+      return [];
+    }
+    let calls = 0;
+    const numbered = content.map((part) => (part.type === 'tool_call' ? { ...part, index: calls++ } : part));
+    const model = stringOf(property(message, 'model'));
+    const usage = usageFrom(property(message, 'usage'));
+    return [
+      {
+        kind: 'assistant',
+        content: numbered,
+        ...(model !== undefined && { model }),
+        ...(usage !== undefined && { usage }),
+      },
+    ];
+  }
+
+  function read(line: unknown): SessionRecord[] {
+    const type = textFrom(property(line, 'type'));
+    switch (type) {
+      case 'session':
+        return [{ kind: 'session', id: stringOf(property(line, 'id')) ?? null }];
+      case 'message':
+        return readMessage(property(line, 'message'));
+      case 'custom_message': {
+        const content = contentFrom(property(line, 'content'), (block) => toPart(block, line, tally));
+        return content.length === 0 ? [] : [{ kind: 'user', content }];
+      }
+      case 'compaction':
+        tally.leftOut('summary of a compaction');
+        return [{ kind: 'compacted', tokensBefore: numberOf(property(line, 'tokensBefore')) ?? null }];
+      case 'branch_summary':
+        tally.leftOut('summary of a branch');
+        return [];
+      default:
+        if (SETTINGS.has(type)) tally.leftOut(type);
+        else tally.unknown(type === '' ? 'line without type' : type);
+        return [];
+    }
+  }
+
+  return { read, end: () => [] };
+}
+
+function toPart(block: unknown, message: unknown, tally: ImportTally): ContentPart {
+  switch (property(block, 'type')) {
+    case 'text':
+      return { type: 'text', text: textFrom(property(block, 'text')) };
+    case 'thinking': {
+      const signature = stringOf(property(block, 'thinkingSignature'));
+      return {
+        type: 'thinking',
+        text: textFrom(property(block, 'thinking')),
+        provider: stringOf(property(message, 'provider')) ?? 'unknown',
+        ...(signature !== undefined && { signature }),
+      };
+    }
+    case 'toolCall':
+      return {
+        type: 'tool_call',
+        index: 0,
+        id: textFrom(property(block, 'id')),
+        name: textFrom(property(block, 'name')),
+        arguments: JSON.stringify(property(block, 'arguments') ?? {}),
+      };
+    case 'image':
+      return imagePart(textFrom(property(block, 'mimeType')), textFrom(property(block, 'data')));
+    default:
+      return unknownBlock(block, tally);
+  }
+}
+
+function usageFrom(usage: unknown): RecordedUsage | undefined {
+  const count = (name: string): number => numberOf(property(usage, name)) ?? 0;
+  const input = count('input') + count('cacheRead') + count('cacheWrite');
+  return input === 0 ? undefined : { input, output: count('output') };
+}

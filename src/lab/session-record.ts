@@ -1,0 +1,50 @@
+import type { ContentPart } from '../context/content.ts';
+
+/** Tokens that the recording agent's provider reported for one answer. `input` counts everything read, cached or not. */
+export interface RecordedUsage {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** What all formats of recorded sessions come down to, in the order in which it happened. */
+export type SessionRecord =
+  /** A session begins; a file may hold several. */
+  | { readonly kind: 'session'; readonly id: string | null }
+  /** System prompt of the recording agent. */
+  | { readonly kind: 'instructions'; readonly text: string }
+  | { readonly kind: 'user'; readonly content: readonly ContentPart[] }
+  /** One answer of the model with all its tool calls, whose indexes count from 0. */
+  | {
+      readonly kind: 'assistant';
+      readonly content: readonly ContentPart[];
+      /** As the file names it, without provider. */
+      readonly model?: string;
+      readonly usage?: RecordedUsage;
+    }
+  | {
+      readonly kind: 'tool_result';
+      /** The provider's id of the call. */
+      readonly callId: string;
+      readonly isError: boolean;
+      readonly content: readonly ContentPart[];
+    }
+  /** The recording agent compacted here; its summary is not imported, since the originals are. */
+  | { readonly kind: 'compacted'; readonly tokensBefore: number | null };
+
+/** Takes one parsed value of the file after another. Keeps at most the answer that is still open. */
+export interface SessionImporter {
+  /** The records that the value completes. */
+  read(value: unknown): readonly SessionRecord[];
+  /** What was open when the file ended. */
+  end(): readonly SessionRecord[];
+}
+
+/** How much of what a file held became no record, by name. Nothing is skipped without being counted here. */
+export interface ImportTally {
+  /** Known to the importer and nothing that the model saw, or a copy of what was imported. */
+  leftOut(name: string): void;
+  /** Not known to the importer. */
+  unknown(name: string): void;
+}
+
+export type CreateImporter = (tally: ImportTally) => SessionImporter;

@@ -1,0 +1,146 @@
+import type { ContentPart, ToolCallPart } from '../../context/content.ts';
+import type { RecordedUsage, SessionRecord } from '../session-record.ts';
+
+/** A record with its place in Holdfast's terms: turn, model call, position among the calls of an answer. */
+export type LogRecord =
+  | Extract<SessionRecord, { kind: 'session' | 'instructions' | 'compacted' }>
+  | { readonly kind: 'user'; readonly turn: number; readonly content: readonly ContentPart[] }
+  | {
+      readonly kind: 'assistant';
+      readonly turn: number;
+      readonly callNumber: number;
+      readonly content: readonly ContentPart[];
+      readonly model?: string;
+      readonly usage?: RecordedUsage;
+    }
+  | {
+      readonly kind: 'tool_result';
+      readonly turn: number;
+      readonly callNumber: number;
+      readonly callIndex: number;
+      readonly toolName: string;
+      readonly isError: boolean;
+      /** False: nobody recorded a result, and the content says so. */
+      readonly recorded: boolean;
+      readonly content: readonly ContentPart[];
+    };
+
+export const NOT_RECORDED = '[No result of this call was recorded. Whether it took effect is unknown.]';
+
+interface OpenCall {
+  readonly call: ToolCallPart;
+  answered: boolean;
+}
+
+type Problem = 'result_without_call' | 'call_without_result';
+
+/**
+ * Puts the records of a session into the order and the groups that Holdfast's log has: a turn begins
+ * with the message that follows an answer without tool calls; a message that came while calls were
+ * open waits for their results, as a steering message does; each call has exactly one result.
+ */
+export class SessionAssembler {
+  private turn = 0;
+  private callNumber = 0;
+  /** The newest answer asked for tools, so the turn goes on. */
+  private working = false;
+  private openCalls: OpenCall[] = [];
+  private waiting: SessionRecord[] = [];
+  private readonly onProblem: (problem: Problem) => void;
+
+  constructor(onProblem: (problem: Problem) => void) {
+    this.onProblem = onProblem;
+  }
+
+  add(record: SessionRecord): LogRecord[] {
+    switch (record.kind) {
+      case 'session': {
+        const before = this.end();
+        this.turn = 0;
+        this.working = false;
+        return [...before, record];
+      }
+      case 'instructions':
+        return [record];
+      case 'compacted':
+        return [record];
+      case 'user':
+        if (this.openCalls.some((open) => !open.answered)) {
+          this.waiting.push(record);
+          return [];
+        }
+        return this.addUser(record.content);
+      case 'assistant':
+        return [...this.closeStep(), ...this.addAnswer(record)];
+      case 'tool_result':
+        return this.addResult(record);
+    }
+  }
+
+  /** What is still open when the session ends. */
+  end(): LogRecord[] {
+    return this.closeStep();
+  }
+
+  private addUser(content: readonly ContentPart[]): LogRecord[] {
+    if (!this.working) this.beginTurn();
+    // Several messages in a row open one turn: the answer decides when it is over.
+    this.working = true;
+    return [{ kind: 'user', turn: this.turn, content }];
+  }
+
+  private beginTurn(): void {
+    this.turn += 1;
+    this.callNumber = 0;
+  }
+
+  private addAnswer(record: Extract<SessionRecord, { kind: 'assistant' }>): LogRecord[] {
+    if (!this.working) this.beginTurn();
+    this.callNumber += 1;
+    this.openCalls = record.content.flatMap((part) =>
+      part.type === 'tool_call' ? [{ call: part, answered: false }] : [],
+    );
+    this.working = this.openCalls.length > 0;
+    return [{ ...record, turn: this.turn, callNumber: this.callNumber }];
+  }
+
+  private addResult(record: Extract<SessionRecord, { kind: 'tool_result' }>): LogRecord[] {
+    const open = this.openCalls.find(({ call, answered }) => !answered && call.id === record.callId);
+    if (open === undefined) {
+      this.onProblem('result_without_call');
+      const heading: ContentPart = { type: 'text', text: '[Result of a tool call that the session does not hold]' };
+      return this.add({ kind: 'user', content: [heading, ...record.content] });
+    }
+    open.answered = true;
+    return [this.resultOf(open.call, { ...record, recorded: true })];
+  }
+
+  private resultOf(
+    call: ToolCallPart,
+    of: { readonly isError: boolean; readonly recorded: boolean; readonly content: readonly ContentPart[] },
+  ): LogRecord {
+    const { isError, recorded, content } = of;
+    return {
+      kind: 'tool_result',
+      turn: this.turn,
+      callNumber: this.callNumber,
+      callIndex: call.index,
+      toolName: call.name,
+      isError,
+      recorded,
+      content,
+    };
+  }
+
+  private closeStep(): LogRecord[] {
+    const missing = this.openCalls.filter(({ answered }) => !answered);
+    this.openCalls = [];
+    const closed = missing.map(({ call }) => {
+      this.onProblem('call_without_result');
+      return this.resultOf(call, { isError: true, recorded: false, content: [{ type: 'text', text: NOT_RECORDED }] });
+    });
+    const said = this.waiting.flatMap((record) => (record.kind === 'user' ? this.addUser(record.content) : []));
+    this.waiting = [];
+    return [...closed, ...said];
+  }
+}
