@@ -3,6 +3,7 @@ import { HoldfastClientError, clientError } from '../client/errors.ts';
 import type { ClientErrorCode } from '../client/errors.ts';
 import { StackError } from '../local/stack-error.ts';
 import { ConfigurationError } from '../config/errors.ts';
+import { LabError } from '../lab/lab-error.ts';
 import { StoreError } from '../store/errors.ts';
 import type { StoreErrorCode } from '../store/errors.ts';
 import type { ExitReason } from './exit-codes.ts';
@@ -52,6 +53,10 @@ export function describeError(thrown: unknown): DescribedError {
   if (thrown instanceof CommanderError) return describeCommanderError(thrown);
   if (thrown instanceof UsageError)
     return { code: thrown.code, message: thrown.message, next: thrown.next, exit: 'usage' };
+  if (thrown instanceof LabError) {
+    const { code, message, next } = thrown;
+    return { code, message, next, exit: code === 'lab_option_invalid' ? 'usage' : 'unreadableSession' };
+  }
   if (thrown instanceof StackError) {
     const message = thrown.message.replace(thrown.fix, '').trim();
     return { code: thrown.code, message, next: thrown.fix, exit: 'unreachable' };

@@ -4,6 +4,10 @@ export const EXIT_CODES = {
   turnNotCompleted: { code: 1, meaning: 'the turn ended with another outcome than completed' },
   usage: { code: 2, meaning: 'wrong usage or configuration, or no such conversation or entry' },
   unreachable: { code: 3, meaning: 'Postgres or Temporal is not known, does not answer, or needs a migration' },
+  unreadableSession: {
+    code: 4,
+    meaning: 'a file of recorded sessions that cannot be used: unreadable, empty, binary or of no known format',
+  },
   internal: { code: 70, meaning: 'an error that Holdfast did not expect; HOLDFAST_DEBUG=1 shows its stack' },
   interrupted: { code: 130, meaning: 'interrupted with Ctrl-C; a watched turn goes on' },
 } as const;

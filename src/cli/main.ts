@@ -7,6 +7,7 @@ import { doctorCommand } from './doctor.ts';
 import { entryCommand } from './entry.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { explainErrorCommand } from './explain-error.ts';
+import { labCommand } from './lab.ts';
 import { listCommand } from './list.ts';
 import { migrateCommand } from './migrate.ts';
 import { endWhenPipeCloses } from './output.ts';
@@ -30,6 +31,7 @@ const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
   ['Models:', [explainErrorCommand]],
+  ['Recorded sessions:', [labCommand]],
   ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, verifyCommand, doctor]],
 ];
 

@@ -6,7 +6,8 @@ import { groupEntries } from './groups.ts';
 import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
 
-const HEADING = '## Kept From the Originals';
+/** Heads the section that the program appends to a summary of the model. */
+export const KEPT_HEADING = '## Kept From the Originals';
 
 /** A request counts as covered when the summary holds this share of its longer words. */
 const COVERED_WORDS = 0.4;
@@ -104,9 +105,9 @@ function isNamed(path: string, text: string): boolean {
 }
 
 function appendedLines(text: string): string[] {
-  const start = text.indexOf(HEADING);
+  const start = text.indexOf(KEPT_HEADING);
   if (start === -1) return [];
-  const lines = text.slice(start + HEADING.length).split('\n');
+  const lines = text.slice(start + KEPT_HEADING.length).split('\n');
   return lines.flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
 }
 
@@ -116,14 +117,14 @@ function appendedLines(text: string): string[] {
  */
 export function appendMissing(text: string, missing: readonly string[], maximumTokens: number): string {
   const tokens = (appended: string): number => estimateTokens(measureText(appended), NO_CALIBRATION);
-  let left = maximumTokens - tokens(text) - tokens(`\n\n${HEADING}`);
+  let left = maximumTokens - tokens(text) - tokens(`\n\n${KEPT_HEADING}`);
   const lines: string[] = [];
   for (const line of missing) {
     left -= tokens(`\n- ${line}`);
     if (left < 0) break;
     lines.push(`- ${line}`);
   }
-  return lines.length === 0 ? text : `${text}\n\n${HEADING}\n${lines.join('\n')}`;
+  return lines.length === 0 ? text : `${text}\n\n${KEPT_HEADING}\n${lines.join('\n')}`;
 }
 
 function oneLine(text: string): string {

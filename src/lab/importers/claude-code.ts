@@ -31,13 +31,18 @@ const BOOKKEEPING = new Set([
  * with one message id, results between them. Lines of sub-agents (`isSidechain`) are other
  * conversations and left out, as is the summary after a compaction.
  */
-export function createClaudeCodeImporter(tally: ImportTally): SessionImporter {
-  let open: OpenAnswer | null = null;
-  let named = false;
+export class ClaudeCodeImporter implements SessionImporter {
+  private open: OpenAnswer | null = null;
+  private named = false;
+  private readonly tally: ImportTally;
 
-  function flush(): SessionRecord[] {
-    const answer = open;
-    open = null;
+  constructor(tally: ImportTally) {
+    this.tally = tally;
+  }
+
+  private flush(): SessionRecord[] {
+    const answer = this.open;
+    this.open = null;
     if (answer === null) return [];
     const { content, model, usage, results } = answer;
     if (content.length === 0) return results;
@@ -52,87 +57,88 @@ export function createClaudeCodeImporter(tally: ImportTally): SessionImporter {
     ];
   }
 
-  function readAssistant(message: unknown): SessionRecord[] {
+  private readAssistant(message: unknown): SessionRecord[] {
     const id = stringOf(property(message, 'id'));
-    const before = open !== null && open.id === id && id !== undefined ? [] : flush();
-    open ??= { id, content: [], model: stringOf(property(message, 'model')), usage: undefined, results: [] };
-    for (const part of contentFrom(property(message, 'content'), (block) => toPart(block, tally))) {
-      open.content.push(part.type === 'tool_call' ? { ...part, index: callCount(open.content) } : part);
+    const before = this.open !== null && this.open.id === id && id !== undefined ? [] : this.flush();
+    this.open ??= { id, content: [], model: stringOf(property(message, 'model')), usage: undefined, results: [] };
+    for (const part of contentFrom(property(message, 'content'), (block) => toPart(block, this.tally))) {
+      this.open.content.push(part.type === 'tool_call' ? { ...part, index: callCount(this.open.content) } : part);
     }
-    open.usage = usageFrom(property(message, 'usage')) ?? open.usage;
+    this.open.usage = usageFrom(property(message, 'usage')) ?? this.open.usage;
     return before;
   }
 
-  function readUser(content: unknown): SessionRecord[] {
+  private readUser(content: unknown): SessionRecord[] {
     const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
-    const results = blocks.filter(isToolResult).map((block) => resultFrom(block, tally));
+    const results = blocks.filter(isToolResult).map((block) => resultFrom(block, this.tally));
     const said = contentFrom(
       blocks.filter((block) => !isToolResult(block)),
-      (block) => toPart(block, tally),
+      (block) => toPart(block, this.tally),
     );
-    if (said.length === 0 && open !== null) {
-      open.results.push(...results);
+    if (said.length === 0 && this.open !== null) {
+      this.open.results.push(...results);
       return [];
     }
     const message: SessionRecord[] = said.length > 0 ? [{ kind: 'user', content: said }] : [];
-    return [...flush(), ...results, ...message];
+    return [...this.flush(), ...results, ...message];
   }
 
-  function read(line: unknown): SessionRecord[] {
+  read(line: unknown): SessionRecord[] {
+    const records = this.readLine(line);
+    const id = stringOf(property(line, 'sessionId'));
+    if (this.named || id === undefined) return records;
+    this.named = true;
+    return [{ kind: 'session', id }, ...records];
+  }
+
+  private readLine(line: unknown): SessionRecord[] {
     const type = textFrom(property(line, 'type'));
     if (property(line, 'isSidechain') === true) {
-      tally.leftOut('line of a sub-agent');
+      this.tally.leftOut('line of a sub-agent');
       return [];
     }
     switch (type) {
       case 'assistant':
-        return readAssistant(property(line, 'message'));
+        return this.readAssistant(property(line, 'message'));
       case 'user':
         if (property(line, 'isCompactSummary') === true) {
-          tally.leftOut('summary of a compaction');
-          return flush();
+          this.tally.leftOut('summary of a compaction');
+          return this.flush();
         }
-        return readUser(property(line, 'message', 'content'));
+        return this.readUser(property(line, 'message', 'content'));
       case 'system':
-        return readSystem(line);
+        return this.readSystem(line);
       case 'attachment':
-        return readAttachment(property(line, 'attachment'));
+        return this.readAttachment(property(line, 'attachment'));
       default:
-        if (BOOKKEEPING.has(type)) tally.leftOut(type);
-        else tally.unknown(type === '' ? 'line without type' : type);
+        if (BOOKKEEPING.has(type)) this.tally.leftOut(type);
+        else this.tally.unknown(type === '' ? 'line without type' : type);
         return [];
     }
   }
 
-  function readSystem(line: unknown): SessionRecord[] {
+  private readSystem(line: unknown): SessionRecord[] {
     const subtype = textFrom(property(line, 'subtype'));
     if (subtype === 'compact_boundary') {
       const tokensBefore = numberOf(property(line, 'compactMetadata', 'preTokens')) ?? null;
-      return [...flush(), { kind: 'compacted', tokensBefore }];
+      return [...this.flush(), { kind: 'compacted', tokensBefore }];
     }
-    tally.leftOut(`system ${subtype}`);
+    this.tally.leftOut(`system ${subtype}`);
     return [];
   }
 
   /** Of what the program attaches only a message that waited in the queue was said by somebody. */
-  function readAttachment(attachment: unknown): SessionRecord[] {
+  private readAttachment(attachment: unknown): SessionRecord[] {
     const type = textFrom(property(attachment, 'type'));
     const prompt = property(attachment, 'prompt');
-    if (type === 'queued_command' && prompt !== undefined) return readUser(prompt);
-    tally.leftOut(`attachment ${type}`);
+    if (type === 'queued_command' && prompt !== undefined) return this.readUser(prompt);
+    this.tally.leftOut(`attachment ${type}`);
     return [];
   }
 
-  return {
-    read(line) {
-      const records = read(line);
-      const id = stringOf(property(line, 'sessionId'));
-      if (named || id === undefined) return records;
-      named = true;
-      return [{ kind: 'session', id }, ...records];
-    },
-    end: flush,
-  };
+  end(): SessionRecord[] {
+    return this.flush();
+  }
 }
 
 function callCount(content: readonly ContentPart[]): number {

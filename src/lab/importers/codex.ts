@@ -6,64 +6,71 @@ import { contentFrom, imageFromAddress, stringOf, textFrom, unknownBlock } from 
 interface OpenAnswer {
   content: ContentPart[];
   usage: RecordedUsage | undefined;
-  /** A result came: what the model says next is another answer. */
-  answered: boolean;
 }
 
 /**
  * Codex CLI's JSONL (`~/.codex/sessions/…/rollout-*.jsonl`). The file lists the items of the Responses
  * API without the borders of answers: a result, a message or new reasoning after calls begins the next one.
  */
-export function createCodexImporter(tally: ImportTally): SessionImporter {
-  let open: OpenAnswer | null = null;
-  let model: string | undefined;
-  let input: number | null = null;
-  let hasAnswered = false;
+export class CodexImporter implements SessionImporter {
+  private open: OpenAnswer | null = null;
+  private model: string | undefined;
+  private input: number | null = null;
+  private hasAnswered = false;
+  private readonly tally: ImportTally;
 
-  function flush(): SessionRecord[] {
-    const answer = open;
-    open = null;
+  constructor(tally: ImportTally) {
+    this.tally = tally;
+  }
+
+  private flush(): SessionRecord[] {
+    const answer = this.open;
+    this.open = null;
     if (answer === null || answer.content.length === 0) return [];
     const { content, usage } = answer;
-    hasAnswered = true;
+    this.hasAnswered = true;
     return [
-      { kind: 'assistant', content, ...(model !== undefined && { model }), ...(usage !== undefined && { usage }) },
+      {
+        kind: 'assistant',
+        content,
+        ...(this.model !== undefined && { model: this.model }),
+        ...(usage !== undefined && { usage }),
+      },
     ];
   }
 
-  function add(part: ContentPart): SessionRecord[] {
+  private add(part: ContentPart): SessionRecord[] {
     const isNext =
-      open !== null &&
-      (open.answered || (part.type !== 'tool_call' && open.content.some((other) => other.type !== 'thinking')));
-    const before = isNext ? flush() : [];
-    open ??= { content: [], usage: undefined, answered: false };
-    const index = open.content.filter((other) => other.type === 'tool_call').length;
-    open.content.push(part.type === 'tool_call' ? { ...part, index } : part);
+      this.open !== null && part.type !== 'tool_call' && this.open.content.some((other) => other.type !== 'thinking');
+    const before = isNext ? this.flush() : [];
+    this.open ??= { content: [], usage: undefined };
+    const index = this.open.content.filter((other) => other.type === 'tool_call').length;
+    this.open.content.push(part.type === 'tool_call' ? { ...part, index } : part);
     return before;
   }
 
-  function readMessage(payload: unknown): SessionRecord[] {
-    const content = contentFrom(property(payload, 'content'), (block) => toPart(block, tally));
+  private readMessage(payload: unknown): SessionRecord[] {
+    const content = contentFrom(property(payload, 'content'), (block) => toPart(block, this.tally));
     const role = property(payload, 'role');
     if (role === 'assistant') {
       const [first, ...rest] = content;
-      return first === undefined ? [] : [...add(first), ...rest.flatMap((part) => add(part))];
+      return first === undefined ? [] : [...this.add(first), ...rest.flatMap((part) => this.add(part))];
     }
-    if (content.length === 0) return flush();
-    if (role !== 'user' && !hasAnswered && open === null) {
+    if (content.length === 0) return this.flush();
+    if (role !== 'user' && !this.hasAnswered && this.open === null) {
       const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
       return [{ kind: 'instructions', text }];
     }
-    return [...flush(), { kind: 'user', content }];
+    return [...this.flush(), { kind: 'user', content }];
   }
 
-  function readItem(payload: unknown): SessionRecord[] {
+  private readItem(payload: unknown): SessionRecord[] {
     const type = textFrom(property(payload, 'type'));
-    if (type === 'message') return readMessage(payload);
-    if (type === 'reasoning') return add(thinkingFrom(payload));
-    if (type.endsWith('_call')) return add(callFrom(payload, type));
+    if (type === 'message') return this.readMessage(payload);
+    if (type === 'reasoning') return this.add(thinkingFrom(payload));
+    if (type.endsWith('_call')) return this.add(callFrom(payload, type));
     if (!type.endsWith('_output')) {
-      tally.unknown(`response_item ${type}`);
+      this.tally.unknown(`response_item ${type}`);
       return [];
     }
     const found = property(payload, 'tools');
@@ -72,24 +79,23 @@ export function createCodexImporter(tally: ImportTally): SessionImporter {
       kind: 'tool_result',
       callId: textFrom(property(payload, 'call_id')),
       isError: property(payload, 'success') === false || property(output, 'success') === false,
-      content: contentFrom(property(output, 'content') ?? output, (block) => toPart(block, tally)),
+      content: contentFrom(property(output, 'content') ?? output, (block) => toPart(block, this.tally)),
     };
-    const before = flush();
-    return [...before, result];
+    return [...this.flush(), result];
   }
 
-  function readEvent(payload: unknown): void {
+  private readEvent(payload: unknown): void {
     const type = textFrom(property(payload, 'type'));
-    tally.leftOut(`event_msg ${type}`);
+    this.tally.leftOut(`event_msg ${type}`);
     if (type !== 'token_count') return;
     const last = property(payload, 'info', 'last_token_usage');
-    input = numberOf(property(last, 'input_tokens')) ?? input;
-    if (open !== null && input !== null) {
-      open.usage = { input, output: numberOf(property(last, 'output_tokens')) ?? 0 };
+    this.input = numberOf(property(last, 'input_tokens')) ?? this.input;
+    if (this.open !== null && this.input !== null) {
+      this.open.usage = { input: this.input, output: numberOf(property(last, 'output_tokens')) ?? 0 };
     }
   }
 
-  function read(line: unknown): SessionRecord[] {
+  read(line: unknown): SessionRecord[] {
     const payload = property(line, 'payload');
     const type = textFrom(property(line, 'type'));
     switch (type) {
@@ -99,23 +105,25 @@ export function createCodexImporter(tally: ImportTally): SessionImporter {
         return [{ kind: 'session', id }, ...(text === undefined ? [] : [{ kind: 'instructions' as const, text }])];
       }
       case 'turn_context':
-        model = stringOf(property(payload, 'model')) ?? model;
-        tally.leftOut(type);
+        this.model = stringOf(property(payload, 'model')) ?? this.model;
+        this.tally.leftOut(type);
         return [];
       case 'compacted':
-        return [...flush(), { kind: 'compacted', tokensBefore: input }];
+        return [...this.flush(), { kind: 'compacted', tokensBefore: this.input }];
       case 'event_msg':
-        readEvent(payload);
+        this.readEvent(payload);
         return [];
       case 'response_item':
-        return readItem(payload);
+        return this.readItem(payload);
       default:
-        tally.unknown(type === '' ? 'line without type' : type);
+        this.tally.unknown(type === '' ? 'line without type' : type);
         return [];
     }
   }
 
-  return { read, end: flush };
+  end(): SessionRecord[] {
+    return this.flush();
+  }
 }
 
 function thinkingFrom(payload: unknown): ContentPart {

@@ -41,7 +41,9 @@ export function unknownBlock(block: unknown, tally: ImportTally): ContentPart {
 /** Text and blocks of a message as parts; empty texts are left away. */
 export function contentFrom(value: unknown, toPart: (block: unknown) => ContentPart): readonly ContentPart[] {
   const parts: readonly ContentPart[] = Array.isArray(value)
-    ? value.map((block: unknown): ContentPart => (typeof block === 'string' ? { type: 'text', text: block } : toPart(block)))
+    ? value.map((block: unknown): ContentPart =>
+        typeof block === 'string' ? { type: 'text', text: block } : toPart(block),
+      )
     : [{ type: 'text', text: textFrom(value) }];
   return parts.filter((part) => part.type !== 'text' || part.text !== '');
 }

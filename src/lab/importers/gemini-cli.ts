@@ -79,7 +79,8 @@ function toPart(block: unknown, tally: ImportTally): ContentPart {
   const text = property(block, 'text');
   if (typeof text === 'string') return { type: 'text', text };
   const inline = property(block, 'inlineData');
-  if (inline !== undefined) return imagePart(textFrom(property(inline, 'mimeType')), textFrom(property(inline, 'data')));
+  if (inline !== undefined)
+    return imagePart(textFrom(property(inline, 'mimeType')), textFrom(property(inline, 'data')));
   return unknownBlock(block, tally);
 }
 

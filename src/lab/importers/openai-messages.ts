@@ -7,48 +7,53 @@ import { contentFrom, imageFromAddress, stringOf, textFrom, unknownBlock } from 
  * Message lists of the Chat Completions API: takes a message, or a conversation with its `messages`
  * (a line of a fine-tuning or evaluation file), which begins a session of its own.
  */
-export function createOpenAiImporter(tally: ImportTally): SessionImporter {
-  let hasSpoken = false;
-  let calls = 0;
-  let legacyCall = '';
+export class OpenAiImporter implements SessionImporter {
+  private hasSpoken = false;
+  private calls = 0;
+  private legacyCall = '';
+  private readonly tally: ImportTally;
 
-  function readConversation(value: unknown, messages: readonly unknown[]): SessionRecord[] {
-    hasSpoken = false;
-    const id = property(value, 'id') ?? property(value, 'task_id');
-    const begin: SessionRecord = { kind: 'session', id: id === undefined ? null : textFrom(id) };
-    return [begin, ...messages.flatMap(readMessage)];
+  constructor(tally: ImportTally) {
+    this.tally = tally;
   }
 
-  function readMessage(message: unknown): SessionRecord[] {
+  private readConversation(value: unknown, messages: readonly unknown[]): SessionRecord[] {
+    this.hasSpoken = false;
+    const id = property(value, 'id') ?? property(value, 'task_id');
+    const begin: SessionRecord = { kind: 'session', id: id === undefined ? null : textFrom(id) };
+    return [begin, ...messages.flatMap((message) => this.readMessage(message))];
+  }
+
+  private readMessage(message: unknown): SessionRecord[] {
     const role = textFrom(property(message, 'role'));
-    const content = contentFrom(property(message, 'content'), (block) => toPart(block, tally));
+    const content = contentFrom(property(message, 'content'), (block) => toPart(block, this.tally));
     switch (role) {
       case 'system':
       case 'developer':
-        return readSystem(content);
+        return this.readSystem(content);
       case 'user':
-        hasSpoken = true;
+        this.hasSpoken = true;
         return content.length === 0 ? [] : [{ kind: 'user', content }];
       case 'assistant':
-        return readAnswer(message, content);
+        return this.readAnswer(message, content);
       case 'tool':
         return [{ kind: 'tool_result', callId: textFrom(property(message, 'tool_call_id')), isError: false, content }];
       case 'function':
-        return [{ kind: 'tool_result', callId: legacyCall, isError: false, content }];
+        return [{ kind: 'tool_result', callId: this.legacyCall, isError: false, content }];
       default:
-        tally.unknown(`message of ${role === '' ? 'nobody' : role}`);
+        this.tally.unknown(`message of ${role === '' ? 'nobody' : role}`);
         return [];
     }
   }
 
-  function readSystem(content: readonly ContentPart[]): SessionRecord[] {
-    if (hasSpoken) return content.length === 0 ? [] : [{ kind: 'user', content }];
+  private readSystem(content: readonly ContentPart[]): SessionRecord[] {
+    if (this.hasSpoken) return content.length === 0 ? [] : [{ kind: 'user', content }];
     const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
     return [{ kind: 'instructions', text }];
   }
 
-  function readAnswer(message: unknown, spoken: readonly ContentPart[]): SessionRecord[] {
-    hasSpoken = true;
+  private readAnswer(message: unknown, spoken: readonly ContentPart[]): SessionRecord[] {
+    this.hasSpoken = true;
     const asked = property(message, 'tool_calls');
     const tools: readonly unknown[] = Array.isArray(asked) ? asked : [];
     const reasoning = stringOf(property(message, 'reasoning_content'));
@@ -57,10 +62,10 @@ export function createOpenAiImporter(tally: ImportTally): SessionImporter {
       ...spoken,
       ...refusalOf(message),
       ...tools.map((call, index) => callFrom(call, index)),
-      ...legacyCallOf(message, tools.length),
+      ...this.legacyCallOf(message, tools.length),
     ];
     if (content.length === 0) {
-      tally.leftOut('empty answer');
+      this.tally.leftOut('empty answer');
       return [];
     }
     const model = stringOf(property(message, 'model'));
@@ -68,22 +73,23 @@ export function createOpenAiImporter(tally: ImportTally): SessionImporter {
   }
 
   /** Before tools had ids: one call an answer, answered by the next message of role `function`. */
-  function legacyCallOf(message: unknown, index: number): ContentPart[] {
+  private legacyCallOf(message: unknown, index: number): ContentPart[] {
     const call = property(message, 'function_call');
     if (call === undefined || call === null) return [];
-    calls += 1;
-    legacyCall = `function-call-${calls}`;
+    this.calls += 1;
+    this.legacyCall = `function-call-${this.calls}`;
     const { name, arguments: text } = functionOf(call);
-    return [{ type: 'tool_call', index, id: legacyCall, name, arguments: text }];
+    return [{ type: 'tool_call', index, id: this.legacyCall, name, arguments: text }];
   }
 
-  return {
-    read(value) {
-      const messages = property(value, 'messages') ?? property(value, 'traj');
-      return Array.isArray(messages) ? readConversation(value, messages) : readMessage(value);
-    },
-    end: () => [],
-  };
+  read(value: unknown): SessionRecord[] {
+    const messages = property(value, 'messages') ?? property(value, 'traj');
+    return Array.isArray(messages) ? this.readConversation(value, messages) : this.readMessage(value);
+  }
+
+  end(): SessionRecord[] {
+    return [];
+  }
 }
 
 function refusalOf(message: unknown): ContentPart[] {

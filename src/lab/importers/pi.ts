@@ -6,15 +6,21 @@ import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './cont
 const SETTINGS = new Set(['model_change', 'thinking_level_change', 'session_info', 'label', 'custom']);
 
 /** pi's JSONL (`~/.pi/agent/sessions/…`): one message a line. Branches stand in the order in which they were written. */
-export function createPiImporter(tally: ImportTally): SessionImporter {
-  function readMessage(message: unknown): SessionRecord[] {
+export class PiImporter implements SessionImporter {
+  private readonly tally: ImportTally;
+
+  constructor(tally: ImportTally) {
+    this.tally = tally;
+  }
+
+  private readMessage(message: unknown): SessionRecord[] {
     const role = textFrom(property(message, 'role'));
-    const content = contentFrom(property(message, 'content'), (block) => toPart(block, message, tally));
+    const content = contentFrom(property(message, 'content'), (block) => toPart(block, message, this.tally));
     switch (role) {
       case 'user':
         return content.length === 0 ? [] : [{ kind: 'user', content }];
       case 'assistant':
-        return readAnswer(message, content);
+        return this.readAnswer(message, content);
       case 'toolResult': {
         const callId = textFrom(property(message, 'toolCallId'));
         return [{ kind: 'tool_result', callId, isError: property(message, 'isError') === true, content }];
@@ -24,14 +30,14 @@ export function createPiImporter(tally: ImportTally): SessionImporter {
         return [{ kind: 'user', content: [{ type: 'text', text }] }];
       }
       default:
-        tally.unknown(`message of ${role === '' ? 'nobody' : role}`);
+        this.tally.unknown(`message of ${role === '' ? 'nobody' : role}`);
         return [];
     }
   }
 
-  function readAnswer(message: unknown, content: readonly ContentPart[]): SessionRecord[] {
+  private readAnswer(message: unknown, content: readonly ContentPart[]): SessionRecord[] {
     if (content.length === 0) {
-      tally.leftOut(`empty answer (${textFrom(property(message, 'stopReason'))})`);
+      this.tally.leftOut(`empty answer (${textFrom(property(message, 'stopReason'))})`);
       return [];
     }
     let calls = 0;
@@ -48,31 +54,33 @@ export function createPiImporter(tally: ImportTally): SessionImporter {
     ];
   }
 
-  function read(line: unknown): SessionRecord[] {
+  read(line: unknown): SessionRecord[] {
     const type = textFrom(property(line, 'type'));
     switch (type) {
       case 'session':
         return [{ kind: 'session', id: stringOf(property(line, 'id')) ?? null }];
       case 'message':
-        return readMessage(property(line, 'message'));
+        return this.readMessage(property(line, 'message'));
       case 'custom_message': {
-        const content = contentFrom(property(line, 'content'), (block) => toPart(block, line, tally));
+        const content = contentFrom(property(line, 'content'), (block) => toPart(block, line, this.tally));
         return content.length === 0 ? [] : [{ kind: 'user', content }];
       }
       case 'compaction':
-        tally.leftOut('summary of a compaction');
+        this.tally.leftOut('summary of a compaction');
         return [{ kind: 'compacted', tokensBefore: numberOf(property(line, 'tokensBefore')) ?? null }];
       case 'branch_summary':
-        tally.leftOut('summary of a branch');
+        this.tally.leftOut('summary of a branch');
         return [];
       default:
-        if (SETTINGS.has(type)) tally.leftOut(type);
-        else tally.unknown(type === '' ? 'line without type' : type);
+        if (SETTINGS.has(type)) this.tally.leftOut(type);
+        else this.tally.unknown(type === '' ? 'line without type' : type);
         return [];
     }
   }
 
-  return { read, end: () => [] };
+  end(): SessionRecord[] {
+    return [];
+  }
 }
 
 function toPart(block: unknown, message: unknown, tally: ImportTally): ContentPart {

@@ -20,7 +20,8 @@ export function formatOf(value: unknown): SessionFormat | null {
   if (type === 'message' && typeof role === 'string') return 'pi';
   if ((type === 'user' || type === 'assistant') && typeof role === 'string') return 'claude-code';
   if (type === 'gemini') return 'gemini-cli';
-  if (type === 'user' && property(value, 'content') !== undefined && property(value, 'id') !== undefined) return 'gemini-cli';
+  if (type === 'user' && property(value, 'content') !== undefined && property(value, 'id') !== undefined)
+    return 'gemini-cli';
   return typeof property(value, 'role') === 'string' ? 'openai-messages' : null;
 }
 

@@ -30,7 +30,8 @@ interface Place {
 /** What stands at a path of the document; `null` when nobody needs it. */
 function placeOf(path: readonly (string | number | null)[], shape: DocumentShape): Place | null {
   const [first, second, third] = path;
-  if (shape === 'messages') return path.length === 1 && typeof first === 'number' ? { conversation: 0, isMessage: true } : null;
+  if (shape === 'messages')
+    return path.length === 1 && typeof first === 'number' ? { conversation: 0, isMessage: true } : null;
   const [conversation, list, index] = shape === 'conversation' ? [0, first, second] : [Number(first), second, third];
   const depth = shape === 'conversation' ? path.length : path.length - 1;
   if (typeof list !== 'string') return null;
@@ -68,11 +69,9 @@ export async function* readDocument(file: string, shape: DocumentShape): AsyncGe
   for await (const { value } of values as AsyncIterable<{ readonly value: unknown }>) {
     const place = places.shift();
     if (place === undefined) continue;
-    if (place.conversation !== conversation || !place.isMessage) {
-      const isNew = place.conversation !== conversation;
+    if (place.conversation !== conversation) {
       conversation = place.conversation;
-      if (!place.isMessage) yield { kind: 'conversation', id: String(value) };
-      else if (isNew) yield { kind: 'conversation', id: null };
+      yield { kind: 'conversation', id: place.isMessage ? null : String(value) };
     }
     if (place.isMessage) yield { kind: 'message', value };
   }

@@ -28,7 +28,9 @@ export async function* readLines(file: string, longest = LONGEST_LINE_BYTES): As
     pieces = [];
     bytes = 0;
     if (isTooLong) return { kind: 'too_long', number };
-    const text = Buffer.concat(line).toString('utf8').replace(/^\uFEFF/u, '');
+    const text = Buffer.concat(line)
+      .toString('utf8')
+      .replace(/^\uFEFF/u, '');
     return text.trim() === '' ? null : { kind: 'line', number, text, ended };
   };
   const keep = (piece: Buffer): void => {

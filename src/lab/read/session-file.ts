@@ -36,7 +36,11 @@ export interface SessionFile {
 export async function openSessionFile(file: string): Promise<SessionFile> {
   const { head, bytes } = await readHead(file);
   if (head.includes(0)) {
-    throw new LabError('session_binary', `${file} is no text: it holds bytes of value 0.`, `Name the session file itself, unpacked and in UTF-8. ${FORMATS}`);
+    throw new LabError(
+      'session_binary',
+      `${file} is no text: it holds bytes of value 0.`,
+      `Name the session file itself, unpacked and in UTF-8. ${FORMATS}`,
+    );
   }
   const text = head.toString('utf8');
   if (text.trim() === '') {
@@ -61,7 +65,11 @@ export async function openSessionFile(file: string): Promise<SessionFile> {
       }
       const { user, assistant, tool_result: results } = counter.records;
       if (user + assistant + results === 0) {
-        throw new LabError('session_empty', `${file} holds no message.`, 'Name a file in which somebody said something.');
+        throw new LabError(
+          'session_empty',
+          `${file} holds no message.`,
+          'Name a file in which somebody said something.',
+        );
       }
     },
     report: () => counter.report({ file, bytes, format: format ?? 'openai-messages' }),
@@ -87,9 +95,14 @@ async function readHead(file: string): Promise<{ readonly head: Buffer; readonly
 
 function unreadable(file: string, error: unknown): LabError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new LabError('session_unreadable', `${file} cannot be read: ${reason}.`, 'Check the path and its permissions.', {
-    cause: error,
-  });
+  return new LabError(
+    'session_unreadable',
+    `${file} cannot be read: ${reason}.`,
+    'Check the path and its permissions.',
+    {
+      cause: error,
+    },
+  );
 }
 
 type Value = { readonly value: unknown } | { readonly session: string | null };

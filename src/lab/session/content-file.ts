@@ -34,7 +34,8 @@ export class ContentFile {
       if (count === 0) throw new RangeError(`the contents end at byte ${offset + read} of ${offset + length}`);
       read += count;
     }
-    return JSON.parse(bytes.toString('utf8')) as readonly ContentPart[];
+    const content: readonly ContentPart[] = JSON.parse(bytes.toString('utf8'));
+    return content;
   }
 
   close(): void {

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { ContentPart } from '../../context/content.ts';
+import type { Entry, EntryOutline, NoteSlot } from '../../context/entry.ts';
+import { viewAfterCompaction } from '../../context/judge-compaction.ts';
+import { measureContent } from '../../context/measure.ts';
+import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../context/measurement-arithmetic.ts';
+import type { MeasuredView } from '../../context/measure-view.ts';
+import type { Measurements } from '../../context/measurements.ts';
+import type { CompactionPlan, Operation, SummaryInForce } from '../../context/plan.ts';
+import type { AgentView, ProjectionInput } from '../../context/view.ts';
+import type { LabSession } from '../session/lab-session.ts';
+
+export type SummaryWithText = SummaryInForce & { readonly text: string };
+
+/** A committed summary, as `commitCompaction` stores it. */
+export interface NewLabSummary {
+  readonly text: string;
+  readonly measurements: Measurements;
+}
+
+/** A note or a marker that the replay itself appended. */
+type OwnContent = readonly ContentPart[];
+
+/**
+ * The log of one replay in memory: sizes here, originals read from the session when a text is
+ * needed. Answers what the store answers to the activities, from the same rules: `src/store/branch-path.ts`
+ * (what is in scope of a view), `fit-check.ts` (the running sum), `commit-compaction.ts`.
+ */
+export class LabConversation {
+  /** Measurements of the view without the fixed part: the running sum that the store keeps. */
+  view: Measurements = NO_MEASUREMENTS;
+  summary: SummaryWithText | null = null;
+  /** Sequence of the newest marker; reasoning up to it is gone. */
+  private changedThrough: number | null = null;
+  private commits = 0;
+  private readonly log: EntryOutline[] = [];
+  /** Position in the session by sequence − 1, or the content of an entry of the replay's own. */
+  private readonly sources: (number | OwnContent)[] = [];
+  private readonly byId = new Map<string, EntryOutline>();
+  private readonly notes: EntryOutline[] = [];
+  private readonly operations = new Map<string, Operation>();
+  private readonly session: LabSession;
+  private readonly idSeed: string;
+
+  constructor(session: LabSession, idSeed: string) {
+    this.session = session;
+    this.idSeed = idSeed;
+  }
+
+  /** Appends the entry of the session at this position. */
+  append(position: number): EntryOutline {
+    const recorded = this.session.entries[position];
+    if (recorded === undefined) throw new RangeError(`the session has no entry ${position}`);
+    const { turn, place: _place, hasReasoning: _hasReasoning, usage: _usage, ...rest } = recorded;
+    return this.push({ ...rest, turnId: this.turnId(turn) }, position);
+  }
+
+  /** Ids are made from the seed, so that a replay is the same each time; they look and measure as the product's own. */
+  turnId(turn: number): string {
+    return makeId(this.idSeed, `turn ${turn}`);
+  }
+
+  newCompactionId(): string {
+    return makeId(this.idSeed, `compaction ${this.log.length} ${this.commits}`);
+  }
+
+  private push(entry: Omit<EntryOutline, 'id' | 'sequence'>, source: number | OwnContent): EntryOutline {
+    const sequence = this.log.length + 1;
+    const outline: EntryOutline = { ...entry, id: makeId(this.idSeed, `entry ${sequence}`), sequence };
+    this.log.push(outline);
+    this.sources.push(source);
+    this.byId.set(outline.id, outline);
+    if (outline.kind === 'note') this.notes.push(outline);
+    this.view = addMeasurements(this.view, outline.measurements);
+    return outline;
+  }
+
+  get entries(): readonly EntryOutline[] {
+    return this.log;
+  }
+
+  entryById(id: string): EntryOutline | undefined {
+    return this.byId.get(id);
+  }
+
+  /** Position in the session of an entry; `null` for a note or a marker. */
+  positionOf(entry: EntryOutline): number | null {
+    const source = this.sources[entry.sequence - 1];
+    return typeof source === 'number' ? source : null;
+  }
+
+  content(entry: EntryOutline): readonly ContentPart[] {
+    const source = this.sources[entry.sequence - 1];
+    return typeof source === 'number' ? this.session.content(source) : (source ?? []);
+  }
+
+  withContent(entries: readonly EntryOutline[]): Entry[] {
+    return entries.map((entry) => ({ ...entry, content: this.content(entry) }));
+  }
+
+  /** What a view or a plan can need: everything from the cut on, kept user messages and the newest notes before it. */
+  scope(): readonly EntryOutline[] {
+    const { summary, log } = this;
+    if (summary === null) return log;
+    const cut = summary.firstKeptSequence;
+    const newestNotes = new Map<NoteSlot, EntryOutline>();
+    for (const note of this.notes) {
+      if (note.sequence < cut && note.slot !== undefined) newestNotes.set(note.slot, note);
+    }
+    const kept = summary.keptUserEntryIds.flatMap((id) => this.byId.get(id) ?? []);
+    const older = [...new Set([...kept, ...newestNotes.values()])].filter((entry) => entry.sequence < cut);
+    older.sort((left, right) => left.sequence - right.sequence);
+    return [...older, ...log.slice(cut - 1)];
+  }
+
+  operationsInForce(): readonly Operation[] {
+    if (this.operations.size === 0) return [];
+    return this.scope().flatMap((entry) => this.operations.get(entry.id) ?? []);
+  }
+
+  measuredView(fixed: Measurements): MeasuredView {
+    return { fixed, entries: this.scope(), summary: this.summary, operations: this.operationsInForce() };
+  }
+
+  projectionInput(agent: AgentView): ProjectionInput {
+    return {
+      agent,
+      entries: this.withContent(this.scope()),
+      summary: this.summary,
+      operations: this.operationsInForce(),
+      ...(this.changedThrough !== null && { changedThroughSequence: this.changedThrough }),
+    };
+  }
+
+  /** Whether the entry's reasoning is in the view. */
+  showsReasoning(entry: EntryOutline): boolean {
+    const position = this.positionOf(entry);
+    const has = position !== null && this.session.entries[position]?.hasReasoning === true;
+    return has && entry.sequence > (this.changedThrough ?? -Infinity);
+  }
+
+  /** Puts a judged plan in force; the same writes as the store's, in the same order. */
+  commit(
+    plan: CompactionPlan,
+    of: {
+      readonly compactionId: string;
+      readonly summary: NewLabSummary | null;
+      readonly fixed: Measurements;
+      readonly turnId: string;
+      readonly continuation: readonly ContentPart[] | null;
+    },
+  ): void {
+    const { compactionId, summary, fixed, turnId, continuation } = of;
+    const after = viewAfterCompaction(this.measuredView(fixed), plan, compactionId, summary?.measurements ?? null);
+    const { firstKeptSequence, coveredThroughSequence, keptUserEntryIds } = plan;
+    if (summary !== null && firstKeptSequence !== null && coveredThroughSequence !== null) {
+      this.summary = { compactionId, firstKeptSequence, coveredThroughSequence, keptUserEntryIds, ...summary };
+    }
+    for (const operation of plan.operations) this.operations.set(operation.entryId, operation);
+    this.commits += 1;
+    const marker = this.push({ kind: 'compaction', turnId, measurements: NO_MEASUREMENTS }, []);
+    this.changedThrough = marker.sequence;
+    this.view = subtractMeasurements(after, fixed);
+    if (continuation !== null) {
+      const measurements = measureContent(continuation);
+      this.push({ kind: 'note', slot: 'continuation', turnId, measurements }, continuation);
+    }
+  }
+}
+
+/** A text of the form of a UUIDv7, from a seed and a name. */
+function makeId(seed: string, name: string): string {
+  const hex = createHash('sha256').update(`${seed}\n${name}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,230 @@
+import { factsOf, providerNamed } from '../config/configuration.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { DEFAULT_AGENT } from '../config/default-agent.ts';
+import type { ModelLimits } from '../context/plan.ts';
+import type { CompactionPolicy } from '../context/policy.ts';
+import { policyProblems } from '../context/policy-problems.ts';
+import type { AgentView } from '../context/view.ts';
+import { BUILT_IN_MODELS } from '../models/built-in-models.ts';
+import { modelFacts } from '../models/catalogue.ts';
+import { createModelClients } from '../models/model-clients.ts';
+import { parseModelName } from '../models/model-name.ts';
+import { startSimulator } from '../simulator/index.ts';
+import { createBuiltInTools } from '../tools/built-in-tools.ts';
+import { createToolRegistry } from '../tools/registry.ts';
+import type { ModelPrices } from '../turn/agent-snapshot.ts';
+import { LabError } from './lab-error.ts';
+import { figuresOf } from './lab-figures.ts';
+import type { PresetFigures } from './lab-figures.ts';
+import type { ImportReport } from './read/import-report.ts';
+import { createLabAgent } from './replay/lab-agent.ts';
+import type { LabSummarizer } from './replay/lab-agent.ts';
+import { prepareFacts } from './replay/replay-facts.ts';
+import type { SessionFacts } from './replay/replay-facts.ts';
+import { replaySession } from './replay/replay-session.ts';
+import type { Replay } from './replay/replay-session.ts';
+import { loadSessions } from './session/lab-session.ts';
+import type { LabSession } from './session/lab-session.ts';
+
+/** Prices for sessions of a model that the catalogue does not know, unless others are asked for. */
+const FALLBACK_PRICES = 'anthropic/claude-sonnet-5-5';
+/** The smallest window that leaves room for instructions, tools and an answer. Tokens. */
+const SMALLEST_WINDOW = 4_096;
+
+export interface LabOptions {
+  readonly files: readonly string[];
+  /** Tokens. */
+  readonly windows: readonly number[];
+  readonly policies: readonly CompactionPolicy[];
+  /** `provider/model` that summarizes; `null`: the simulator, started in this process. */
+  readonly model: string | null;
+  /** `provider/model` whose prices count; `null`: those of the session's own model. */
+  readonly prices: string | null;
+  readonly seed: number;
+  /** Facts that each replay is asked for at most. */
+  readonly facts: number;
+  readonly configuration: Configuration;
+  /** Told before each replay. */
+  readonly onReplay?: (what: { readonly session: string; readonly preset: string; readonly window: number }) => void;
+}
+
+export interface LabResult {
+  readonly files: readonly ImportReport[];
+  readonly sessions: number;
+  /** `provider/model` that summarized, by window. */
+  readonly summarizers: Readonly<Record<number, string>>;
+  /** Models whose prices counted. */
+  readonly pricedAs: readonly string[];
+  readonly seed: number;
+  readonly presets: readonly PresetFigures[];
+  /** Presets that a worker would refuse to run at that window, and why. */
+  readonly refused: readonly RefusedPreset[];
+  readonly replays: readonly Replay[];
+}
+
+export interface RefusedPreset {
+  readonly name: string;
+  readonly window: number;
+  readonly problem: string;
+}
+
+interface Summarizers {
+  forWindow(window: number, prices: ModelPrices): LabSummarizer;
+  close(): Promise<void>;
+}
+
+/**
+ * Replays every session under every policy at every window.
+ * @throws LabError for a file or an option that it cannot work with; ConfigurationError for the summarizing model
+ */
+export async function runLab(options: LabOptions): Promise<LabResult> {
+  checkOptions(options);
+  const summarizers = await openSummarizers(options);
+  const pricedAs = new Set<string>();
+  const refused = new Map<string, RefusedPreset>();
+  const files: ImportReport[] = [];
+  const replays: Replay[] = [];
+  try {
+    for (const file of options.files) {
+      const loaded = await loadSessions(file);
+      try {
+        files.push(loaded.report);
+        for (const session of loaded.sessions) {
+          const priced = pricesFor(session, options);
+          pricedAs.add(priced.model);
+          for (const each of refusedPresets(options, priced)) refused.set(`${each.name} ${each.window}`, each);
+          replays.push(...(await replayAll(session, options, { summarizers, priced })));
+        }
+      } finally {
+        loaded.close();
+      }
+    }
+  } finally {
+    await summarizers.close();
+  }
+  return {
+    files,
+    sessions: files.reduce((sum, { sessions }) => sum + sessions, 0),
+    summarizers: Object.fromEntries(replays.map(({ agent }) => [agent.limits.window, agent.summarizer.model])),
+    pricedAs: [...pricedAs],
+    seed: options.seed,
+    presets: groupReplays(replays).map(figuresOf),
+    refused: [...refused.values()],
+    replays,
+  };
+}
+
+interface PricedAs {
+  readonly model: string;
+  readonly prices: ModelPrices;
+  readonly maximumOutput: number;
+}
+
+async function replayAll(
+  session: LabSession,
+  options: LabOptions,
+  of: { readonly summarizers: Summarizers; readonly priced: PricedAs },
+): Promise<Replay[]> {
+  const facts: SessionFacts = prepareFacts(session, { seed: options.seed, size: options.facts });
+  const replays: Replay[] = [];
+  for (const window of options.windows) {
+    for (const policy of options.policies) {
+      options.onReplay?.({ session: session.label, preset: policy.name, window });
+      const limits = limitsAt(window, of.priced);
+      if (policyProblems(policy, limits).length > 0) continue;
+      const summarizer = of.summarizers.forWindow(window, of.priced.prices);
+      const agent = createLabAgent({ view: agentView(session), policy, limits, prices: of.priced.prices, summarizer });
+      replays.push(await replaySession(session, agent, facts));
+    }
+  }
+  return replays;
+}
+
+function limitsAt(window: number, { maximumOutput }: PricedAs): ModelLimits {
+  return { window, maximumOutput: Math.min(maximumOutput, window) };
+}
+
+function refusedPresets({ policies, windows }: LabOptions, priced: PricedAs): RefusedPreset[] {
+  return windows.flatMap((window) =>
+    policies.flatMap((policy) => {
+      const [problem] = policyProblems(policy, limitsAt(window, priced));
+      return problem === undefined ? [] : [{ name: policy.name, window, problem: problem.message }];
+    }),
+  );
+}
+
+/** The session's own instructions, with the tools of Holdfast's default agent: a recording seldom holds its tools. */
+function agentView(session: LabSession): AgentView {
+  const tools = createToolRegistry(createBuiltInTools({ environment: {}, secrets: [] })).schemasFor(DEFAULT_AGENT);
+  return { instructions: session.instructions ?? DEFAULT_AGENT.instructions, rules: [], tools };
+}
+
+function groupReplays(replays: readonly Replay[]): [Replay, ...Replay[]][] {
+  const groups = new Map<string, [Replay, ...Replay[]]>();
+  for (const replay of replays) {
+    const key = `${replay.agent.limits.window} ${replay.agent.policy.name}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [replay]);
+    else group.push(replay);
+  }
+  return [...groups.values()];
+}
+
+function checkOptions({ windows, policies, facts }: LabOptions): void {
+  const tooSmall = windows.find((window) => window < SMALLEST_WINDOW);
+  if (tooSmall !== undefined) {
+    throw new LabError(
+      'lab_option_invalid',
+      `A window of ${tooSmall} tokens holds no agent.`,
+      `Choose ${SMALLEST_WINDOW} tokens or more, for example 32k.`,
+    );
+  }
+  if (facts < 1) throw new LabError('lab_option_invalid', `${facts} facts say nothing.`, 'Ask for 5 or more.');
+  if (policies.length === 0 || windows.length === 0) {
+    throw new LabError(
+      'lab_option_invalid',
+      'There is no preset or no window to replay under.',
+      'Leave --preset and --window out for the default.',
+    );
+  }
+}
+
+function pricesFor(session: LabSession, { prices, configuration }: LabOptions): PricedAs {
+  const own = session.models.flatMap((name) =>
+    ['anthropic', 'openai'].map(
+      (provider) => `${provider}/${name.replace(/(\d)\.(\d)$/, provider === 'anthropic' ? '$1-$2' : '$1.$2')}`,
+    ),
+  );
+  const model = prices ?? own.find((name) => BUILT_IN_MODELS.has(name)) ?? FALLBACK_PRICES;
+  const found = factsOf(configuration, model);
+  if (!found.known) {
+    throw new LabError(
+      'lab_option_invalid',
+      `The prices of ${model} are not known.`,
+      'Name a model of the catalogue with --prices, or give its window and prices under "models" in holdfast.yaml.',
+    );
+  }
+  return { model, prices: found.prices, maximumOutput: found.limits.maximumOutput };
+}
+
+async function openSummarizers({ model, configuration }: LabOptions): Promise<Summarizers> {
+  if (model !== null) {
+    const { provider } = parseModelName(model);
+    providerNamed(configuration, provider);
+    const { limits, prices } = factsOf(configuration, model);
+    const client = createModelClients(configuration.providers)(provider);
+    return { forWindow: () => ({ model, limits, prices, client }), close: async () => undefined };
+  }
+  const simulator = await startSimulator();
+  const clients = createModelClients([
+    { name: 'simulator', protocol: 'anthropic', baseUrl: simulator.url, apiKey: null },
+  ]);
+  return {
+    // The simulator bills nothing; its calls are priced as if the agent's own model had written the summary.
+    forWindow(window, prices) {
+      const name = `simulator/sim-${Math.floor(window / 1_024)}k`;
+      return { model: name, limits: modelFacts(name).limits, prices, client: clients('simulator') };
+    },
+    close: () => simulator.close(),
+  };
+}
