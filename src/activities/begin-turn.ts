@@ -3,6 +3,9 @@ import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import { newId } from '../store/ids.ts';
 import * as store from '../store/turns.ts';
 import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
+import type { LoopLimits } from '../turn/loop-guard.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Execution } from './activity-shell.ts';
 import { closeToolCall } from './close-tool-call.ts';
@@ -37,6 +40,7 @@ export async function beginTurn(
     compactRequested: begun.compactRequested,
     stopRequested: begun.stopRequested,
     stepLimit: snapshot.limits.steps,
+    loopLimits: loopLimitsOf(snapshot),
     facts: {
       agent: snapshot.agent,
       model: snapshot.model,
@@ -46,6 +50,11 @@ export async function beginTurn(
     },
     ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),
   };
+}
+
+function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {
+  const { repeatedCalls, compactionsWithoutProgress, continuations } = { ...DEFAULT_LOOP_LIMITS, ...limits };
+  return { repeatedCalls, compactionsWithoutProgress, continuations };
 }
 
 /** A turn that went on as a new run: the turn's row names the run that works on it now. */

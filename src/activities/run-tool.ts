@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { CancelledFailure } from '@temporalio/common';
 import { measureContent } from '../context/measure.ts';
 import { writePieces } from '../store/content-pieces.ts';
@@ -82,7 +83,9 @@ async function run(
     // The turn was stopped or the worker shuts down: whoever decided that closes the call.
     if (end.ending === 'aborted') throw new CancelledFailure('tool call aborted');
     dependencies.reachCrashPoint('runTool:finished');
-    return await storeResult(dependencies, input, { end, entryId, attempt: claim.attempt });
+    const stored = await storeResult(dependencies, input, { end, entryId, attempt: claim.attempt });
+    const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, end, entryId });
+    return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
   } finally {
     await end.dispose();
   }
@@ -131,6 +134,27 @@ async function storeUnknownOutcome(
     outcome: 'outcome_unknown',
   });
   return { state: 'outcome_unknown' };
+}
+
+function isRecall(tool: string): boolean {
+  return tool === RECALL_SEARCH || tool === RECALL_OPEN;
+}
+
+/**
+ * Eight hexadecimal digits: enough to tell the calls of a turn apart, too few to tell what they hold; salted with the
+ * turn's id. What recall finds changes with everything that is stored, so for it the question alone counts.
+ */
+function fingerprintOf(call: {
+  readonly turnId: string;
+  readonly claim: OpenClaim;
+  readonly end: ToolCallEnd;
+  readonly entryId: string;
+}): string {
+  const { turnId, claim, end, entryId } = call;
+  // A clipped result names its own entry, which is another one each time.
+  const result = isRecall(claim.name) ? '' : JSON.stringify(end.content).replaceAll(entryId, '');
+  const parts = JSON.stringify([turnId, claim.name, claim.arguments, result]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 8);
 }
 
 /** The same for every attempt of a call, in whatever run or worker. */

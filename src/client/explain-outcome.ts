@@ -35,6 +35,10 @@ export function explainOutcome(outcome: TurnOutcome, reason: string | null): str
     case 'stopped':
       return 'The turn was stopped; everything that had finished is kept. Send a message to go on.';
     case 'budget_exhausted':
+      if (reason === 'calls_repeated')
+        return 'The turn went round in circles: the same tool call had the same result again and again. Send a message that says what to do instead, or raise limits.repeatedCalls in holdfast.yaml.';
+      if (reason === 'compactions_without_progress')
+        return 'The turn went round in circles: the window filled again and again and nothing new was done. What the task needs at once does not fit the window: use a model with a larger one or a smaller task, then send a message.';
       return `The turn reached its limit (${reason ?? 'unknown'}). Send a message to go on, or raise the limit in holdfast.yaml.`;
     case 'context_exhausted':
       return reason === 'second_overflow'

@@ -1,3 +1,4 @@
+import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
 import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 
 /** What every agent starts from; the agent `default` is just this. */
@@ -15,5 +16,5 @@ export const DEFAULT_AGENT = {
   tools: BUILT_IN_TOOL_NAMES.filter((name) => name !== RUN_COMMAND),
   allowCommands: false,
   preset: 'default',
-  limits: { steps: 500 },
+  limits: { steps: 500, ...DEFAULT_LOOP_LIMITS },
 } as const;

@@ -31,6 +31,12 @@ export interface AgentInput {
   readonly limits?: {
     /** Model calls of one turn. Default: 500. */
     readonly steps?: number;
+    /** Times that one tool call may have the same result while no call has a new one. Default: 10. */
+    readonly repeatedCalls?: number;
+    /** Compactions in a row between which nothing new was done; after mere lookups one counts half. Default: 2. */
+    readonly compactionsWithoutProgress?: number;
+    /** Cut answers continued in a row with no tool result between them. Default: 3. */
+    readonly continuations?: number;
   };
   /** Relative to the working directory of the process. Default: the working directory. */
   readonly workspace?: string;

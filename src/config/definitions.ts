@@ -1,7 +1,8 @@
 import type { CompactionPolicy } from '../context/policy.ts';
+import type { LoopLimits } from '../turn/loop-guard.ts';
 
 /** Hard limits of one turn; a turn over one ends as `budget_exhausted`. */
-export interface TurnLimits {
+export interface TurnLimits extends LoopLimits {
   /** Model calls. Default: 500. */
   readonly steps: number;
 }

@@ -100,6 +100,24 @@ export const agentOptions = z.strictObject({
         unit: 'model calls',
         defaultText: `${DEFAULT_AGENT.limits.steps}`,
       }),
+      repeatedCalls: positive.optional().meta({
+        description:
+          'Times that one tool call may have the same result while no call has a new one; then the turn ends as `budget_exhausted`. Raise it for an agent that waits by asking again.',
+        unit: 'tool calls',
+        defaultText: `${DEFAULT_AGENT.limits.repeatedCalls}`,
+      }),
+      compactionsWithoutProgress: positive.optional().meta({
+        description:
+          'Compactions in a row between which no tool call had a new result; then the turn ends as `budget_exhausted`: what the task needs at once does not fit the window. One between which the agent only looked things up with the recall tools counts half.',
+        unit: 'compactions',
+        defaultText: `${DEFAULT_AGENT.limits.compactionsWithoutProgress}`,
+      }),
+      continuations: positive.optional().meta({
+        description:
+          'Answers in a row that are cut at the maximum output and continued automatically, with no tool result between them.',
+        unit: 'answers',
+        defaultText: `${DEFAULT_AGENT.limits.continuations}`,
+      }),
     })
     .optional()
     .meta({ description: 'Hard limits of one turn.' }),

@@ -1,7 +1,7 @@
 import type { CompactionPolicy } from '../context/policy.ts';
 import { BUILT_IN_TOOL_NAMES } from '../tools/names.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
-import type { AgentDefinition } from './definitions.ts';
+import type { AgentDefinition, TurnLimits } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { overridePolicy } from './override-policy.ts';
 import type { PolicyOptions } from './policy-options.ts';
@@ -30,8 +30,18 @@ export function resolveAgent(
     tools: options.tools ?? (allowCommands ? BUILT_IN_TOOL_NAMES : DEFAULT_AGENT.tools),
     allowCommands,
     policy: policyFor(preset, models[options.model]?.policy, options.policy),
-    limits: { steps: options.limits?.steps ?? DEFAULT_AGENT.limits.steps },
+    limits: limitsFor(options.limits),
     workspace,
+  };
+}
+
+function limitsFor(options: AgentOptions['limits']): TurnLimits {
+  const { limits } = DEFAULT_AGENT;
+  return {
+    steps: options?.steps ?? limits.steps,
+    repeatedCalls: options?.repeatedCalls ?? limits.repeatedCalls,
+    compactionsWithoutProgress: options?.compactionsWithoutProgress ?? limits.compactionsWithoutProgress,
+    continuations: options?.continuations ?? limits.continuations,
   };
 }
 

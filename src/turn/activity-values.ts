@@ -4,6 +4,7 @@
  * payload guard allows, whatever the size of the conversation.
  */
 import type { TurnRefusal } from './agent-snapshot.ts';
+import type { LoopLimits } from './loop-guard.ts';
 import type { TurnOutcome, TurnReference } from './turn-reference.ts';
 
 export interface BeginTurnInput {
@@ -19,6 +20,8 @@ export type BeginTurnResult =
       readonly compactRequested: boolean;
       readonly stopRequested: boolean;
       readonly stepLimit: number;
+      /** Absent in what an older worker returned. */
+      readonly loopLimits?: LoopLimits;
       readonly facts: TurnFacts;
       /** Present when the worker cannot run the agent. */
       readonly refusal?: TurnRefusal;
@@ -154,6 +157,10 @@ export interface RunToolInput {
 
 export interface RunToolResult {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
+  /** Tells this call with this result from others of the turn (src/turn/loop-guard.ts); absent when another attempt had stored it. */
+  readonly fingerprint?: string;
+  /** One of the recall tools was called. */
+  readonly recall?: true;
 }
 
 export interface EndTurnInput {

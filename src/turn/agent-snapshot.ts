@@ -1,6 +1,7 @@
 import type { CompactionPolicy } from '../context/policy.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import type { AgentView } from '../context/view.ts';
+import type { LoopLimits } from './loop-guard.ts';
 import type { TurnOutcome } from './turn-reference.ts';
 
 /** Why a turn ended before its first step. */
@@ -40,7 +41,8 @@ export interface AgentSnapshot extends AgentView {
   /** The model that summarizes: the policy's, or the agent's own. */
   readonly summarizer: { readonly model: string; readonly limits: ModelLimits; readonly prices: ModelPrices };
   readonly policy: CompactionPolicy;
-  readonly limits: { readonly steps: number };
+  /** The limits of loops are absent in snapshots of an older version. */
+  readonly limits: { readonly steps: number } & Partial<LoopLimits>;
   /** Absolute path. */
   readonly workspace: string;
   readonly allowCommands: boolean;

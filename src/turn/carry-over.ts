@@ -1,5 +1,7 @@
 import type { ForcedReason, TurnFacts } from './activity-values.ts';
 import type { TurnRefusal } from './agent-snapshot.ts';
+import { NEW_LOOP_GUARD } from './loop-guard.ts';
+import type { LoopGuard, LoopLimits } from './loop-guard.ts';
 import type { TurnReference } from './turn-reference.ts';
 
 /**
@@ -10,6 +12,10 @@ export interface TurnProgress {
   readonly turn: TurnReference;
   readonly facts: TurnFacts;
   readonly stepLimit: number;
+  /** Absent in a turn that an older version began: the defaults hold. */
+  readonly loopLimits?: LoopLimits;
+  /** Absent in what an older version carried over: nothing is remembered. */
+  loopGuard?: LoopGuard;
   /** A command for an idle conversation: a turn with no step. */
   readonly commandOnly: boolean;
   /** A stop waits and is obeyed before anything else. */
@@ -39,7 +45,10 @@ export interface TurnCarryOver {
 }
 
 export function startProgress(
-  begun: Pick<TurnProgress, 'turn' | 'facts' | 'stepLimit' | 'commandOnly' | 'stopRequested' | 'refusal'> & {
+  begun: Pick<
+    TurnProgress,
+    'turn' | 'facts' | 'stepLimit' | 'loopLimits' | 'commandOnly' | 'stopRequested' | 'refusal'
+  > & {
     readonly compactRequested: boolean;
   },
 ): TurnProgress {
@@ -47,6 +56,8 @@ export function startProgress(
     turn: begun.turn,
     facts: begun.facts,
     stepLimit: begun.stepLimit,
+    ...(begun.loopLimits !== undefined && { loopLimits: begun.loopLimits }),
+    loopGuard: NEW_LOOP_GUARD,
     commandOnly: begun.commandOnly,
     stopRequested: begun.stopRequested,
     callNumber: 0,

@@ -1,9 +1,6 @@
 /** Forced compactions after a reported overflow, per turn (seeds/pi.md: a second overflow ends the turn). */
 export const OVERFLOW_RECOVERIES_PER_TURN = 1;
 
-/** Answers cut at the maximum output that are continued in a row before the turn ends (R6: at most three continuations). */
-export const CUT_ANSWERS_CONTINUED = 3;
-
 /** Tool calls of one answer that run at once. */
 export const CONCURRENT_TOOL_CALLS = 8;
 

@@ -10,7 +10,9 @@ import {
 import type { InboxLook } from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
-import { CUT_ANSWERS_CONTINUED, OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
+import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
+import { DEFAULT_LOOP_LIMITS, NEW_LOOP_GUARD, findLoop, noteProgress } from '../turn/loop-guard.ts';
+import type { LoopLimits } from '../turn/loop-guard.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
@@ -135,7 +137,8 @@ async function obeyCommand(activities: TurnActivities, progress: TurnProgress, d
 async function takeSteps(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
   for (;;) {
     if (workflowInfo().continueAsNewSuggested) return 'history_full';
-    if (progress.steps >= progress.stepLimit) return { outcome: 'budget_exhausted', reason: 'step_limit' };
+    const limit = reachedLimit(progress);
+    if (limit !== null) return { outcome: 'budget_exhausted', reason: limit };
     if (progress.steeringWaiting) await takeSteeringMessages(activities, progress);
     progress.callNumber += 1;
     const context = await fitContext(activities, progress, display);
@@ -168,7 +171,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
           progress.cutAnswers = 0;
           display.runningTools(answer.calls.length);
           await runToolCalls(activities, progress, answer);
-        } else if (answer.cut && progress.cutAnswers < CUT_ANSWERS_CONTINUED) {
+        } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {
           await checkAfterLastStep(activities, progress, display);
@@ -192,7 +195,18 @@ async function checkAfterLastStep(
   await fitContext(activities, progress, display, true);
 }
 
+/** The limit that keeps the turn from its next step, or `null`. */
+function reachedLimit(progress: TurnProgress): string | null {
+  if (progress.steps >= progress.stepLimit) return 'step_limit';
+  return findLoop(progress.loopGuard ?? NEW_LOOP_GUARD, loopLimitsOf(progress));
+}
+
+function loopLimitsOf({ loopLimits }: TurnProgress): LoopLimits {
+  return loopLimits ?? DEFAULT_LOOP_LIMITS;
+}
+
 async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {
   progress.steeringWaiting = false;
+  progress.loopGuard = noteProgress(progress.loopGuard ?? NEW_LOOP_GUARD);
   await activities.takeMessages({ turn: progress.turn });
 }

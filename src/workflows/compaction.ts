@@ -1,6 +1,7 @@
 import { sleep } from '@temporalio/workflow';
 import type { PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
+import { NEW_LOOP_GUARD, noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
 
@@ -39,6 +40,7 @@ export async function fitContext(
     if (commit.kind === 'exhausted') return commit;
     if (commit.kind === 'committed') {
       progress.compactions += 1;
+      if (progress.forced !== 'manual') progress.loopGuard = noteCompaction(progress.loopGuard ?? NEW_LOOP_GUARD);
       // A request to compact that arrived meanwhile joins this compaction (R4).
       progress.forced = null;
       return { kind: 'ready', view: commit.view };

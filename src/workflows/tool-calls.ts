@@ -1,6 +1,8 @@
 import type { CalledTool } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_TOOL_CALLS } from '../turn/limits.ts';
+import { NEW_LOOP_GUARD, noteToolResult } from '../turn/loop-guard.ts';
+import type { EndedCall } from '../turn/loop-guard.ts';
 import { toolWaves } from '../turn/tool-waves.ts';
 import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
@@ -11,19 +13,26 @@ export async function runToolCalls(
   progress: TurnProgress,
   answer: { readonly tools: readonly CalledTool[]; readonly calls: readonly number[] },
 ): Promise<void> {
+  // Each once: calls of one answer were made without knowing one another's results.
+  const ended = new Map<string | null, EndedCall>();
   const calls = answer.calls.flatMap((place) => answer.tools[place] ?? []);
   for (const wave of toolWaves(calls)) {
     await atMost(CONCURRENT_TOOL_CALLS, wave, async (callIndex) => {
       const tool = calls[callIndex];
       if (tool === undefined) return;
-      await activities.runTool.executeWithOptions(
+      const result = await activities.runTool.executeWithOptions(
         {
           summary: tool.name,
           startToCloseTimeout: tool.timeoutMilliseconds + TOOL_TIMEOUT_MARGIN_MILLISECONDS,
         },
         [{ turn: progress.turn, callNumber: progress.callNumber, callIndex }],
       );
+      const fingerprint = result.fingerprint ?? null;
+      ended.set(fingerprint, { fingerprint, recall: result.recall === true });
     });
+  }
+  for (const call of ended.values()) {
+    progress.loopGuard = noteToolResult(progress.loopGuard ?? NEW_LOOP_GUARD, call);
   }
 }
 

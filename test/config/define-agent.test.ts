@@ -20,7 +20,7 @@ test('fills the defaults in', () => {
     rules: [],
     allowCommands: false,
     policy: DEFAULT_POLICY,
-    limits: { steps: 500 },
+    limits: { steps: 500, repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 },
     workspace: process.cwd(),
   });
 });
@@ -46,7 +46,7 @@ test('takes tools or their names, a preset by name or as a policy, and changes o
     tools: ['weather', 'read_file', 'run_command'],
     allowCommands: true,
     policy: { ...DEFAULT_POLICY, name: 'seventh', trigger: { fraction: 0.5, exact: true } },
-    limits: { steps: 3 },
+    limits: { steps: 3, repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 },
     workspace: resolve('data'),
   });
 });

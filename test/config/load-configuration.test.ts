@@ -34,7 +34,7 @@ describe('without a file', () => {
         ],
         allowCommands: false,
         policy: DEFAULT_POLICY,
-        limits: { steps: 500 },
+        limits: { steps: 500, repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 },
         workspace: directory,
       },
     ]);

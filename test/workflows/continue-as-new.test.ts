@@ -11,7 +11,10 @@ let harness: TurnHarness;
 
 beforeAll(async () => {
   server = await startTestTemporal({ suggestContinueAsNewEvents: 50 });
-  harness = await startTurnHarness({ temporalAddress: server.address, agent: { limits: { steps: 20 } } });
+  harness = await startTurnHarness({
+    temporalAddress: server.address,
+    agent: { limits: { steps: 20, repeatedCalls: 100 } },
+  });
   await harness.startWorker();
 });
 

@@ -1,0 +1,82 @@
+/** When a turn counts as going round in circles. Each limit is one of `agents.<name>.limits` in `holdfast.yaml`. */
+export interface LoopLimits {
+  /** Times that one tool call may have the same result while no call has a new one. */
+  readonly repeatedCalls: number;
+  /** Compactions in a row between which nothing new was done; one between which something was only looked up again counts half. */
+  readonly compactionsWithoutProgress: number;
+  /** Answers in a row that are cut at the maximum output and continued automatically, with no tool result between them. */
+  readonly continuations: number;
+}
+
+/** Defaults: polling ten times is common; two fruitless compactions and three continuations are the checklist's (R6). */
+export const DEFAULT_LOOP_LIMITS: LoopLimits = { repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 };
+
+/** Calls remembered. A cycle longer than this is not recognized; all of them fit a payload of 8 KB on continue-as-new. */
+const REMEMBERED_CALLS = 150;
+
+/** What the guard remembers of a turn; part of its carry-over, so plain data. */
+export interface LoopGuard {
+  /** Fingerprints of calls with their results, oldest first, each once. */
+  readonly seen: readonly string[];
+  /** How often each known call came back since the newest progress. */
+  readonly repeats: Readonly<Record<string, number>>;
+  /** Compactions in a row without progress, those with a new recall between them as halves. */
+  readonly fruitlessCompactions: number;
+  /** The best that happened since the newest compaction. */
+  readonly sinceCompaction: 'progress' | 'recall' | 'nothing';
+}
+
+export const NEW_LOOP_GUARD: LoopGuard = {
+  seen: [],
+  repeats: {},
+  fruitlessCompactions: 0,
+  sinceCompaction: 'progress',
+};
+
+export type LoopReason = 'calls_repeated' | 'compactions_without_progress';
+
+/** What is known of a tool call that has ended. */
+export interface EndedCall {
+  /** Tells the call with its result from others of the turn; `null` when it is not known, which counts as progress. */
+  readonly fingerprint: string | null;
+  /** It brought back what the conversation held already: work on the task only if something is then done with it. */
+  readonly recall: boolean;
+}
+
+/** A tool call has ended. What was not seen before is progress, unless it was only looked up again. */
+export function noteToolResult(guard: LoopGuard, { fingerprint, recall }: EndedCall): LoopGuard {
+  if (fingerprint === null) return noteProgress(guard);
+  if (!guard.seen.includes(fingerprint)) {
+    const noted = recall ? noteRecall(guard) : noteProgress(guard);
+    return { ...noted, seen: [...guard.seen, fingerprint].slice(-REMEMBERED_CALLS) };
+  }
+  return { ...guard, repeats: { ...guard.repeats, [fingerprint]: (guard.repeats[fingerprint] ?? 1) + 1 } };
+}
+
+/** Something new: a result, or a message of the user. */
+export function noteProgress(guard: LoopGuard): LoopGuard {
+  return { ...guard, repeats: {}, fruitlessCompactions: 0, sinceCompaction: 'progress' };
+}
+
+function noteRecall(guard: LoopGuard): LoopGuard {
+  const { sinceCompaction } = guard;
+  return { ...guard, repeats: {}, sinceCompaction: sinceCompaction === 'nothing' ? 'recall' : sinceCompaction };
+}
+
+/** What a compaction adds, by what happened since the one before. */
+const FRUITLESS = { progress: 0, recall: 0.5, nothing: 1 } as const;
+
+/** The window was full and the view was compacted. One that the user asked for is not told. */
+export function noteCompaction(guard: LoopGuard): LoopGuard {
+  return {
+    ...guard,
+    fruitlessCompactions: guard.fruitlessCompactions + FRUITLESS[guard.sinceCompaction],
+    sinceCompaction: 'nothing',
+  };
+}
+
+/** Why the turn must end before its next model call; `null` while it gets on. */
+export function findLoop(guard: LoopGuard, limits: LoopLimits): LoopReason | null {
+  if (Object.values(guard.repeats).some((times) => times >= limits.repeatedCalls)) return 'calls_repeated';
+  return guard.fruitlessCompactions >= limits.compactionsWithoutProgress ? 'compactions_without_progress' : null;
+}
