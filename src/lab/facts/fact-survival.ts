@@ -1,4 +1,5 @@
 import { textOf } from '../../context/content.ts';
+import { withoutFileLists } from '../../context/file-lists.ts';
 import { KEPT_HEADING } from '../../context/must-keep.ts';
 import type { View } from '../../context/view.ts';
 import { entryText } from '../../store/entry-text.ts';
@@ -43,8 +44,13 @@ export function countSurvivors(facts: readonly PooledFact[], view: View, recall:
 
 /** The same view after a pass that wrote nothing: what its summaries are worth. */
 export function withoutSummaries(view: View): View {
-  const messages = view.messages.filter((message) => message.role !== 'user' || message.origin !== 'summary');
-  return { ...view, messages };
+  return { ...view, messages: view.messages.filter((message) => !isSummary(message)) };
+}
+
+/** A message of the user, or the assistant's answer to a question that nobody asked: it belongs to no turn. */
+function isSummary(message: View['messages'][number]): boolean {
+  if (message.role === 'assistant') return message.turnId === '';
+  return message.role === 'user' && message.origin === 'summary';
 }
 
 /**
@@ -54,16 +60,15 @@ export function withoutSummaries(view: View): View {
 function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
   const parts: Record<FactPlace, string[]> = { tail: [], userMessages: [], summary: [], ledger: [] };
   for (const message of view.messages) {
-    if (message.role === 'assistant') parts.tail.push(entryText(message.content));
-    else if (message.role === 'tool_results') {
+    if (message.role === 'tool_results') {
       parts.tail.push(...message.results.map((result) => entryText(result.content)));
-    } else if (message.origin === 'user') parts.userMessages.push(entryText(message.content));
-    else if (message.origin === 'note') parts.ledger.push(entryText(message.content));
-    else {
+    } else if (isSummary(message)) {
       const [written = '', ...appended] = textOf(message.content).split(KEPT_HEADING);
-      parts.summary.push(written);
-      parts.ledger.push(...appended);
-    }
+      parts.summary.push(withoutFileLists(written));
+      parts.ledger.push(...appended, ...fileListsIn(written));
+    } else if (message.role === 'assistant') parts.tail.push(entryText(message.content));
+    else if (message.origin === 'user') parts.userMessages.push(entryText(message.content));
+    else parts.ledger.push(entryText(message.content));
   }
   return {
     tail: searchedText(parts.tail.join('\n'), false),
@@ -71,4 +76,9 @@ function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
     summary: searchedText(parts.summary.join('\n'), true),
     ledger: searchedText(parts.ledger.join('\n'), true),
   };
+}
+
+/** The lists of files below a summary are the program's, too. */
+function fileListsIn(text: string): string[] {
+  return text.match(/<(read-files|modified-files)>[\s\S]*?<\/\1>/g) ?? [];
 }

@@ -1,21 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { ContentPart } from '../../context/content.ts';
 import type { Entry, EntryOutline, NoteSlot } from '../../context/entry.ts';
+import { anchoredCalibration } from '../../context/anchored-calibration.ts';
+import type { NewestReport } from '../../context/anchored-calibration.ts';
+import { NO_CALIBRATION } from '../../context/estimate.ts';
+import type { FileLists } from '../../context/file-lists.ts';
 import { viewAfterCompaction } from '../../context/judge-compaction.ts';
 import { measureContent } from '../../context/measure.ts';
 import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../context/measurement-arithmetic.ts';
 import type { MeasuredView } from '../../context/measure-view.ts';
 import type { Measurements } from '../../context/measurements.ts';
-import type { CompactionPlan, Operation, SummaryInForce } from '../../context/plan.ts';
+import type { Calibration, CompactionPlan, Operation, SummaryInForce } from '../../context/plan.ts';
+import type { CompactionPolicy } from '../../context/policy.ts';
+import { presentationOf } from '../../context/summary-message.ts';
 import type { AgentView, ProjectionInput } from '../../context/view.ts';
 import type { LabSession } from '../session/lab-session.ts';
 
-export type SummaryWithText = SummaryInForce & { readonly text: string };
+export type SummaryWithText = SummaryInForce & { readonly text: string; readonly files: FileLists };
 
 /** A committed summary, as `commitCompaction` stores it. */
 export interface NewLabSummary {
   readonly text: string;
   readonly measurements: Measurements;
+  readonly files: FileLists;
 }
 
 /** A note or a marker that the replay itself appended. */
@@ -30,6 +37,10 @@ export class LabConversation {
   /** Measurements of the view without the fixed part: the running sum that the store keeps. */
   view: Measurements = NO_MEASUREMENTS;
   summary: SummaryWithText | null = null;
+  /** The newest usage since the newest compaction: an older one never counts (R3). */
+  reported: NewestReport | null = null;
+  /** A marker that was appended with its plan and waits for the commit. */
+  private openMarker: EntryOutline | null = null;
   /** Sequence of the newest marker; reasoning up to it is gone. */
   private changedThrough: number | null = null;
   private commits = 0;
@@ -72,7 +83,20 @@ export class LabConversation {
     this.byId.set(outline.id, outline);
     if (outline.kind === 'note') this.notes.push(outline);
     this.view = addMeasurements(this.view, outline.measurements);
+    if (this.reported !== null) {
+      const { usage, since } = this.reported;
+      this.reported = { usage, since: addMeasurements(since, outline.measurements) };
+    }
     return outline;
+  }
+
+  /** What the provider reports with the answer that was appended just now. */
+  report(usage: NewestReport['usage']): void {
+    this.reported = { usage, since: NO_MEASUREMENTS };
+  }
+
+  calibration(fixed: Measurements): Calibration {
+    return anchoredCalibration(NO_CALIBRATION, addMeasurements(this.view, fixed), this.reported);
   }
 
   get entries(): readonly EntryOutline[] {
@@ -122,9 +146,10 @@ export class LabConversation {
     return { fixed, entries: this.scope(), summary: this.summary, operations: this.operationsInForce() };
   }
 
-  projectionInput(agent: AgentView): ProjectionInput {
+  projectionInput(agent: { readonly view: AgentView; readonly policy: CompactionPolicy }): ProjectionInput {
     return {
-      agent,
+      agent: agent.view,
+      presentation: presentationOf(agent.policy),
       entries: this.withContent(this.scope()),
       summary: this.summary,
       operations: this.operationsInForce(),
@@ -137,6 +162,13 @@ export class LabConversation {
     const position = this.positionOf(entry);
     const has = position !== null && this.session.entries[position]?.hasReasoning === true;
     return has && entry.sequence > (this.changedThrough ?? -Infinity);
+  }
+
+  /** What storing a new plan does to the log: one that opens with a marker appends it. Returns the plan as it is stored. */
+  open(plan: CompactionPlan, turnId: string): CompactionPlan {
+    if (!plan.opensWithMarker) return plan;
+    this.openMarker = this.push({ kind: 'compaction', turnId, measurements: NO_MEASUREMENTS }, []);
+    return plan.keptFromMarker ? { ...plan, firstKeptSequence: this.openMarker.sequence } : plan;
   }
 
   /** Puts a judged plan in force; the same writes as the store's, in the same order. */
@@ -158,8 +190,11 @@ export class LabConversation {
     }
     for (const operation of plan.operations) this.operations.set(operation.entryId, operation);
     this.commits += 1;
-    const marker = this.push({ kind: 'compaction', turnId, measurements: NO_MEASUREMENTS }, []);
+    const opened = plan.opensWithMarker ? this.openMarker : null;
+    const marker = opened ?? this.push({ kind: 'compaction', turnId, measurements: NO_MEASUREMENTS }, []);
     this.changedThrough = marker.sequence;
+    this.openMarker = null;
+    this.reported = null;
     this.view = subtractMeasurements(after, fixed);
     if (continuation !== null) {
       const measurements = measureContent(continuation);

@@ -45,7 +45,7 @@ export function survivalNow(
   { pool, search, size }: SessionFacts,
 ): SurvivalFigures {
   const facts = sampleFacts(pool, isDropped(conversation), size);
-  const view = projectView(conversation.projectionInput(agent.view));
+  const view = projectView(conversation.projectionInput(agent));
   const found = new Map<PooledFact, boolean>();
   const recall = (fact: PooledFact, shown: View): boolean => {
     const known = found.get(fact);
@@ -70,7 +70,7 @@ export function shareInView(
   { pool, size }: SessionFacts,
 ): { readonly facts: number; readonly inView: number } {
   const facts = sampleFacts(pool, isDropped(conversation), size);
-  const { inView } = countSurvivors(facts, projectView(conversation.projectionInput(agent.view)), null);
+  const { inView } = countSurvivors(facts, projectView(conversation.projectionInput(agent)), null);
   return { facts: facts.length, inView };
 }
 
@@ -110,7 +110,7 @@ function namesId(view: View, id: string): boolean {
 
 /** Results in the view without their call, and calls of the view that a result does not follow at once. */
 export function countOrphans(agent: LabAgent, conversation: LabConversation): number {
-  const input = conversation.projectionInput(agent.view);
+  const input = conversation.projectionInput(agent);
   const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
   const strays = groupEntries(arrangement.kept).filter((group) => group.kind === 'orphan_result').length;
   const { messages } = projectView(input);

@@ -4,14 +4,14 @@ import type { WindowBreakdown } from '../../context/plan.ts';
 import { costOf } from '../../models/cost.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { ModelPrices } from '../../turn/agent-snapshot.ts';
-import type { LabSession } from '../session/lab-session.ts';
+import type { LabEntry, LabSession } from '../session/lab-session.ts';
 import type { LabAgent } from './lab-agent.ts';
 import { LabConversation } from './lab-conversation.ts';
 import { countOrphans, shareInView, survivalNow } from './replay-facts.ts';
 import type { SessionFacts, SurvivalFigures } from './replay-facts.ts';
 import { RequestCache } from './request-cache.ts';
 import { fitContext } from './run-pass.ts';
-import type { LabPass } from './run-pass.ts';
+import type { FitResult, LabPass } from './run-pass.ts';
 import type { SummaryCall } from './summarize-part.ts';
 
 /** One model call of the replay. */
@@ -59,69 +59,88 @@ interface ReplayMoney {
  * before a model call; then the answer as it was. Nothing is asked of the agent's model.
  */
 export async function replaySession(session: LabSession, agent: LabAgent, facts: SessionFacts): Promise<Replay> {
-  const conversation = new LabConversation(session, session.label);
-  const cache = new RequestCache();
-  const steps: ReplayedStep[] = [];
-  const passes: ReplayedPass[] = [];
-  const summaryCalls: SummaryCall[] = [];
-  let orphans = 0;
+  const replayer = new Replayer(session, agent, facts);
   for (const [position, entry] of session.entries.entries()) {
-    if (entry.kind === 'assistant') {
-      const turnId = conversation.turnId(entry.turn);
-      const before = countIfOver(agent, conversation);
-      const fitted = await fitForCall(agent, conversation, turnId);
-      summaryCalls.push(...fitted.calls);
-      orphans += before + (fitted.passes.length > 0 ? countOrphans(agent, conversation) : 0);
-      for (const pass of fitted.passes) {
-        const share = shareInView(agent, conversation, facts);
-        passes.push({ ...pass, step: steps.length, facts: share.facts, factsInView: share.inView });
-      }
-      const view = breakdownWindow({
-        ...conversation.measuredView(agent.fixed),
-        calibration: NO_CALIBRATION,
-        budget: agent.budget,
-      });
-      steps.push({
-        view,
-        cached: cache.read(agent, conversation),
-        output: estimateTokens(entry.measurements, NO_CALIBRATION),
-        overflow: view.total > largestInput(agent),
-        exhausted: fitted.exhausted,
-      });
-    }
-    conversation.append(position);
+    if (entry.kind === 'assistant') await replayer.call(position, entry);
+    else replayer.append(position);
   }
-  orphans += countOrphans(agent, conversation);
-  const survival = survivalNow(agent, conversation, facts);
-  return { session, agent, steps, passes, summaryCalls, orphans, survival, money: moneyOf(agent, steps, summaryCalls) };
+  return replayer.finish();
 }
 
-/** Views between two passes only grow, so the last one before a pass holds every orphan of those before it. */
-function countIfOver(agent: LabAgent, conversation: LabConversation): number {
-  const { total } = breakdownWindow({
-    ...conversation.measuredView(agent.fixed),
-    calibration: NO_CALIBRATION,
-    budget: agent.budget,
-  });
-  return total > agent.budget.trigger ? countOrphans(agent, conversation) : 0;
-}
+class Replayer {
+  private readonly conversation: LabConversation;
+  private readonly cache = new RequestCache();
+  private readonly steps: ReplayedStep[] = [];
+  private readonly passes: ReplayedPass[] = [];
+  private readonly summaryCalls: SummaryCall[] = [];
+  private orphans = 0;
+  private readonly session: LabSession;
+  private readonly agent: LabAgent;
+  private readonly facts: SessionFacts;
 
-interface FittedCall {
-  readonly passes: readonly LabPass[];
-  readonly calls: readonly SummaryCall[];
-  readonly exhausted: boolean;
-}
+  constructor(session: LabSession, agent: LabAgent, facts: SessionFacts) {
+    this.session = session;
+    this.agent = agent;
+    this.facts = facts;
+    this.conversation = new LabConversation(session, session.label);
+  }
 
-/** The check before the call and, when the request is still over what the model accepts, the forced pass that follows the provider's refusal. */
-async function fitForCall(agent: LabAgent, conversation: LabConversation, turnId: string): Promise<FittedCall> {
-  const checked = await fitContext(agent, conversation, { turnId, forced: null });
-  const passes = checked.kind === 'fits' && checked.pass !== null ? [checked.pass] : [];
-  if (checked.kind === 'exhausted') return { passes, calls: checked.calls, exhausted: true };
-  if (checked.tokens <= largestInput(agent)) return { passes, calls: checked.calls, exhausted: false };
-  const forced = await fitContext(agent, conversation, { turnId, forced: 'overflow' });
-  const calls = [...checked.calls, ...forced.calls];
-  if (forced.kind === 'exhausted') return { passes, calls, exhausted: true };
-  return { passes: forced.pass === null ? passes : [...passes, forced.pass], calls, exhausted: false };
+  append(position: number): void {
+    this.conversation.append(position);
+  }
+
+  /** A model call: what a turn does before it, the answer as it was recorded, and what some presets do after a turn's last one. */
+  async call(position: number, entry: LabEntry): Promise<void> {
+    const { agent, conversation } = this;
+    const turnId = conversation.turnId(entry.turn);
+    const exhausted = await this.fitForCall(turnId);
+    const view = this.breakdown();
+    const output = estimateTokens(entry.measurements, NO_CALIBRATION);
+    const cached = this.cache.read(agent, conversation);
+    this.steps.push({ view, cached, output, overflow: view.total > largestInput(agent), exhausted });
+    conversation.append(position);
+    // The recorded usage belongs to another agent's requests; what a provider reports of ours is taken to be the estimate.
+    conversation.report({ input: view.total, output });
+    const isLast = entry.toolCallCount === 0;
+    if (isLast && agent.policy.checkAfterLastStep) await this.fit({ turnId, forced: null, turnIsOver: true });
+  }
+
+  /** The check before the call and, when the request is still over what the model accepts, the forced pass that follows the provider's refusal. */
+  private async fitForCall(turnId: string): Promise<boolean> {
+    const checked = await this.fit({ turnId, forced: null, turnIsOver: false });
+    if (checked.kind === 'exhausted') return true;
+    if (checked.tokens <= largestInput(this.agent)) return false;
+    const forced = await this.fit({ turnId, forced: 'overflow', turnIsOver: false });
+    return forced.kind === 'exhausted';
+  }
+
+  private async fit(wish: Parameters<typeof fitContext>[2]): Promise<FitResult> {
+    const { agent, conversation, facts } = this;
+    // Views between two passes only grow, so the last one before a pass holds every orphan of those before it.
+    const before = this.breakdown().total > agent.budget.trigger ? countOrphans(agent, conversation) : 0;
+    const fitted = await fitContext(agent, conversation, wish);
+    this.summaryCalls.push(...fitted.calls);
+    this.orphans += before;
+    if (fitted.kind === 'exhausted' || fitted.pass === null) return fitted;
+    this.orphans += countOrphans(agent, conversation);
+    const share = shareInView(agent, conversation, facts);
+    this.passes.push({ ...fitted.pass, step: this.steps.length, facts: share.facts, factsInView: share.inView });
+    return fitted;
+  }
+
+  private breakdown(): WindowBreakdown {
+    const { agent, conversation } = this;
+    const calibration = NO_CALIBRATION;
+    return breakdownWindow({ ...conversation.measuredView(agent.fixed), calibration, budget: agent.budget });
+  }
+
+  finish(): Replay {
+    const { session, agent, conversation, steps, passes, summaryCalls } = this;
+    const orphans = this.orphans + countOrphans(agent, conversation);
+    const survival = survivalNow(agent, conversation, this.facts);
+    const money = moneyOf(agent, steps, summaryCalls);
+    return { session, agent, steps, passes, summaryCalls, orphans, survival, money };
+  }
 }
 
 function largestInput({ limits }: LabAgent): number {

@@ -1,5 +1,4 @@
 import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
-import { summaryContent } from '../../context/summary-message.ts';
 import type { EntryOutline } from '../../context/entry.ts';
 import { arrangeView, operationsByEntry } from '../../context/view-arrangement.ts';
 import type { LabAgent } from './lab-agent.ts';
@@ -53,7 +52,7 @@ function piecesOf(agent: LabAgent, conversation: LabConversation): Piece[] {
       ? []
       : [
           {
-            key: JSON.stringify(summaryContent(summary.text)),
+            key: `summary ${summary.compactionId}`,
             tokens: estimateTokens(summary.measurements, NO_CALIBRATION),
           },
         ];

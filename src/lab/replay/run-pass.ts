@@ -1,12 +1,22 @@
 import { composeSummary } from '../../context/compose-summary.ts';
 import { continuationContent } from '../../context/continuation.ts';
-import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
+import { countRequest } from '../../context/count-request.ts';
+import { estimateTokens } from '../../context/estimate.ts';
+import { extendFileLists, renderFileLists, withoutFileLists } from '../../context/file-lists.ts';
+import type { FileLists } from '../../context/file-lists.ts';
 import { judgeCompaction, viewAfterCompaction } from '../../context/judge-compaction.ts';
-import { measureContent } from '../../context/measure.ts';
 import { addMeasurements } from '../../context/measurement-arithmetic.ts';
-import type { CompactionForm, CompactionPlan, PlanInput, PlanPart, PlanResult } from '../../context/plan.ts';
+import type {
+  Calibration,
+  CompactionForm,
+  CompactionPlan,
+  CompactionReason,
+  PlanPart,
+  PlanResult,
+} from '../../context/plan.ts';
 import { planCompaction, weakerForm } from '../../context/plan-compaction.ts';
-import { summaryContent } from '../../context/summary-message.ts';
+import type { CompactionPolicy } from '../../context/policy.ts';
+import { measureSummary, presentationOf } from '../../context/summary-message.ts';
 import { RECALL_OPEN } from '../../tools/names.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation, NewLabSummary } from './lab-conversation.ts';
@@ -15,7 +25,7 @@ import type { PartText, SummaryCall } from './summarize-part.ts';
 
 /** A pass that was committed. */
 export interface LabPass {
-  readonly reason: PlanInput['reason'];
+  readonly reason: CompactionReason;
   readonly form: CompactionForm;
   /** Forms that were tried before it, each with the code of why it did not count. */
   readonly failedForms: readonly { readonly form: CompactionForm; readonly failure: string }[];
@@ -39,45 +49,58 @@ export type FitResult =
   | { readonly kind: 'exhausted'; readonly tokens: number; readonly calls: readonly SummaryCall[] };
 
 /**
- * What `fitContext` of the workflow does before a model call, with the decisions of the activities
- * `compactContext`, `summarize` and `commitCompaction`: fits, or a pass in ever weaker forms.
- * Calibration is that of a model nothing was learned of: the recorded usage belongs to other requests.
+ * What `fitContext` of the workflow does before a model call and, for some presets, after the last
+ * one, with the decisions of the activities `compactContext`, `summarize` and `commitCompaction`:
+ * fits, or a pass in ever weaker forms.
  */
-export async function fitContext(
-  agent: LabAgent,
-  conversation: LabConversation,
-  of: { readonly turnId: string; readonly forced: 'overflow' | null },
-): Promise<FitResult> {
-  const { budget, fixed } = agent;
-  const tokens = tokensNow(agent, conversation);
-  if (of.forced === null && tokens <= budget.trigger) return { kind: 'fits', tokens, pass: null, calls: [] };
-  const reason = of.forced ?? 'threshold';
+export async function fitContext(agent: LabAgent, conversation: LabConversation, wish: FitWish): Promise<FitResult> {
+  const { budget, policy, fixed } = agent;
+  const { turnId, forced, turnIsOver } = wish;
+  const calibration = conversation.calibration(fixed);
+  const request = addMeasurements(conversation.view, fixed);
+  const tokens = estimateTokens(request, calibration);
+  const counted = countRequest({ policy, budget, request, calibration, reported: conversation.reported });
+  const maintained = turnIsOver && policy.reduceAfterTurn ? 'maintenance' : null;
+  const reason = forced ?? (counted.isDue ? 'threshold' : maintained);
+  if (reason === null) return { kind: 'fits', tokens, pass: null, calls: [] };
   const plan = (form?: CompactionForm): PlanResult =>
     planCompaction({
-      policy: agent.policy,
+      policy,
       budget,
-      calibration: NO_CALIBRATION,
+      calibration,
       summarizer: agent.summarizer.limits,
       ...conversation.measuredView(fixed),
-      turnId: of.turnId,
+      turnId,
       reason,
+      counted,
+      turnIsOver,
       ...(form !== undefined && { form }),
     });
   const planned = plan();
-  if (planned.kind === 'planned') return runForms(agent, conversation, { ...of, reason, first: planned.plan, plan });
-  if (planned.kind === 'fits' || (of.forced === null && tokens <= budget.inputBudget)) {
+  if (planned.kind === 'planned') {
+    const first = conversation.open(planned.plan, turnId);
+    return runForms(agent, conversation, { turnId, reason, calibration, first, plan });
+  }
+  if (planned.kind === 'fits' || turnIsOver || (forced === null && tokens <= budget.inputBudget)) {
     return { kind: 'fits', tokens, pass: null, calls: [] };
   }
   return { kind: 'exhausted', tokens, calls: [] };
 }
 
-export function tokensNow({ fixed }: LabAgent, conversation: LabConversation): number {
-  return estimateTokens(addMeasurements(conversation.view, fixed), NO_CALIBRATION);
+interface FitWish {
+  readonly turnId: string;
+  readonly forced: 'overflow' | null;
+  readonly turnIsOver: boolean;
+}
+
+function tokensNow({ fixed }: LabAgent, conversation: LabConversation): number {
+  return estimateTokens(addMeasurements(conversation.view, fixed), conversation.calibration(fixed));
 }
 
 interface FormsToRun {
   readonly turnId: string;
-  readonly reason: PlanInput['reason'];
+  readonly reason: CompactionReason;
+  readonly calibration: Calibration;
   readonly first: CompactionPlan;
   readonly plan: (form: CompactionForm) => PlanResult;
 }
@@ -90,8 +113,8 @@ async function runForms(agent: LabAgent, conversation: LabConversation, run: For
     const written = await writeParts(agent, conversation, plan);
     calls.push(...written.flatMap((part) => part.calls));
     const failure = written.some(({ text }) => text === null) ? 'summary_failed' : null;
-    const summary = failure === null ? summaryOf(written) : null;
-    const verdict = failure ?? judge(agent, conversation, { plan, summary, tokensBefore });
+    const summary = failure === null ? summaryOf(agent, conversation, plan, written) : null;
+    const verdict = failure ?? judge(agent, conversation, { run, plan, summary, tokensBefore });
     if (verdict === 'accepted') {
       const pass = commit(agent, conversation, { run, plan, summary, calls, failedForms, tokensBefore });
       return { kind: 'fits', tokens: tokensNow(agent, conversation), pass, calls };
@@ -127,19 +150,49 @@ async function writeParts(agent: LabAgent, conversation: LabConversation, plan: 
   return written;
 }
 
-function summaryOf(parts: readonly PartText[]): NewLabSummary | null {
+/** The text of all parts, with the lists of files below it; `null` when the plan writes no summary. */
+function summaryOf(
+  { policy }: LabAgent,
+  conversation: LabConversation,
+  plan: CompactionPlan,
+  parts: readonly PartText[],
+): NewLabSummary | null {
   if (parts.length === 0) return null;
-  const { text } = composeSummary(parts.map((part) => ({ kind: part.kind, text: part.text ?? '' })));
-  return { text, measurements: measureContent(summaryContent(text)) };
+  const previous = conversation.summary;
+  const unread = policy.summary.splitTurn === 'separate' ? (previous?.text ?? null) : null;
+  const composed = composeSummary(
+    parts.map((part) => ({ kind: part.kind, text: part.text ?? '' })),
+    unread === null ? null : withoutFileLists(unread),
+  );
+  const files = listFiles(policy, conversation, plan);
+  const lists = policy.summary.fileLists === null ? '' : renderFileLists(files);
+  const text = lists === '' ? composed.text : `${composed.text}\n\n${lists}`;
+  return { text, measurements: measureSummary(text, presentationOf(policy)), files };
+}
+
+/** Files after a pass: those of the summary before, and what calls name that leave the view now. */
+function listFiles({ summary }: CompactionPolicy, conversation: LabConversation, plan: CompactionPlan): FileLists {
+  const earlier = conversation.summary?.files ?? { read: [], modified: [] };
+  const fromSequence = plan.parts.find((part) => part.fromSequence !== undefined)?.fromSequence;
+  const { coveredThroughSequence } = plan;
+  if (summary.fileLists === null || coveredThroughSequence === null || fromSequence === undefined) return earlier;
+  const dropped = conversation.entries.slice(fromSequence - 1, coveredThroughSequence);
+  const answers = dropped.filter((entry) => entry.kind === 'assistant' && (entry.toolCallCount ?? 0) > 0);
+  const calls = answers.flatMap((entry) =>
+    conversation.content(entry).flatMap((part) => (part.type === 'tool_call' ? [part] : [])),
+  );
+  return extendFileLists({ earlier, calls, tools: summary.fileLists });
 }
 
 interface FinishedForm {
+  readonly run: FormsToRun;
   readonly plan: CompactionPlan;
   readonly summary: NewLabSummary | null;
   readonly tokensBefore: number;
 }
 
-function judge(agent: LabAgent, conversation: LabConversation, { plan, summary, tokensBefore }: FinishedForm): string {
+function judge(agent: LabAgent, conversation: LabConversation, form: FinishedForm): string {
+  const { run, plan, summary, tokensBefore } = form;
   const after = viewAfterCompaction(
     conversation.measuredView(agent.fixed),
     plan,
@@ -150,7 +203,7 @@ function judge(agent: LabAgent, conversation: LabConversation, { plan, summary, 
     plan,
     budget: agent.budget,
     tokensBefore,
-    tokensAfter: estimateTokens(after, NO_CALIBRATION),
+    tokensAfter: estimateTokens(after, run.calibration),
     lastForm: weakerForm(plan.form) === null,
   });
 }
@@ -159,7 +212,6 @@ function commit(
   agent: LabAgent,
   conversation: LabConversation,
   of: FinishedForm & {
-    readonly run: FormsToRun;
     readonly calls: readonly SummaryCall[];
     readonly failedForms: LabPass['failedForms'];
   },
@@ -171,7 +223,7 @@ function commit(
     summary,
     fixed: agent.fixed,
     turnId: run.turnId,
-    continuation: plan.continuation ? continuationContent({ recall }) : null,
+    continuation: plan.continuation ? continuationContent(agent.policy.continuationText, { recall }) : null,
   });
   const count = (kind: 'clip' | 'clear' | 'strip'): number =>
     plan.operations.filter((operation) => operation.kind === kind).length;

@@ -4,6 +4,7 @@ import { textOf } from '../../context/content.ts';
 import type { Entry } from '../../context/entry.ts';
 import { NO_CALIBRATION } from '../../context/estimate.ts';
 import { extractiveSummary } from '../../context/extractive-summary.ts';
+import { withoutFileLists } from '../../context/file-lists.ts';
 import { appendMissing, missingFromSummary } from '../../context/must-keep.ts';
 import type { CompactionPlan, PlanPart } from '../../context/plan.ts';
 import { summaryView } from '../../context/summary-request.ts';
@@ -41,7 +42,7 @@ export async function summarizePart(
 ): Promise<PartText> {
   const { plan, part, before } = of;
   const entries = originalsOf(conversation, part);
-  const previous = conversation.summary?.text ?? null;
+  const previous = conversation.summary === null ? null : withoutFileLists(conversation.summary.text);
   if (plan.form === 'extractive_summary') {
     const text = extractiveSummary({
       policy: agent.policy,
@@ -60,7 +61,7 @@ export async function summarizePart(
     partTexts: part.kind === 'merge' ? before.map(({ kind, text }) => ({ kind, text: text ?? '' })) : [],
     focus: null,
     agent: agent.view,
-    turnIsOpen: plan.continuation,
+    turnIsOpen: plan.insideTurn,
     summarizer: agent.summarizer.limits,
     calibration: NO_CALIBRATION,
     shorter: plan.form === 'shorter_summary',
@@ -103,6 +104,7 @@ async function tryOnce(
   }
   const checked = checkSummary({
     policy,
+    kind: part.kind,
     text: textOf(answer.content),
     stopReason: answer.stopReason,
     calledTool: answer.content.some((piece) => piece.type === 'tool_call'),
