@@ -3,6 +3,7 @@ import { EXIT_CODES } from '../src/cli/exit-codes.ts';
 import { interruptible } from '../src/cli/interruption.ts';
 import { startBenchStack } from './bench-stack.ts';
 import { allTargetsMet } from './figures.ts';
+import { estimatesBench } from './estimates/estimates-bench.ts';
 import { describeMachine } from './machine.ts';
 import { parseOptions } from './options.ts';
 import type { BenchOptions } from './options.ts';
@@ -40,6 +41,11 @@ async function bench(options: BenchOptions, signal: AbortSignal): Promise<boolea
 
 async function main(): Promise<void> {
   try {
+    const [name, ...rest] = process.argv.slice(2);
+    if (name === 'estimates') {
+      process.exitCode = await estimatesBench(rest, remark);
+      return;
+    }
     const options = parseOptions(process.argv.slice(2));
     if (options === null) return;
     const { result: met, interrupted } = await interruptible((signal) => bench(options, signal));

@@ -21,6 +21,7 @@ Examples:
   $ npm run bench
   $ npm run bench -- steps throughput --rounds 9
   $ npm run bench -- --check --json
+  $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
 Exit codes:
     0  measured; with --check: every target is met

@@ -1,5 +1,6 @@
 import { budgetFor } from '../context/budget.ts';
-import { calibrate, estimateTokens } from '../context/estimate.ts';
+import { calibrate, observationOf } from '../context/calibrate.ts';
+import { estimateTokens } from '../context/estimate.ts';
 import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measureContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
@@ -151,10 +152,15 @@ async function keep(
   });
   dependencies.reachCrashPoint('callModel:stored');
   if (answer.usage !== undefined) {
-    const reported = answer.usage.input;
-    await updateCalibration(database, snapshot.model, (current) =>
-      calibrate(current, { estimated: estimateTokens(addMeasurements(check.view, check.fixed), current), reported }),
-    );
+    const observation = observationOf({
+      whole: addMeasurements(check.view, check.fixed),
+      reported: answer.usage.input,
+      earlier: check.reported && {
+        reported: check.reported.usage.input,
+        grown: addMeasurements(check.reported.answer, check.reported.since),
+      },
+    });
+    await updateCalibration(database, snapshot.model, (current) => calibrate(current, observation));
   }
   const result = describeAnswer(dependencies, snapshot, stored);
   if (result.kind === 'answered' && result.cut) await tellToGoOn(dependencies, input, stored);

@@ -1,4 +1,4 @@
-import { estimateTokens, rawTokens } from './estimate.ts';
+import { calibratedTokens, estimateTokens, FRAME_TOKENS, rawTokens } from './estimate.ts';
 import type { Measurements } from './measurements.ts';
 import type { Calibration } from './plan.ts';
 
@@ -24,8 +24,11 @@ export function anchoredCalibration(
   request: Measurements,
   report: NewestReport | null,
 ): Calibration {
-  const raw = rawTokens(request);
-  if (report === null || raw < SMALLEST_REQUEST) return calibration;
+  if (report === null || rawTokens(request) < SMALLEST_REQUEST) return calibration;
   const known = report.usage.input + report.usage.output + estimateTokens(report.since, calibration);
-  return { ...calibration, factor: Math.min(LARGEST_FACTOR, Math.max(SMALLEST_FACTOR, known / raw)) };
+  // Text and frames by the same share: which of them the difference comes from, one count does not tell.
+  const share = known / calibratedTokens(request, calibration);
+  const factor = Math.min(LARGEST_FACTOR, Math.max(SMALLEST_FACTOR, calibration.factor * share));
+  const frameTokens = (calibration.frameTokens ?? FRAME_TOKENS * calibration.factor) * (factor / calibration.factor);
+  return { ...calibration, factor, frameTokens };
 }

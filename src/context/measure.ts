@@ -1,4 +1,4 @@
-import type { ContentPart, FilePart, ImagePart } from './content.ts';
+import type { ContentPart, FilePart, ImagePart, ThinkingPart } from './content.ts';
 import { NO_MEASUREMENTS } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
 
@@ -65,8 +65,10 @@ class RunCounter {
   letters = 0;
   private previous = -1;
 
-  add(kind: number): void {
+  /** @param merges whether the character is a joiner that follows punctuation */
+  add(kind: number, merges: boolean): void {
     this.length += 1;
+    if (merges) this.letters += 1;
     if (kind === JOINER) return;
     if (kind !== DIGIT) this.letters += 1;
     const previous = this.previous;
@@ -103,6 +105,10 @@ function utf8Bytes(text: string, index: number, code: number): number {
   return 3;
 }
 
+function isSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xe000;
+}
+
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00;
 }
@@ -117,10 +123,15 @@ function flushWhitespace(length: number, isSingleSpace: boolean, counts: Mutable
   else counts.whitespaceRuns += length;
 }
 
+/**
+ * Punctuation that follows punctuation (`","`, `});`, `=====`) shares its token, so it counts as letters do;
+ * the halves of an emoji do not.
+ */
 function countText(text: string, counts: Mutable<Measurements>): void {
   const run = new RunCounter();
   let whitespace = 0;
   let onlySpaces = true;
+  let punctuated = false;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     const kind = code < 128 ? (ASCII_CLASS[code] ?? SYMBOL) : wideClass(code);
@@ -129,6 +140,7 @@ function countText(text: string, counts: Mutable<Measurements>): void {
       run.flushInto(counts);
       whitespace += 1;
       onlySpaces &&= kind === SPACE;
+      punctuated = false;
       continue;
     }
     if (whitespace > 0) {
@@ -137,13 +149,15 @@ function countText(text: string, counts: Mutable<Measurements>): void {
       onlySpaces = true;
     }
     if (kind <= JOINER) {
-      run.add(kind);
+      run.add(kind, punctuated && kind === JOINER);
+      punctuated = kind === JOINER;
       continue;
     }
     run.flushInto(counts);
-    if (kind === LETTER) counts.letters += 1;
-    else if (kind === IDEOGRAPH) counts.ideographs += 1;
+    if (kind === IDEOGRAPH) counts.ideographs += 1;
+    else if (kind === LETTER || (punctuated && !isSurrogate(code))) counts.letters += 1;
     else counts.symbols += 1;
+    punctuated = kind === SYMBOL;
   }
   run.flushInto(counts);
   flushWhitespace(whitespace, whitespace === 1 && onlySpaces, counts);
@@ -177,10 +191,16 @@ export function measureText(text: string): Measurements {
 }
 
 /**
+ * Characters of reasoning that is passed on without being shown: encrypted, or in the signature of an
+ * empty text. Counted as letters: six characters of base64 hold about one token of text.
+ */
+function hiddenReasoning({ text, encrypted, signature }: ThinkingPart): number {
+  return (encrypted ?? (text === '' ? (signature ?? '') : '')).length;
+}
+
+/**
  * Counts the content of one entry: its text, its media, and as `frames` one for the entry and one
- * per tool call. Signatures and call ids are not counted: vendors do not charge for the one and the
- * other is part of the frame. Encrypted reasoning counts by its length, as letters: six characters
- * of base64 hold about one token of text.
+ * per tool call. Call ids are part of the frame, and vendors do not charge for the signature of a text.
  */
 export function measureContent(parts: readonly ContentPart[]): Measurements {
   const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS, frames: 1 };
@@ -191,8 +211,8 @@ export function measureContent(parts: readonly ContentPart[]): Measurements {
         break;
       case 'thinking':
         countText(part.text, counts);
-        counts.letters += part.encrypted?.length ?? 0;
-        counts.bytes += part.encrypted?.length ?? 0;
+        counts.letters += hiddenReasoning(part);
+        counts.bytes += hiddenReasoning(part);
         break;
       case 'image':
         countImage(part, counts);

@@ -3,9 +3,12 @@
  * any estimator can be applied to old rows without reading their text.
  */
 export interface Measurements {
-  /** Letters of alphabetic scripts (Latin, Cyrillic, Greek …). UTF-16 code units, as all character counts here. */
+  /**
+   * Letters of alphabetic scripts (Latin, Cyrillic, Greek …), and punctuation right after punctuation, which costs about as
+   * little. UTF-16 code units, as all character counts here.
+   */
   readonly letters: number;
-  /** Digits, punctuation, symbols: the dense part of code and JSON. */
+  /** Digits, punctuation that begins a run, symbols: the dense part of code and JSON. */
   readonly symbols: number;
   /** Spaces that stand alone between words. */
   readonly spaces: number;

@@ -16,7 +16,20 @@ export interface ModelLimits {
  */
 export interface Calibration {
   readonly factor: number;
+  /** Tokens of one frame: of a message or a tool call besides its text. Absent: as assumed for every model, times `factor`. */
+  readonly frameTokens?: number;
   readonly samples: number;
+  /** What factor and frame were computed from; only learning needs it. */
+  readonly lessons?: Lessons;
+}
+
+/** Weighted sums over the reports of a model, each a product of text (uncalibrated tokens), frames and reported tokens. */
+export interface Lessons {
+  readonly textText: number;
+  readonly textFrames: number;
+  readonly framesFrames: number;
+  readonly textReported: number;
+  readonly framesReported: number;
 }
 
 /** The numbers in force for one model and policy, all in tokens. */

@@ -1,7 +1,7 @@
 import { continuationContent } from './continuation.ts';
 import { policyTokens } from './count-request.ts';
 import type { EntryOutline } from './entry.ts';
-import { rawTokens } from './estimate.ts';
+import { calibratedTokens } from './estimate.ts';
 import { groupEntries } from './groups.ts';
 import type { Group } from './groups.ts';
 import { measureContent } from './measure.ts';
@@ -34,7 +34,7 @@ export interface PlanningState {
 export function planningState(input: PlanInput): PlanningState {
   const inForce = operationsByEntry(input.operations);
   const arrangement = arrangeView({ entries: input.entries, summary: input.summary, operations: inForce });
-  const tokensOf = (measurements: Measurements): number => rawTokens(measurements) * input.calibration.factor;
+  const tokensOf = (measurements: Measurements): number => calibratedTokens(measurements, input.calibration);
   const shown = (entries: readonly EntryOutline[]): number => {
     let sum = 0;
     for (const entry of entries) sum += tokensOf(inForceOn(inForce, entry)?.measurements ?? entry.measurements);
@@ -63,7 +63,7 @@ export function planningState(input: PlanInput): PlanningState {
 
 /** Tokens of a measurement by the calibrated estimate, unrounded. */
 export function tokensOf(state: PlanningState, measurements: Measurements): number {
-  return rawTokens(measurements) * state.input.calibration.factor;
+  return calibratedTokens(measurements, state.input.calibration);
 }
 
 /** Tokens of a measurement as the policy counts them, unrounded. */

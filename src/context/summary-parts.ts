@@ -1,5 +1,5 @@
 import type { EntryOutline } from './entry.ts';
-import { rawTokens } from './estimate.ts';
+import { calibratedTokens, rawTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import type { PlanInput, PlanPart } from './plan.ts';
 import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from './summary-request.ts';
@@ -57,7 +57,7 @@ export function summaryParts(
   const frame: RequestFrame = {
     limit: summaryRequestLimit(input.summarizer, plan.maximumOutput),
     overhead: requestOverhead(input),
-    previousTokens: input.summary === null ? 0 : rawTokens(input.summary.measurements) * input.calibration.factor,
+    previousTokens: input.summary === null ? 0 : calibratedTokens(input.summary.measurements, input.calibration),
     maximumOutput: plan.maximumOutput,
   };
   if (input.policy.summary.splitTurn === 'separate') {
@@ -201,7 +201,7 @@ function sizeEntries(input: PlanInput, entries: readonly EntryOutline[]): SizedE
   for (const { measurements } of entries) {
     const hasMedia = measurements.images > 0 || measurements.documentPages > 0;
     const read = hasMedia ? { ...measurements, images: 0, imagePatches: 0, documentPages: 0 } : measurements;
-    tokens[index] = rawTokens(read) * input.calibration.factor + ENTRY_FRAME_TOKENS * (1 + measurements.images);
+    tokens[index] = calibratedTokens(read, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
     index += 1;
   }
   return { entries, tokens };

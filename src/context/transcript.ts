@@ -1,7 +1,7 @@
 import { headOf, tailOf } from './clip.ts';
 import type { ContentPart } from './content.ts';
 import type { Entry } from './entry.ts';
-import { rawTokens } from './estimate.ts';
+import { calibratedTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import { describeMedia, formatCount } from './placeholders.ts';
 import type { Calibration } from './plan.ts';
@@ -35,8 +35,8 @@ export function transcriptText(input: {
   const { limits: kinds } = input;
   const whole = input.entries.flatMap(entryBlocks).map((block) => withinKind(block, kinds));
   const blocks = withinTotal(whole, kinds);
-  const tokens = blocks.map((block) => rawTokens(measureText(block.text)) * input.calibration.factor);
-  const frames = blocks.map((block) => rawTokens(measureText(block.open + block.close)) * input.calibration.factor + 1);
+  const tokens = blocks.map((block) => calibratedTokens(measureText(block.text), input.calibration));
+  const frames = blocks.map((block) => calibratedTokens(measureText(block.open + block.close), input.calibration) + 1);
   const limits = blockLimits(tokens, input.maximumTokens - frames.reduce((sum, frame) => sum + frame, 0));
   return blocks
     .map((block, index) =>

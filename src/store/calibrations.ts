@@ -1,12 +1,24 @@
-import type { Calibration } from '../context/plan.ts';
+import { NO_CALIBRATION } from '../context/estimate.ts';
+import type { Calibration, Lessons } from '../context/plan.ts';
 import type { Database, Queries } from './database.ts';
 import { transaction } from './transaction.ts';
 
 /** What was learned of a model; factor 1 and no samples when nothing was. */
 export async function readCalibration(sql: Queries, model: string): Promise<Calibration> {
-  const [row] = await sql<{ factor: number; samples: number }[]>`
-    select factor, samples from model_calibrations where model = ${model}`;
-  return { factor: row?.factor ?? 1, samples: row?.samples ?? 0 };
+  const [row] = await sql<(CalibrationColumns & { lessons: Lessons | null })[]>`
+    select factor, frame_tokens, samples, lessons from model_calibrations where model = ${model}`;
+  if (row === undefined) return NO_CALIBRATION;
+  return { ...toCalibration(row), ...(row.lessons !== null && { lessons: row.lessons }) };
+}
+
+export interface CalibrationColumns {
+  readonly factor: number;
+  readonly frame_tokens: number | null;
+  readonly samples: number;
+}
+
+export function toCalibration({ factor, frame_tokens: frameTokens, samples }: CalibrationColumns): Calibration {
+  return { factor, samples, ...(frameTokens !== null && { frameTokens }) };
 }
 
 /**
@@ -24,9 +36,12 @@ export async function updateCalibration(
     const learned = learn(await readCalibration(open, model));
     if (learned.samples === 0) return learned;
     await open`
-      insert into model_calibrations (model, factor, samples) values (${model}, ${learned.factor}, ${learned.samples})
+      insert into model_calibrations (model, factor, frame_tokens, samples, lessons)
+      values (${model}, ${learned.factor}, ${learned.frameTokens ?? null}, ${learned.samples},
+        ${learned.lessons === undefined ? null : JSON.stringify(learned.lessons)}::text::json)
       on conflict (model) do update
-      set factor = excluded.factor, samples = excluded.samples, updated_at = holdfast_now()`;
+      set factor = excluded.factor, frame_tokens = excluded.frame_tokens, samples = excluded.samples,
+        lessons = excluded.lessons, updated_at = holdfast_now()`;
     return learned;
   });
 }

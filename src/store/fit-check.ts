@@ -6,6 +6,8 @@ import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { toReportedUsage } from './answers.ts';
 import type { ReportedUsageColumns } from './answers.ts';
+import { toCalibration } from './calibrations.ts';
+import type { CalibrationColumns } from './calibrations.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './errors.ts';
 import { staleEpoch } from './inbox.ts';
@@ -26,10 +28,12 @@ export interface FitCheck {
   readonly modelLimits: ModelLimits;
   readonly policy: CompactionPolicy;
   readonly calibration: Calibration;
-  /** The newest usage that the provider reported since the newest compaction; older usage never counts (R3). */
+  /** The newest usage that the provider reported for this model since the newest compaction; older usage never counts (R3). */
   readonly reported: {
     readonly usage: ReportedUsage;
-    /** Measurements of what came after the answer that reported it. */
+    /** Measurements of the answer that reported it. */
+    readonly answer: Measurements;
+    /** Measurements of what came after it. */
     readonly since: Measurements;
   } | null;
   /** The newest committed compaction, or `null`. */
@@ -40,7 +44,7 @@ export interface FitCheck {
   readonly compactRequested: boolean;
 }
 
-interface FitColumns extends ReportedUsageColumns {
+interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
   readonly epoch: number;
   readonly head_entry_id: string | null;
   readonly head_sequence: number;
@@ -50,8 +54,7 @@ interface FitColumns extends ReportedUsageColumns {
   readonly model: string;
   readonly model_limits: ModelLimits;
   readonly policy: CompactionPolicy;
-  readonly factor: number;
-  readonly samples: number;
+  readonly answer: string | null;
   readonly compaction_id: string | null;
   readonly planned_id: string | null;
   readonly compact_requested: boolean;
@@ -65,8 +68,8 @@ interface FitColumns extends ReportedUsageColumns {
 export async function readFitCheck(sql: Database, turn: TurnReference): Promise<FitCheck> {
   const [row] = await sql<FitColumns[]>`
     select c.epoch, c.head_entry_id, h.sequence as head_sequence, h.sums + c.view_offset as view, t.fixed, t.model,
-      t.model_limits, t.policy, coalesce(k.factor, 1) as factor, coalesce(k.samples, 0) as samples, c.compaction_id,
-      p.id as planned_id, h.sums - u.sums as since, m.input_tokens,
+      t.model_limits, t.policy, coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
+      p.id as planned_id, h.sums - u.sums as since, u.measurements as answer, m.input_tokens,
       m.cache_read_tokens, m.cache_write_tokens, m.output_tokens,
       exists (
         select from messages q
@@ -79,6 +82,8 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     left join entries u on u.id = c.usage_entry_id
     left join model_calls m
       on m.turn_id = u.turn_id and m.call_number = u.call_number and m.attempt = u.model_attempt
+        -- Another model's count says nothing about this one's.
+        and m.model = t.model
     where c.id = ${turn.conversationId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turn.turnId}`);
   if (row.epoch !== turn.epoch) throw staleEpoch(turn, row.epoch);
@@ -94,8 +99,11 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
     model: row.model,
     modelLimits: row.model_limits,
     policy: completePolicy(row.policy),
-    calibration: { factor: row.factor, samples: row.samples },
-    reported: usage === null || row.since === null ? null : { usage, since: parseMeasurements(row.since) },
+    calibration: toCalibration(row),
+    reported:
+      usage === null || row.since === null || row.answer === null
+        ? null
+        : { usage, answer: parseMeasurements(row.answer), since: parseMeasurements(row.since) },
     compactionId: row.compaction_id,
     plannedCompactionId: row.planned_id,
     compactRequested: row.compact_requested,

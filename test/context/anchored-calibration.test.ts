@@ -11,8 +11,12 @@ const request = addMeasurements(before, since);
 test('the estimate of a request is the newest count plus the estimate of what came after it', () => {
   const usage = { input: 9_000, output: 120 };
   const anchored = anchoredCalibration(NO_CALIBRATION, request, { usage, since });
+  const withFrames = { factor: 1.2, frameTokens: 30, samples: 7 };
   const expected = usage.input + usage.output + estimateTokens(since, NO_CALIBRATION);
   expect(Math.abs(estimateTokens(request, anchored) - expected)).toBeLessThanOrEqual(1);
+  const framed = usage.input + usage.output + estimateTokens(since, withFrames);
+  const anchoredFrames = anchoredCalibration(withFrames, request, { usage, since });
+  expect(Math.abs(estimateTokens(request, anchoredFrames) - framed)).toBeLessThanOrEqual(1);
 });
 
 test('R3 without a count since the newest compaction the learned calibration stays', () => {

@@ -17,7 +17,7 @@ const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.string({
 describe('measureText', () => {
   test('tells the classes of characters apart', () => {
     expect(measureText('two words')).toMatchObject({ letters: 8, spaces: 1 });
-    expect(measureText('{"a": 12}')).toMatchObject({ letters: 1, symbols: 7, spaces: 1 });
+    expect(measureText('{"a": 12}')).toMatchObject({ letters: 3, symbols: 5, spaces: 1 });
     expect(measureText('a\n    b')).toMatchObject({ letters: 2, whitespaceRuns: 5, spaces: 0 });
     expect(measureText('Привет')).toMatchObject({ letters: 6, ideographs: 0 });
     expect(measureText('今日はカタカナ한국')).toMatchObject({ letters: 0, ideographs: 9 });
@@ -87,10 +87,17 @@ describe('measureContent', () => {
     expect(measureContent([{ ...file, pages: 0, data: 'QUJD' }])).toMatchObject({ documentPages: 0, letters: 3 });
   });
 
-  test('encrypted reasoning counts, a signature does not', () => {
+  test('punctuation right after punctuation counts as letters do: it shares a token', () => {
+    expect(measureText('{"a":"b"},{')).toMatchObject({ symbols: 3, letters: 8 });
+    expect(measureText('a == b')).toMatchObject({ symbols: 1, letters: 3 });
+    expect(measureText('😀😀')).toMatchObject({ symbols: 4, letters: 0 });
+  });
+
+  test('hidden reasoning counts, encrypted or in the signature of an empty text; the signature of a text does not', () => {
     const thinking = { type: 'thinking', text: 'hm', provider: 'anthropic' } as const;
     expect(measureContent([{ ...thinking, signature: 'x'.repeat(500) }]).letters).toBe(2);
     expect(measureContent([{ ...thinking, text: '', encrypted: 'x'.repeat(500) }]).letters).toBe(500);
+    expect(measureContent([{ ...thinking, text: '', signature: 'x'.repeat(500) }]).letters).toBe(500);
   });
 
   test('is additive over parts', () => {
