@@ -42,11 +42,14 @@ export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
 
 function parseRecords(text: string): readonly Json[] {
   try {
-    const whole = JSON.parse(text) as Json;
+    const whole: Json = JSON.parse(text);
     return isList(at(whole, 'messages')) ? listAt(whole, 'messages') : [whole];
   } catch {
     // More than one value: JSON lines.
-    return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line) as Json]));
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line): Json => JSON.parse(line));
   }
 }
 
