@@ -1,6 +1,6 @@
 import type { NewestReport } from './anchored-calibration.ts';
 import { isEnabled } from './budget.ts';
-import { NO_CALIBRATION, rawTokens } from './estimate.ts';
+import { calibratedTokens, NO_CALIBRATION } from './estimate.ts';
 import { characterCount } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
 import type { Budget, Calibration, CountedRequest } from './plan.ts';
@@ -12,7 +12,7 @@ export function policyTokens(
   measurements: Measurements,
   calibration: Calibration,
 ): number {
-  if (counting === 'calibrated') return rawTokens(measurements) * calibration.factor;
+  if (counting === 'calibrated') return calibratedTokens(measurements, calibration);
   const { charactersPerToken, imageCharacters } = counting;
   const images = imageCharacters === null ? 0 : measurements.images * imageCharacters;
   const patches = imageCharacters === null ? measurements.imagePatches : 0;
@@ -33,7 +33,7 @@ export function countRequest(input: {
   readonly reported: NewestReport | null;
 }): CountedRequest {
   const { policy, budget, request, calibration } = input;
-  const calibrated = rawTokens(request) * calibration.factor;
+  const calibrated = calibratedTokens(request, calibration);
   const { tokens, isReported } = countTokens(input);
   const calibratedPerToken = tokens === null || tokens === 0 || isReported ? 1 : calibrated / tokens;
   const isOver = (tokens ?? 0) > budget.trigger || calibrated > budget.inputBudget;
