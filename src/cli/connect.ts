@@ -3,6 +3,9 @@ import type { Configuration } from '../config/configuration.ts';
 import type { Connections } from '../local/stack-file.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 
+/** Any address will do where nobody connects to it. */
+const UNUSED_ADDRESS = 'unused:0';
+
 /** What a command works with. */
 export interface Surroundings {
   readonly configuration: Configuration;
@@ -11,11 +14,16 @@ export interface Surroundings {
 
 /**
  * Addresses from flags, else the environment, else `holdfast.yaml`, else `.holdfast/stack.json` here or above.
- * @throws StackError `HOLDFAST_NOT_STARTED` when none of them names a server
+ * @param options.temporal `false`: Temporal may be unknown, because only Postgres is read. Default: `true`
+ * @throws StackError `stack_not_started` when none of them names a server
  * @throws ConfigurationError naming what is wrong in `holdfast.yaml`
  */
-export async function findSurroundings(flags: ConnectionFlags): Promise<Surroundings> {
+export async function findSurroundings(
+  flags: ConnectionFlags,
+  { temporal = true }: { readonly temporal?: boolean } = {},
+): Promise<Surroundings> {
   return resolveSurroundings({
+    ...(!temporal && { TEMPORAL_ADDRESS: UNUSED_ADDRESS }),
     ...process.env,
     ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }),
     ...(flags.temporalAddress !== undefined && { TEMPORAL_ADDRESS: flags.temporalAddress }),
@@ -26,8 +34,7 @@ export async function findSurroundings(flags: ConnectionFlags): Promise<Surround
 /** The database alone, for a command that needs no Temporal. @throws StackError, ConfigurationError */
 export async function findDatabaseUrl(flags: Pick<ConnectionFlags, 'databaseUrl'>): Promise<string> {
   const { connections } = await resolveSurroundings({
-    // Any address will do: nobody connects to it.
-    TEMPORAL_ADDRESS: 'unused:0',
+    TEMPORAL_ADDRESS: UNUSED_ADDRESS,
     ...process.env,
     ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }),
   });
@@ -56,12 +63,19 @@ async function resolveSurroundings(environment: NodeJS.ProcessEnv): Promise<Surr
   return { configuration, connections };
 }
 
+type Work<Result> = (client: HoldfastClient, surroundings: Surroundings) => Promise<Result>;
+
 /** Opens a client for the time of `work`; closing it waits for doorbells under way. */
-export async function withClient<Result>(
-  flags: ConnectionFlags,
-  work: (client: HoldfastClient, surroundings: Surroundings) => Promise<Result>,
-): Promise<Result> {
-  const surroundings = await findSurroundings(flags);
+export async function withClient<Result>(flags: ConnectionFlags, work: Work<Result>): Promise<Result> {
+  return inSurroundings(await findSurroundings(flags), work);
+}
+
+/** The same for commands that only read: Temporal may be unknown or away. */
+export async function withReader<Result>(flags: ConnectionFlags, work: Work<Result>): Promise<Result> {
+  return inSurroundings(await findSurroundings(flags, { temporal: false }), work);
+}
+
+async function inSurroundings<Result>(surroundings: Surroundings, work: Work<Result>): Promise<Result> {
   const { databaseUrl, temporalAddress, temporalNamespace } = surroundings.connections;
   // Loaded here: it brings Temporal's client, and `holdfast --help` should not wait for it.
   const { createClient } = await import('../client/create-client.ts');
@@ -75,7 +89,7 @@ export async function withClient<Result>(
     ...(process.env['HOLDFAST_TASK_QUEUE'] !== undefined && { taskQueue: process.env['HOLDFAST_TASK_QUEUE'] }),
     onDoorbellFailure: () =>
       process.stderr.write(
-        `warning: Temporal at ${temporalAddress} did not answer. What you sent is stored and is taken when Temporal and a worker run again.\n`,
+        `warning: Temporal at ${temporalAddress} has not answered yet. What you sent is stored; a worker's upkeep finds it within a minute.\n`,
       ),
   });
   try {

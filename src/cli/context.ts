@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -22,7 +22,7 @@ export function contextCommand(): Command {
 
 async function context(reference: string, flags: ConnectionFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const report = await client.getContext(conversationId);
     if (flags.json === true) output.json({ conversationId, context: report });

@@ -36,6 +36,10 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },
   timeout: { next: 'The turn goes on; `npx holdfast watch last` shows it.', exit: 'turnNotCompleted' },
   database_unreachable: { next: DEV, exit: 'unreachable' },
+  database_refused: {
+    next: 'Correct DATABASE_URL, or create the user and the database that it names.',
+    exit: 'unreachable',
+  },
   database_schema: {
     next: 'Run `npx holdfast migrate` with the version of Holdfast that the workers have.',
     exit: 'unreachable',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
@@ -25,7 +25,7 @@ export function entryCommand(): Command {
 
 async function entry(id: string, flags: ConnectionFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const { original, ...opened } = await client.openEntry(id);
     const text = describeContent(opened);
     if (flags.json === true) {

@@ -1,4 +1,6 @@
 import { Command, Option } from 'commander';
+import { ENVIRONMENT_VARIABLES } from '../config/environment.ts';
+import { UsageError } from './usage-error.ts';
 import { describeExitCodes } from './exit-codes.ts';
 
 export interface CommandTexts {
@@ -35,11 +37,30 @@ export interface ConnectionFlags extends JsonOption {
   readonly temporalNamespace?: string;
 }
 
+/** Postgres by a flag. */
+export function databaseUrlOption(): Option {
+  return new Option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)').argParser(
+    formOf('--database-url', 'DATABASE_URL'),
+  );
+}
+
+/** Refuses a flag's value as the variable of that name would be refused. The value is not shown: it may hold a password. */
+function formOf(flag: string, variable: 'DATABASE_URL' | 'TEMPORAL_ADDRESS'): (text: string) => string {
+  const form = ENVIRONMENT_VARIABLES.find(({ name }) => name === variable)?.form;
+  return (text) => {
+    if (form == null || form.pattern.test(text)) return text;
+    throw new UsageError('usage', `The value of ${flag} is not what it takes.`, `Give ${form.words}.`);
+  };
+}
+
 /** Flags that win over the environment and the local stack. */
 export function withConnections(command: Command): Command {
   const servers = [
-    new Option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)'),
-    new Option('--temporal-address <host:port>', 'Temporal (default: TEMPORAL_ADDRESS, else the local stack)'),
+    databaseUrlOption(),
+    new Option(
+      '--temporal-address <host:port>',
+      'Temporal (default: TEMPORAL_ADDRESS, else the local stack)',
+    ).argParser(formOf('--temporal-address', 'TEMPORAL_ADDRESS')),
     new Option('--temporal-namespace <name>', 'namespace (default: TEMPORAL_NAMESPACE, else `default`)'),
   ];
   withJson(command);

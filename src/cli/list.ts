@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -27,7 +27,7 @@ export function listCommand(): Command {
 
 async function list(flags: ListFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversations = await client.listConversations({ limit: flags.limit });
     if (flags.json === true) output.json({ conversations });
     else if (conversations.length === 0) output.line('No conversation yet. Start one: npx holdfast start "<task>"');

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { findDatabaseUrl } from './connect.ts';
-import { holdfastCommand, withJson } from './holdfast-command.ts';
+import { databaseUrlOption, holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { plural } from './render/numbers.ts';
@@ -19,7 +19,7 @@ export function migrateCommand(): Command {
       examples: ['npx holdfast migrate', 'npx holdfast migrate --database-url postgres://holdfast@db/holdfast'],
     }),
   )
-    .option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)')
+    .addOption(databaseUrlOption())
     .action(applyMigrations);
 }
 

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
+import { UsageError } from './usage-error.ts';
 import { passageLines } from './render/passages.ts';
 
 interface RecallFlags extends ConnectionFlags {
@@ -33,8 +34,10 @@ export function recallCommand(): Command {
 }
 
 async function recall(reference: string, query: string, flags: RecallFlags): Promise<void> {
+  if (query.trim() === '')
+    throw new UsageError('usage', 'The query is empty.', 'Give words, a phrase, an identifier or a path.');
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const passages = await client.searchMemory({ conversationId, query, limit: flags.limit });
     const { style } = output;

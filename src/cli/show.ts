@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
@@ -32,7 +32,7 @@ export function showCommand(): Command {
 
 async function show(reference: string, flags: ShowFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const conversation = await client.getConversation(conversationId);
     // Sequences have no gaps: the newest entries are those after the rest.

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -28,7 +28,7 @@ export function summariesCommand(): Command {
 
 async function summaries(reference: string, query: string | undefined, flags: SummariesFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const found = await client.listSummaries({ conversationId, ...(query !== undefined && { query }) });
     const { style } = output;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Database } from '../store/database.ts';
-import { findSurroundings, withClient } from './connect.ts';
+import { findSurroundings, withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -29,8 +29,8 @@ export function verifyCommand(): Command {
 async function verifyAll(reference: string | undefined, flags: VerifyFlags): Promise<void> {
   const output = openOutput();
   const conversationId =
-    reference === undefined ? undefined : await withClient(flags, (client) => findConversation(client, reference));
-  const { connections } = await findSurroundings(flags);
+    reference === undefined ? undefined : await withReader(flags, (client) => findConversation(client, reference));
+  const { connections } = await findSurroundings(flags, { temporal: flags.histories === true });
   const [{ connectDatabase }, { requireCurrentSchema }, { verify }] = await Promise.all([
     import('../store/database.ts'),
     import('../store/migrate.ts'),

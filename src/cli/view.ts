@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import type { ModelCallAddress } from '../client/types.ts';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
@@ -50,7 +50,7 @@ function readAddress(text: string): ModelCallAddress {
 
 async function view(reference: string, flags: ViewFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const { style } = output;
     if (flags.calls === true) {

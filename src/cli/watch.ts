@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Conversation, HoldfastClient } from '../client/types.ts';
-import { withClient } from './connect.ts';
+import { withReader } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
 import { lastSequenceBefore } from './follow/entry-source.ts';
 import { showTurn } from './follow/show-turn.ts';
@@ -32,7 +32,7 @@ export function watchCommand(): Command {
 
 async function watch(reference: string, flags: WatchFlags): Promise<void> {
   const output = openOutput({ plain: flags.plain === true });
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const conversation = await client.getConversation(conversationId);
     const target = await targetOf(client, conversation);

@@ -12,6 +12,8 @@ export type ClientErrorCode =
   | 'invalid_argument'
   | 'timeout'
   | 'database_unreachable'
+  /** Postgres answered and refused the login: user, password or name of the database. */
+  | 'database_refused'
   | 'database_schema';
 
 /** Thrown by every method of `HoldfastClient`. The message says what happened, with the offending value, and what to do. */
@@ -28,6 +30,13 @@ export class HoldfastClientError extends Error {
 /** Turns what the store or the driver threw into the client's error; an error that is neither is a bug and passes through. */
 export function clientError(error: unknown): unknown {
   if (error instanceof StoreError) return fromStore(error);
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && REFUSED.test(error.code)) {
+    return new HoldfastClientError(
+      'database_refused',
+      `Postgres refuses the login (${error.code}): check user, password and name of the database in its address`,
+      { cause: error },
+    );
+  }
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && UNREACHABLE.test(error.code)) {
     return new HoldfastClientError(
       'database_unreachable',
@@ -38,8 +47,10 @@ export function clientError(error: unknown): unknown {
   return error;
 }
 
-/** Node's and postgres.js's codes for no connection, and the SQLSTATE classes 08, 53, 57P and 28. */
-const UNREACHABLE = /^(?:E[A-Z]+|CONNECT\w*|CONNECTION_\w+|08\w{3}|53\w{3}|57P\w{2}|28\w{3}|3D000)$/u;
+/** Node's and postgres.js's codes for no connection, and the SQLSTATE classes 08, 53 and 57P. */
+const UNREACHABLE = /^(?:E[A-Z]+|CONNECT\w*|CONNECTION_\w+|08\w{3}|53\w{3}|57P\w{2})$/u;
+/** SQLSTATE class 28, and a database that does not exist. */
+const REFUSED = /^(?:28\w{3}|3D000)$/u;
 
 function fromStore(error: StoreError): HoldfastClientError {
   switch (error.code) {

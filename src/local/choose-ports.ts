@@ -48,7 +48,7 @@ export class PortPlan {
    * A port for each service: one that was asked for, else the remembered one when it is free, else the default, else the next
    * free one.
    *
-   * @throws StackError `HOLDFAST_PORT_TAKEN` when a port that was asked for is not free.
+   * @throws StackError `port_taken` when a port that was asked for is not free.
    */
   static async make(preferences: PortPreferences): Promise<PortPlan> {
     const { asked, remembered, isAnyPortGood } = preferences;
@@ -85,7 +85,7 @@ export class PortPlan {
 async function refuseTaken(name: keyof StackPorts, port: number): Promise<void> {
   if (await isPortFree(port)) return;
   throw new StackError(
-    'HOLDFAST_PORT_TAKEN',
+    'port_taken',
     `Port ${port} is taken.`,
     `Choose another ${FLAGS[name]}, or leave it out to have a free one chosen.`,
   );

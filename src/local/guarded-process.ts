@@ -119,7 +119,7 @@ async function takeDownOrphan(processId: number): Promise<void> {
 /**
  * Starts a program that does not outlive this process.
  *
- * @throws StackError `HOLDFAST_SERVICE_FAILED` when it cannot be started at all.
+ * @throws StackError `service_failed` when it cannot be started at all.
  */
 export async function startGuardedProcess(options: GuardedProcessOptions): Promise<GuardedProcess> {
   const stopTimeoutMilliseconds = options.stopTimeoutMilliseconds ?? 5000;
@@ -140,7 +140,7 @@ export async function startGuardedProcess(options: GuardedProcessOptions): Promi
       (error: unknown) => String(error),
     );
     throw new StackError(
-      'HOLDFAST_SERVICE_FAILED',
+      'service_failed',
       `${options.name} could not be started: ${reason}.`,
       `Check that ${options.command} can be run.`,
     );

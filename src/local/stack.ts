@@ -34,7 +34,7 @@ function takeLock(directory: string): Lock {
   if (lock !== null) return lock;
   const holder = lockHolder(path)?.processId ?? null;
   throw new StackError(
-    'HOLDFAST_ALREADY_RUNNING',
+    'stack_already_running',
     `Holdfast already runs here${holder === null ? '' : ` (process ${holder})`}: ${directory} is in use.`,
     'Use it as it is, or stop it with Ctrl-C in its own terminal first.',
   );

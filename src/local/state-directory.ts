@@ -15,16 +15,13 @@ export async function makeDirectory(path: string): Promise<void> {
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOSPC' || code === 'EDQUOT') {
-      throw new StackError(
-        'HOLDFAST_DISK_FULL',
-        `The disk is full: ${path} could not be made.`,
-        'Free at least 1 GB.',
-        { cause: error },
-      );
+      throw new StackError('disk_full', `The disk is full: ${path} could not be made.`, 'Free at least 1 GB.', {
+        cause: error,
+      });
     }
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR') {
       const fix = 'Run in a folder that you may write, or set HOLDFAST_DIRECTORY to one.';
-      throw new StackError('HOLDFAST_NO_PERMISSION', `${path} cannot be made (${code}).`, fix, { cause: error });
+      throw new StackError('no_permission', `${path} cannot be made (${code}).`, fix, { cause: error });
     }
     throw error;
   }
@@ -35,14 +32,14 @@ export async function makeDirectory(path: string): Promise<void> {
  * unprivileged user (a clone in /root), a folder of the system's that the user can reach, named after the state folder.
  *
  * @param remembered where the data of an earlier start lies: it is never abandoned for an empty folder elsewhere.
- * @throws StackError `HOLDFAST_NO_PERMISSION` when the remembered data can no longer be reached.
+ * @throws StackError `no_permission` when the remembered data can no longer be reached.
  */
 export async function postgresDataDirectory(stateDirectory: string, remembered: string | null): Promise<string> {
   const user = await userForPostgres();
   if (remembered !== null && existsSync(join(remembered, 'PG_VERSION'))) {
     if (user === null || canReach(user, dirname(remembered))) return remembered;
     throw new StackError(
-      'HOLDFAST_NO_PERMISSION',
+      'no_permission',
       `The user ${user.name}, as whom Postgres runs, can no longer reach its data in ${remembered}.`,
       `Open the folders above it (chmod o+x), or move the data away to start with an empty database.`,
     );

@@ -6,7 +6,7 @@ import { StackError } from './stack-error.ts';
 /**
  * Path of a Temporal CLI. In a clone set-up has brought one; an installed package has no set-up and brings it here.
  *
- * @throws StackError `HOLDFAST_TEMPORAL_MISSING` with the reasons and what to do.
+ * @throws StackError `temporal_missing` with the reasons and what to do.
  */
 export async function provideTemporalCli(
   environment: NodeJS.ProcessEnv,
@@ -15,7 +15,7 @@ export async function provideTemporalCli(
   const found = findTemporalCli(environment);
   if (found?.source === 'environment' && !isExecutableFile(found.path)) {
     throw new StackError(
-      'HOLDFAST_TEMPORAL_MISSING',
+      'temporal_missing',
       `HOLDFAST_TEMPORAL_CLI names ${found.path}, which is not a program that can be run.`,
       'Correct the path, or unset the variable to have the CLI downloaded.',
     );
@@ -25,6 +25,6 @@ export async function provideTemporalCli(
     return await bringTemporalCliToCache(environment, onProgress);
   } catch (error) {
     if (!(error instanceof SetupFailure)) throw error;
-    throw new StackError('HOLDFAST_TEMPORAL_MISSING', error.message, error.next, { cause: error });
+    throw new StackError('temporal_missing', error.message, error.next, { cause: error });
   }
 }

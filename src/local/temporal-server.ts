@@ -84,7 +84,7 @@ async function isServing(address: string): Promise<boolean> {
 /**
  * Starts the Temporal development server and returns when its namespace `default` can be used.
  *
- * @throws StackError `HOLDFAST_SERVICE_FAILED` when it ends or is not ready in time.
+ * @throws StackError `service_failed` when it ends or is not ready in time.
  */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<LocalTemporal> {
   const { logFile } = options;

@@ -29,7 +29,7 @@ export function findUser(passwd: string, name: string): SystemUser | null {
  * The user that Postgres has to run as: `null` means the current one. Postgres refuses to run as root, and it looks its
  * own uid up by name, so the user has to exist.
  *
- * @throws StackError `HOLDFAST_NO_UNPRIVILEGED_USER` when root runs this on a machine without any of the candidates.
+ * @throws StackError `no_unprivileged_user` when root runs this on a machine without any of the candidates.
  */
 export async function userForPostgres(): Promise<SystemUser | null> {
   if (process.getuid?.() !== 0) return null;
@@ -39,7 +39,7 @@ export async function userForPostgres(): Promise<SystemUser | null> {
     if (user !== null && user.uid !== 0) return user;
   }
   throw new StackError(
-    'HOLDFAST_NO_UNPRIVILEGED_USER',
+    'no_unprivileged_user',
     `Postgres refuses to run as root, and this machine has none of the users ${CANDIDATES.join(', ')}.`,
     'Create one with `useradd --system postgres`, or run Holdfast as another user than root.',
   );

@@ -17,7 +17,7 @@ const POLL_MILLISECONDS = 50;
 /**
  * Polls until the process is ready; stops it when it is not in time, or when it is no longer wanted.
  *
- * @throws StackError `HOLDFAST_SERVICE_FAILED` when the process ends before, or the time is up.
+ * @throws StackError `service_failed` when the process ends before, or the time is up.
  */
 export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
   const { name, process, logFile, timeoutMilliseconds, signal } = options;
@@ -36,7 +36,7 @@ export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
           ? `was not ready after ${timeoutMilliseconds} ms`
           : `ended while starting (exit code ${status})`;
       await process.stop();
-      throw new StackError('HOLDFAST_SERVICE_FAILED', `The ${name} ${ending}.`, `Its last lines are in ${logFile}.`);
+      throw new StackError('service_failed', `The ${name} ${ending}.`, `Its last lines are in ${logFile}.`);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
   }

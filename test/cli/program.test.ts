@@ -40,6 +40,7 @@ describe('help', () => {
         'dev',
         'doctor',
         'entry',
+        'explain-error',
         'list',
         'migrate',
         'recall',
@@ -49,6 +50,8 @@ describe('help', () => {
         'start',
         'stop',
         'summaries',
+        'verify',
+        'view',
         'watch',
         'worker',
       ].toSorted(),
@@ -110,7 +113,7 @@ describe('errors in words', () => {
       'holdfast.yaml',
     ],
     [
-      new StackError('HOLDFAST_NOT_STARTED', 'No database is known.', 'Run `npx holdfast dev`.'),
+      new StackError('stack_not_started', 'No database is known.', 'Run `npx holdfast dev`.'),
       'unreachable',
       'npx holdfast dev',
     ],
@@ -126,9 +129,9 @@ describe('errors in words', () => {
   });
 
   test('the fix of a stack error is the next step, not said twice', () => {
-    const error = new StackError('HOLDFAST_NOT_STARTED', 'No database is known.', 'Run `npx holdfast dev`.');
+    const error = new StackError('stack_not_started', 'No database is known.', 'Run `npx holdfast dev`.');
     expect(errorLines(describeError(error))).toEqual([
-      'error (HOLDFAST_NOT_STARTED): No database is known.',
+      'error (stack_not_started): No database is known.',
       'next: Run `npx holdfast dev`.',
     ]);
   });

@@ -29,7 +29,7 @@ describe('without servers', () => {
   test('a folder without a stack says which command starts one', async () => {
     const { code, stderr } = await runCli(['list'], { directory: empty });
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^error \(HOLDFAST_NOT_STARTED\): .*\nnext: .*npx holdfast dev/u);
+    expect(stderr).toMatch(/^error \(stack_not_started\): .*\nnext: .*npx holdfast dev/u);
   });
 
   test('a Postgres that does not answer is exit code 3, without a stack trace', async () => {

@@ -51,7 +51,7 @@ describe('choosing ports', () => {
     await expect(
       PortPlan.make({ asked: { temporalUi: port }, remembered: {}, isAnyPortGood: true }),
     ).rejects.toMatchObject({
-      code: 'HOLDFAST_PORT_TAKEN',
+      code: 'port_taken',
       message: expect.stringMatching(new RegExp(`Port ${port} is taken.*--ui-port`)),
     });
   });

@@ -149,7 +149,7 @@ describe('holdfast dev', { timeout: 120_000 }, () => {
     const second = startDev();
     expect(await second.exitCode()).toBe(3);
     expect(second.lines.at(-1)?.error).toMatchObject({
-      code: 'HOLDFAST_ALREADY_RUNNING',
+      code: 'stack_already_running',
       message: expect.stringContaining(`process ${first.child.pid}`),
     });
     expect(Object.values(processes).filter(isAlive)).toHaveLength(3);

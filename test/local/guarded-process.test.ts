@@ -145,7 +145,7 @@ describe('a guarded process', () => {
       workingDirectory: join(directory, 'missing'),
     });
     await expect(starting).rejects.toMatchObject({
-      code: 'HOLDFAST_SERVICE_FAILED',
+      code: 'service_failed',
       message: /Postgres could not be started/,
     });
   });

@@ -90,7 +90,7 @@ describe('the embedded Postgres', () => {
     await mkdir(dataDirectory);
     await writeFile(join(dataDirectory, 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toMatchObject({
-      code: 'HOLDFAST_POSTGRES_VERSION',
+      code: 'postgres_version',
       message: /Postgres 17; Holdfast brings 18/,
     });
   });
@@ -99,7 +99,7 @@ describe('the embedded Postgres', () => {
     const first = await start();
     const starting = startPostgres({ dataDirectory: join(directory, 'other'), port: first.port, durable: false });
     await expect(starting).rejects.toMatchObject({
-      code: 'HOLDFAST_POSTGRES_FAILED',
+      code: 'postgres_failed',
       message: new RegExp(`port ${first.port}`),
     });
     await first.stop();

@@ -37,7 +37,7 @@ describe('the stack file', () => {
     'refuses %j with what to do',
     async (text) => {
       await writeFile(join(directory, 'stack.json'), text);
-      expect(() => readStack(directory)).toThrow(expect.objectContaining({ code: 'HOLDFAST_STACK_FILE_INVALID' }));
+      expect(() => readStack(directory)).toThrow(expect.objectContaining({ code: 'stack_file_invalid' }));
       expect(() => readStack(directory)).toThrow('Delete it');
     },
   );

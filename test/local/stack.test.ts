@@ -105,7 +105,7 @@ describe('the local stack', { timeout: 120_000 }, () => {
   test('a second one for the same folder is refused, and the first goes on', async () => {
     const stack = await start(ONLY_POSTGRES);
     await expect(start(ONLY_POSTGRES)).rejects.toMatchObject({
-      code: 'HOLDFAST_ALREADY_RUNNING',
+      code: 'stack_already_running',
       message: expect.stringContaining(`process ${process.pid}`),
     });
     expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
@@ -204,7 +204,7 @@ describe('the local stack', { timeout: 120_000 }, () => {
       workerCommand: ['-e', 'console.error("no agents"); process.exit(3)'],
     });
     await expect(starting).rejects.toMatchObject({
-      code: 'HOLDFAST_SERVICE_FAILED',
+      code: 'service_failed',
       message: expect.stringMatching(/exit code 3.*worker\.log/),
     });
     expect(await readFile(join(directory, 'logs', 'worker.log'), 'utf8')).toContain('no agents');
@@ -223,14 +223,14 @@ describe('the local stack', { timeout: 120_000 }, () => {
     const progress: string[] = [];
     const starting = start({ services: ['temporal'], environment, onProgress: (text) => progress.push(text) });
     await expect(starting).rejects.toMatchObject({
-      code: 'HOLDFAST_TEMPORAL_MISSING',
+      code: 'temporal_missing',
       message: expect.stringMatching(/no Python 3 on PATH[^]*could not be reached/),
       fix: expect.stringContaining('HOLDFAST_TEMPORAL_CLI'),
     });
     expect(progress).toEqual([expect.stringContaining('Downloading the Temporal CLI')]);
     const named = start({ services: ['temporal'], environment: { HOLDFAST_TEMPORAL_CLI: '/nowhere' } });
     await expect(named).rejects.toMatchObject({
-      code: 'HOLDFAST_TEMPORAL_MISSING',
+      code: 'temporal_missing',
       message: expect.stringContaining('/nowhere'),
     });
   });
@@ -238,7 +238,7 @@ describe('the local stack', { timeout: 120_000 }, () => {
   test('a folder that cannot be made is one clear message', async () => {
     await writeFile(join(project, 'file'), '');
     const starting = start({ directory: join(project, 'file', '.holdfast') });
-    await expect(starting).rejects.toMatchObject({ code: 'HOLDFAST_NO_PERMISSION' });
+    await expect(starting).rejects.toMatchObject({ code: 'no_permission' });
   });
 
   test('a port that was asked for is used', async () => {

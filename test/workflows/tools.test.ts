@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
 /** Begin and end of every call, in order. */
@@ -32,6 +34,23 @@ const shared = defineTool({
   },
 });
 
+/** Holds every call until the test lets all of them go. */
+const gate = { held: 0, open: (): void => undefined, opened: Promise.resolve() };
+gate.opened = new Promise((resolve) => {
+  gate.open = resolve;
+});
+
+const held = defineTool({
+  ...shared,
+  name: 'held',
+  description: 'Waits for the others.',
+  run: async ({ name }) => {
+    gate.held += 1;
+    await gate.opened;
+    return { content: `let ${name} go` };
+  },
+});
+
 const exclusive = defineTool({ ...shared, name: 'exclusive', description: 'Runs alone.', exclusive: true });
 
 const noisy = defineTool({
@@ -48,19 +67,24 @@ const noisy = defineTool({
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    tools: [shared, exclusive, noisy],
-    agent: { tools: ['shared', 'exclusive', 'noisy', 'recall_open'] },
+    tools: [shared, held, exclusive, noisy],
+    agent: { tools: ['shared', 'held', 'exclusive', 'noisy', 'recall_open'] },
   });
   await harness.startWorker();
 });
 
 afterAll(() => harness.stop());
 
-test('calls of one answer run at once, at most eight at a time', async () => {
-  mostRunning = 0;
-  await harness.runTask('Call shared with {"name": "$index"} 20 times');
-  expect(mostRunning).toBeGreaterThan(1);
-  expect(mostRunning).toBeLessThanOrEqual(8);
+test('calls of one answer run at once, eight at a time', async () => {
+  const sent = await harness.client.startTask({ task: 'Call held with {"name": "$index"} 20 times' });
+  await waitUntil('eight calls are held', () => gate.held >= 8);
+  const { raw } = await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).describe();
+  const scheduled = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === 'runTool');
+  expect(scheduled).toHaveLength(8);
+  gate.open();
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(turn.outcome).toBe('completed');
+  expect(gate.held).toBe(20);
 });
 
 test('an exclusive tool runs alone and in order', async () => {
