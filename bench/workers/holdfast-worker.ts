@@ -66,6 +66,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     liveDatabase: connectDatabase({ url: databaseUrl, applicationName: 'holdfast-live', maximumConnections: 1 }),
     tools,
     modelClient: createModelClients(configuration.providers),
+    learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: [],
     secrets: [],

@@ -1,6 +1,10 @@
 import { budgetFor } from '../context/budget.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
+import type { ModelLimits } from '../context/plan.ts';
+import { withLearnedWindow } from '../models/learned-window.ts';
+import { parseModelName } from '../models/model-name.ts';
 import { newId } from '../store/ids.ts';
+import { readLearnedWindow } from '../store/learned-windows.ts';
 import * as store from '../store/turns.ts';
 import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -24,7 +28,7 @@ export async function beginTurn(
     {
       closeToolCall,
       snapshotFor: async (agent, settings) => {
-        const snapshot = await dependencies.snapshotFor(agent, settings);
+        const snapshot = await withLearnedWindows(dependencies, await dependencies.snapshotFor(agent, settings));
         const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
         return { snapshot, fixed: fixedMeasurements(snapshot), rules };
       },
@@ -55,6 +59,28 @@ export async function beginTurn(
 function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {
   const { repeatedCalls, compactionsWithoutProgress, continuations } = { ...DEFAULT_LOOP_LIMITS, ...limits };
   return { repeatedCalls, compactionsWithoutProgress, continuations };
+}
+
+/** The limits that servers named in errors count more than those that are known of their models. */
+async function withLearnedWindows(
+  { database, learnedWindows }: ActivityDependencies,
+  snapshot: AgentSnapshot,
+): Promise<AgentSnapshot> {
+  // The name of a model that cannot be run may not even have a provider.
+  if (snapshot.refusal !== undefined) return snapshot;
+  const limitsOf = async (model: string, limits: ModelLimits): Promise<ModelLimits> => {
+    const server = learnedWindows.serverOf(parseModelName(model).provider);
+    return withLearnedWindow(
+      limits,
+      await readLearnedWindow(database, { model, server }, learnedWindows.forgetAfterDays),
+    );
+  };
+  const { model, modelLimits, summarizer } = snapshot;
+  return {
+    ...snapshot,
+    modelLimits: await limitsOf(model, modelLimits),
+    summarizer: { ...summarizer, limits: await limitsOf(summarizer.model, summarizer.limits) },
+  };
 }
 
 /** A turn that went on as a new run: the turn's row names the run that works on it now. */

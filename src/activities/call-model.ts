@@ -4,6 +4,7 @@ import { estimateTokens } from '../context/estimate.ts';
 import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measureContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import type { ModelLimits } from '../context/plan.ts';
 import { RENDERER_VERSION, projectView } from '../context/project-view.ts';
 import type { View } from '../context/view.ts';
 import { costOf } from '../models/cost.ts';
@@ -35,6 +36,8 @@ export interface ModelTry {
   readonly snapshot: AgentSnapshot;
   /** Tokens of the request by the calibrated estimate. */
   readonly estimatedTokens: number;
+  /** The snapshot's, or smaller when an error named a smaller window since. */
+  readonly modelLimits: ModelLimits;
   readonly startedAt: number;
 }
 
@@ -73,6 +76,7 @@ export async function callModel(
     attempt: registered.attempt,
     snapshot,
     estimatedTokens,
+    modelLimits: check.modelLimits,
     startedAt: Date.now(),
   };
   return ask(dependencies, attempt, { view, check, execution });
@@ -86,8 +90,8 @@ async function ask(
   const { input, snapshot, estimatedTokens } = modelTry;
   const { provider, model } = parseModelName(snapshot.model);
   const maximumOutput = maximumOutputFor({
-    limits: snapshot.modelLimits,
-    reserve: budgetFor(snapshot.policy, snapshot.modelLimits).outputReserve,
+    limits: check.modelLimits,
+    reserve: budgetFor(snapshot.policy, check.modelLimits).outputReserve,
     viewTokens: estimatedTokens,
   });
   const live = openLiveText(dependencies.liveDatabase, {
@@ -114,7 +118,7 @@ async function ask(
     provider,
     usage: answer.usage,
     stopReason: answer.stopReason,
-    window: snapshot.modelLimits.window,
+    window: check.modelLimits.window,
     // Before the estimate was checked against this model a difference says nothing about the provider.
     estimatedInput: check.calibration.samples >= 3 ? estimatedTokens : 0,
     maximumOutput,

@@ -22,6 +22,12 @@ export interface ActivityDependencies {
   readonly tools: ToolRegistry;
   /** @throws ConfigurationError when no such provider is configured. */
   readonly modelClient: (provider: string) => ModelClient;
+  readonly learnedWindows: {
+    /** Base address of a provider's server, without credentials. */
+    readonly serverOf: (provider: string) => string;
+    /** Days for which a window that an error named is believed. */
+    readonly forgetAfterDays: number;
+  };
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
   /** Asked in order before a compaction that writes a summary. */

@@ -1,8 +1,12 @@
 import { costOf } from '../models/cost.ts';
+import { windowToLearn, withLearnedWindow } from '../models/learned-window.ts';
 import { ModelCallError } from '../models/model-client.ts';
-import type { ModelAnswer } from '../models/model-client.ts';
+import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
+import { parseModelName } from '../models/model-name.ts';
+import { storeLearnedWindow } from '../store/learned-windows.ts';
 import { recordModelFailure } from '../store/model-calls.ts';
 import type { ModelFailure } from '../store/model-calls.ts';
+import { maskText } from '../tools/secret-mask.ts';
 import type { CallModelResult } from '../turn/activity-values.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { isCancellationError, retryableFailure } from './activity-error.ts';
@@ -28,9 +32,25 @@ export async function afterFailure(
   switch (verdict.kind) {
     case 'overflow':
       await record(dependencies, modelTry, { kind: 'overflow', evidence: verdict.evidence, status });
+      await learnWindow(dependencies, modelTry, verdict);
       return { kind: 'overflow' };
     case 'permanent':
-      await record(dependencies, modelTry, { kind: 'permanent', evidence: verdict.evidence, status });
+      // Of what Holdfast cannot repair the log gets the shape, the user the vendor's words.
+      dependencies.logger.warn(
+        {
+          conversationId: modelTry.input.turn.conversationId,
+          model: modelTry.snapshot.model,
+          status,
+          evidence: verdict.evidence,
+        },
+        'model call refused',
+      );
+      await record(dependencies, modelTry, {
+        kind: 'permanent',
+        evidence: verdict.evidence,
+        status,
+        message: maskText(error.vendorMessage, dependencies.secrets),
+      });
       return { kind: 'failed' };
     case 'retryable': {
       const failures = await record(dependencies, modelTry, { kind: 'retryable', evidence: verdict.evidence, status });
@@ -47,6 +67,23 @@ export async function afterFailure(
       );
     }
   }
+}
+
+/** A smaller window than is known, named by the error, counts from now on. */
+async function learnWindow(
+  { database, learnedWindows }: ActivityDependencies,
+  { input, snapshot, modelLimits, estimatedTokens }: ModelTry,
+  verdict: ErrorVerdict,
+): Promise<void> {
+  const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens });
+  if (tokens === undefined) return;
+  await storeLearnedWindow(database, input.turn, {
+    model: snapshot.model,
+    server: learnedWindows.serverOf(parseModelName(snapshot.model).provider),
+    tokens,
+    evidence: verdict.evidence,
+    limits: withLearnedWindow(modelLimits, tokens),
+  });
 }
 
 /** The provider took an input over the window without an error and dropped part of it: the answer is worth nothing. */
@@ -86,13 +123,15 @@ function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure
 async function record(
   { database }: ActivityDependencies,
   { input, attempt, startedAt }: ModelTry,
-  failure: Pick<ModelFailure, 'kind' | 'evidence'> & Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost'>>,
+  failure: Pick<ModelFailure, 'kind' | 'evidence'> &
+    Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>,
 ): Promise<number> {
   const { failures } = await recordModelFailure(database, {
     turn: input.turn,
     callNumber: input.callNumber,
     attempt,
     status: null,
+    message: null,
     usage: null,
     cost: 0,
     durationMilliseconds: Date.now() - startedAt,

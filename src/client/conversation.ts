@@ -38,7 +38,7 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
     state: row.outcome === null ? 'running' : 'ended',
     outcome: row.outcome,
     reason: row.reason,
-    explanation: row.outcome === null ? null : explainOutcome(row.outcome, row.reason),
+    explanation: row.outcome === null ? null : explainOutcome(row.outcome, row.reason, row.vendorMessage),
     model: row.model,
     steps: row.steps,
     modelCalls: usage.modelCalls,

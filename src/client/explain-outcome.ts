@@ -26,7 +26,11 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** One sentence for a person: what happened, and what can be done next. */
-export function explainOutcome(outcome: TurnOutcome, reason: string | null): string {
+export function explainOutcome(
+  outcome: TurnOutcome,
+  reason: string | null,
+  vendorMessage: string | null = null,
+): string {
   const refusal = reason === null ? undefined : REFUSALS.get(reason);
   if (refusal !== undefined) return refusal;
   switch (outcome) {
@@ -45,12 +49,21 @@ export function explainOutcome(outcome: TurnOutcome, reason: string | null): str
         ? "The provider refused the context as too large twice, the second time after a forced compaction. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
         : "Nothing that may be compacted makes the context fit the window. 'holdfast context' shows what fills it: shorten instructions or tools, or use a model with a larger window, then send a message.";
     case 'model_failed':
+      if (vendorMessage !== null && vendorMessage !== '') return refusedByVendor(vendorMessage);
       return "The model's provider refused or failed every try. 'holdfast show' names the error; mend its cause, then send a message to go on.";
     case 'refused':
       return 'The model or its content filter refused to answer. Rephrase the request in a new message.';
     case 'interrupted':
       return `The turn was interrupted (${reason ?? 'its workflow is gone'}). Everything stored is kept: send a message to go on.`;
   }
+}
+
+/** Characters of the vendor's words in the one sentence. */
+const LONGEST_QUOTE = 500;
+
+function refusedByVendor(message: string): string {
+  const words = message.length <= LONGEST_QUOTE ? message : `${message.slice(0, LONGEST_QUOTE)}…`;
+  return `The model's provider refused the request: "${words}". Mend the cause, then send a message to go on.`;
 }
 
 function completed(reason: string | null): string {

@@ -26,6 +26,8 @@ export interface Configuration {
   /** Model of every agent that names none. */
   readonly defaultModel: string;
   readonly models: Readonly<Record<string, ModelOptions>>;
+  /** Days for which a window that an error named is believed. */
+  readonly forgetWindowsAfterDays: number;
   readonly presets: Presets;
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */
@@ -80,6 +82,12 @@ export function withAgents(configuration: Configuration, agents: readonly AgentD
   // The built-in agent `default` gives way to one from code.
   const kept = configuration.agents.filter((agent) => !seen.has(agent.name));
   return { ...configuration, agents: [...kept, ...agents] };
+}
+
+/** Base address of a provider's server, without credentials; the name for one that is not configured here. */
+export function serverOf(configuration: Pick<Configuration, 'providers'>, name: string): string {
+  const provider = configuration.providers.find((one) => one.name === name);
+  return provider === undefined ? name : provider.baseUrl.replace(/(?<=\/\/)[^/@]*@/, '').replace(/[?#].*$/, '');
 }
 
 /** @throws ConfigurationError saying which variable to set. */

@@ -9,7 +9,7 @@ import type { AgentDefinition } from './definitions.ts';
 import { describeOptionProblems, optionPath, type FoundProblem } from './describe-option-problem.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration, type ConfigurationProblem } from './errors.ts';
-import { configurationOptions, type ConfigurationOptions } from './options.ts';
+import { configurationOptions, FORGET_AFTER_DAYS, type ConfigurationOptions } from './options.ts';
 import { presetsWith, type Presets } from './presets.ts';
 import { providerKeys, resolveProviders } from './providers.ts';
 import { resolveAgent } from './resolve-agent.ts';
@@ -70,6 +70,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     unavailableProviders: unavailable,
     defaultModel,
     models,
+    forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),
     agentOptions: agents,

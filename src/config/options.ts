@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
 
+/** Servers are set up anew, and vendors raise their limits. Days. */
+export const FORGET_AFTER_DAYS = 30;
+
 const positive = z.number().int().positive();
 const price = z.number().nonnegative().nullable().optional();
 
@@ -150,6 +153,20 @@ export const configurationOptions = z.strictObject({
     .record(modelName, modelOptions)
     .optional()
     .meta({ description: 'What to know of a model, by `provider/model`.' }),
+  learnedWindows: z
+    .strictObject({
+      forgetAfterDays: positive
+        .max(3_650)
+        .optional()
+        .meta({
+          description:
+            'How long a window is believed that a server named when it refused a request as too large. Shown by `holdfast models`.',
+          unit: 'days',
+          defaultText: `${FORGET_AFTER_DAYS}`,
+        }),
+    })
+    .optional()
+    .meta({ description: 'Context windows that errors of servers named.' }),
   database: z
     .strictObject({
       url: z

@@ -1,3 +1,4 @@
+import { leaveOutMedia } from './leave-out-media.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from './model-client.ts';
 
 /** A request as it is sent, after what the vendor refused was taken out of it. */
@@ -5,6 +6,8 @@ export interface Attempt {
   readonly request: ModelRequest;
   /** Whether thinking of earlier answers is sent along. */
   readonly thinking: boolean;
+  /** Which images and files are sent along. */
+  readonly media: 'all' | 'newest' | 'none';
 }
 
 /** An answer shorter than this is no repair but a cut: then the view has to shrink. Tokens. */
@@ -12,21 +15,22 @@ const SMALLEST_USEFUL_OUTPUT = 4_096;
 
 /**
  * Makes a call, and once more when the vendor refused it for something that can be left out at no
- * cost to the conversation: a maximum output that does not fit beside the input, or thinking whose
- * proof no longer fits the messages before it. A refusal comes before the first token, so nothing
- * is paid or shown twice. Each repair is made at most once.
+ * cost to the conversation: a maximum output that does not fit beside the input, thinking whose
+ * proof no longer fits the messages before it, or images and files, the older ones first. A refusal
+ * comes before the first token, so nothing is paid or shown twice. Each repair is made at most once.
+ * A request that is too large without any image is told as an overflow, since only its text is left to shrink.
  */
 export async function answerWithRepairs(
   request: ModelRequest,
   call: (attempt: Attempt) => Promise<ModelAnswer>,
 ): Promise<ModelAnswer> {
-  let attempt: Attempt = { request, thinking: true };
+  let attempt: Attempt = { request, thinking: true, media: 'all' };
   for (;;) {
     try {
       return await call(attempt);
     } catch (error) {
       const repaired = error instanceof ModelCallError ? repair(attempt, error) : undefined;
-      if (repaired === undefined) throw error;
+      if (repaired === undefined) throw tooLargeWithoutMedia(error) ?? error;
       attempt = repaired;
     }
   }
@@ -36,10 +40,33 @@ function repair(attempt: Attempt, error: ModelCallError): Attempt | undefined {
   const { verdict } = error;
   if (verdict.kind === 'retryable') return undefined;
   if (verdict.repair === 'drop_thinking') return attempt.thinking ? { ...attempt, thinking: false } : undefined;
+  if (verdict.repair === 'drop_media') return withLessMedia(attempt);
   if (verdict.repair !== 'lower_max_tokens') return undefined;
   const { request } = attempt;
   const fitting = verdict.maximumOutput;
   const useful = Math.min(SMALLEST_USEFUL_OUTPUT, request.maximumOutput / 2);
   if (fitting === undefined || fitting < useful || fitting >= request.maximumOutput) return undefined;
   return { ...attempt, request: { ...request, maximumOutput: Math.floor(fitting) } };
+}
+
+function withLessMedia(attempt: Attempt): Attempt | undefined {
+  const { request, media } = attempt;
+  if (media === 'none') return undefined;
+  const older = media === 'all' ? leaveOutMedia(request.view, true) : undefined;
+  if (older !== undefined) return { ...attempt, media: 'newest', request: { ...request, view: older } };
+  const none = leaveOutMedia(request.view, false);
+  return none === undefined ? undefined : { ...attempt, media: 'none', request: { ...request, view: none } };
+}
+
+function tooLargeWithoutMedia(error: unknown): ModelCallError | undefined {
+  if (!(error instanceof ModelCallError)) return undefined;
+  const { verdict, status, vendorMessage, message } = error;
+  if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media') return undefined;
+  const evidence = `${verdict.evidence}, with no image or file left to leave out`;
+  return new ModelCallError(message, {
+    verdict: { kind: 'overflow', repair: 'compact', evidence },
+    status,
+    vendorMessage,
+    cause: error,
+  });
 }

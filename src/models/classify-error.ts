@@ -20,6 +20,7 @@ function toVerdict(assessment: ErrorAssessment): ErrorVerdict {
       repair: repair === 'lower_max_tokens' ? repair : 'compact',
       ...(actual === undefined ? {} : { actual }),
       ...(limit === undefined ? {} : { limit }),
+      ...(limit === undefined || kind !== 'overflow' ? {} : { window: limit }),
       ...output,
       evidence,
     };

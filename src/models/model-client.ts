@@ -69,6 +69,8 @@ export type ErrorVerdict =
       readonly actual?: number;
       /** Tokens that the provider accepts. */
       readonly limit?: number;
+      /** The limit, when it is the window's: that of a rate is none. */
+      readonly window?: number;
       /** `lower_max_tokens`: the input alone fits; the client has already tried it with less output when that was enough to be useful. */
       readonly repair: 'compact' | 'lower_max_tokens';
       /** Tokens of output that fit beside the input. */

@@ -28,6 +28,8 @@ export interface ModelCallRow {
     readonly kind: ModelFailure['kind'] | 'superseded';
     readonly evidence: string;
     readonly status: number | null;
+    /** The vendor's own words. */
+    readonly message: string | null;
   } | null;
   readonly durationMilliseconds: number | null;
   readonly startedAt: string;
@@ -50,6 +52,7 @@ interface ModelCallColumns extends ReportedUsageColumns {
   readonly failure_kind: ModelFailure['kind'] | 'superseded' | null;
   readonly failure_evidence: string | null;
   readonly failure_status: number | null;
+  readonly failure_message: string | null;
   readonly duration_milliseconds: number | null;
   readonly started_at: Date;
   readonly ended_at: Date | null;
@@ -65,7 +68,7 @@ export async function listModelCalls(
   const rows = await sql<ModelCallColumns[]>`
     select turn_id, call_number, attempt, state, model, head_entry_id, compactions, view_fingerprint,
       renderer_version, estimated_tokens, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-      cost::float8 as cost, stop_reason, failure_kind, failure_evidence, failure_status, duration_milliseconds,
+      cost::float8 as cost, stop_reason, failure_kind, failure_evidence, failure_status, failure_message, duration_milliseconds,
       started_at, ended_at
     from model_calls
     where conversation_id = ${conversationId} ${turnId === undefined ? sql`` : sql`and turn_id = ${turnId}`}
@@ -91,7 +94,12 @@ function toModelCallRow(row: ModelCallColumns): ModelCallRow {
     failure:
       row.failure_kind === null
         ? null
-        : { kind: row.failure_kind, evidence: row.failure_evidence ?? '', status: row.failure_status },
+        : {
+            kind: row.failure_kind,
+            evidence: row.failure_evidence ?? '',
+            status: row.failure_status,
+            message: row.failure_message,
+          },
     durationMilliseconds: row.duration_milliseconds,
     startedAt: isoTime(row.started_at),
     endedAt: isoTimeOrNull(row.ended_at),

@@ -6,7 +6,7 @@ import type { ModelCallReference, StoredAnswer } from './answers.ts';
 import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 import { measurementsText } from './measurement-columns.ts';
-import { plainText } from './stored-text.ts';
+import { jsonText, plainText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import { addUsage } from './usage.ts';
 
@@ -88,6 +88,8 @@ export interface ModelFailure {
   /** Code of the classifier's evidence; never the vendor's words. */
   readonly evidence: string;
   readonly status: number | null;
+  /** The vendor's own words, keys masked; kept for a call that was refused for good. */
+  readonly message: string | null;
   /** Paid although no answer was kept. */
   readonly usage: ReportedUsage | null;
   readonly cost: number | null;
@@ -105,6 +107,7 @@ export async function recordModelFailure(sql: Database, failure: ModelFailure): 
     const { count } = await writer.sql`
       update model_calls set state = 'failed', failure_kind = ${kind},
         failure_evidence = ${plainText(failure.evidence)}, failure_status = ${failure.status},
+        failure_message = ${failure.message === null ? null : jsonText(failure.message)}::text::json,
         ${endColumns(writer.sql, failure)}
       where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt}
         and state = 'registered'`;

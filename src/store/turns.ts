@@ -55,6 +55,8 @@ export interface TurnRow {
   readonly compactions: number;
   /** Requests that the provider found too large. */
   readonly overflows: number;
+  /** What the vendor said of the last call that it refused for good. */
+  readonly vendorMessage: string | null;
   readonly usage: TurnUsage;
 }
 
@@ -76,6 +78,7 @@ interface TurnColumns extends UsageColumns {
   readonly steps: number;
   readonly compactions: number;
   readonly overflows: number;
+  readonly vendor_message: string | null;
 }
 
 function turnColumns(sql: Queries) {
@@ -84,6 +87,8 @@ function turnColumns(sql: Queries) {
     t.cache_write_tokens, t.output_tokens, t.cost, t.calls_of_unknown_cost,
     (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
     (select count(*) from model_calls m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
+    (select m.failure_message from model_calls m where m.turn_id = t.id and m.failure_message is not null
+      order by m.call_number desc, m.attempt desc limit 1) as vendor_message,
     (select count(*) from compactions c where c.turn_id = t.id and c.status = 'committed')::int as compactions`;
 }
 
@@ -104,6 +109,7 @@ function toTurnRow(row: TurnColumns): TurnRow {
     steps: row.steps,
     compactions: row.compactions,
     overflows: row.overflows,
+    vendorMessage: row.vendor_message,
     usage: toTurnUsage(row),
   };
 }

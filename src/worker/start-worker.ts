@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
+import { serverOf } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
 import { connectDatabase } from '../store/database.ts';
@@ -132,6 +133,10 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     liveDatabase,
     tools,
     modelClient: createModelClients(configuration.providers),
+    learnedWindows: {
+      serverOf: (provider) => serverOf(configuration, provider),
+      forgetAfterDays: configuration.forgetWindowsAfterDays,
+    },
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: setup.beforeCompaction,
     secrets,

@@ -48,6 +48,7 @@ function failure(turn: TurnReference, attempt: number, overrides: Partial<ModelF
     kind: 'retryable',
     evidence: 'status_500',
     status: 500,
+    message: null,
     usage: null,
     cost: 0,
     durationMilliseconds: 5,

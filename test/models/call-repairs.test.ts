@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { answerWithRepairs, type Attempt } from '../../src/models/call-repairs.ts';
+import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';
+import type { View } from '../../src/context/view.ts';
+
+const IMAGE = { type: 'image', mediaType: 'image/png', data: 'aGVyb24=', width: 800, height: 600 } as const;
+const ANSWER: ModelAnswer = { content: [{ type: 'text', text: 'done' }], stopReason: 'end' };
+const TOO_LARGE: ErrorVerdict = { kind: 'permanent', repair: 'drop_media', evidence: 'HTTP 413' };
+
+const view = (...images: readonly number[]): View => ({
+  system: '',
+  tools: [],
+  messages: [1, 2, 3].map((number) => ({
+    role: 'user',
+    origin: 'user',
+    content: [{ type: 'text', text: `message ${number}` }, ...(images.includes(number) ? [IMAGE] : [])],
+  })),
+});
+
+/** Refuses until the request holds at most so many images; notes what was sent. */
+function server(accepted: number, verdict: ErrorVerdict = TOO_LARGE) {
+  const sent: Attempt[] = [];
+  const imagesOf = ({ request }: Attempt): number =>
+    request.view.messages.filter(
+      (one) => one.role !== 'tool_results' && one.content.some((part) => part.type === 'image'),
+    ).length;
+  const call = async (attempt: Attempt): Promise<ModelAnswer> => {
+    sent.push(attempt);
+    if (imagesOf(attempt) <= accepted) return ANSWER;
+    throw new ModelCallError('refused', { verdict, status: 413, vendorMessage: '' });
+  };
+  return { call, images: () => sent.map(imagesOf) };
+}
+
+const request = (given: View) => ({ model: 'm', view: given, maximumOutput: 8_000, cacheKey: 'c' });
+
+test('a request that is too large is sent again without its older images, the newest kept', async () => {
+  const { call, images } = server(1);
+  expect(await answerWithRepairs(request(view(1, 2)), call)).toBe(ANSWER);
+  expect(images()).toEqual([2, 1]);
+});
+
+test('the newest image is left out too when that was not enough', async () => {
+  const { call, images } = server(0);
+  expect(await answerWithRepairs(request(view(1, 3)), call)).toBe(ANSWER);
+  expect(images()).toEqual([2, 1, 0]);
+});
+
+test('too large without any image is an overflow: only text is left to shrink', async () => {
+  const { call, images } = server(-1);
+  await expect(answerWithRepairs(request(view(2)), call)).rejects.toMatchObject({
+    verdict: { kind: 'overflow', repair: 'compact' },
+  });
+  expect(images()).toEqual([1, 0]);
+});
+
+test('another refusal leaves the images where they are', async () => {
+  const { call, images } = server(0, { kind: 'permanent', repair: 'stop', evidence: 'HTTP 400' });
+  await expect(answerWithRepairs(request(view(1)), call)).rejects.toMatchObject({ verdict: { repair: 'stop' } });
+  expect(images()).toEqual([1]);
+});

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { windowToLearn, withLearnedWindow } from '../../src/models/learned-window.ts';
+import type { ErrorVerdict } from '../../src/models/model-client.ts';
+
+const known = { window: 200_000, maximumInput: 180_000, maximumOutput: 64_000 };
+const overflow = (given: Partial<Extract<ErrorVerdict, { kind: 'overflow' }>>): ErrorVerdict => ({
+  kind: 'overflow',
+  repair: 'compact',
+  evidence: 'some rule',
+  ...given,
+});
+
+describe('which window an error teaches', () => {
+  test.each([
+    ['a smaller one, counted about as estimated', { actual: 150_000, window: 131_072 }, 131_072],
+    ['a smaller one that is near the estimate', { window: 131_072 }, 131_072],
+    ['much smaller, but counted as estimated', { actual: 140_000, window: 8_192 }, 8_192],
+    ['much smaller and not counted: another number', { window: 8_192 }, undefined],
+    ['counted quite differently: misread', { actual: 9_000, window: 8_192 }, undefined],
+    ['the known one', { window: 200_000 }, undefined],
+    ['an error number', { actual: 140_000, window: 413 }, undefined],
+    ['a limit that is no window', { actual: 140_000, limit: 100_000 }, undefined],
+  ])('%s', (_, given, expected) => {
+    expect(windowToLearn(overflow(given), { known, estimatedInput: 145_000 })).toBe(expected);
+  });
+
+  test('no other failure teaches one', () => {
+    const verdict: ErrorVerdict = { kind: 'permanent', repair: 'lower_max_tokens', maximumOutput: 8_192, evidence: '' };
+    expect(windowToLearn(verdict, { known, estimatedInput: 145_000 })).toBeUndefined();
+  });
+});
+
+test('a learned window caps every limit, and never raises one', () => {
+  expect(withLearnedWindow(known, 32_768)).toEqual({ window: 32_768, maximumInput: 32_768, maximumOutput: 32_768 });
+  expect(withLearnedWindow(known, 1_000_000)).toEqual(known);
+  expect(withLearnedWindow(known, null)).toEqual(known);
+});
