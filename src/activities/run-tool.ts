@@ -9,7 +9,6 @@ import { claimToolCall, reclaimToolCall, storeToolResult } from '../store/tool-c
 import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
 import { resultLimitFor } from '../tools/result-limit.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
 import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';
@@ -166,11 +165,10 @@ function stateOf(outcome: ToolCallOutcome): RunToolResult {
   return { state: outcome === 'not_run' ? 'failed' : outcome };
 }
 
-/** What recall tools see: the conversation they run in, without what recall itself has found before. */
+/** What recall tools see: the conversation they run in. */
 function memoryOf({ database }: ActivityDependencies, conversationId: string): ToolMemory {
   return {
-    search: (query, limit) =>
-      searchMemory(database, { conversationId, query, limit, excludeTools: [RECALL_SEARCH, RECALL_OPEN] }),
+    search: (query, limit) => searchMemory(database, { conversationId, query, limit }),
     open: (id, offset, limit) => openEntry(database, { conversationId, id, offset, limit }),
   };
 }

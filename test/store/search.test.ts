@@ -173,10 +173,11 @@ describe('searchMemory', () => {
 
   it('leaves out results of the tools that search', async () => {
     const turn = await startTurn(sql, 'hello');
-    await answer(sql, turn, 1, { calls: 1 });
-    await finishToolCall(sql, turn, 1, 0, text('narwhal'));
-    expect(await find(turn, 'narwhal', { excludeTools: ['read_file'] })).toEqual([]);
-    expect(await find(turn, 'narwhal', { excludeTools: ['other'] })).toHaveLength(1);
+    const calls = [toolCall(0, 'recall_search', '{"query":"x"}'), toolCall(1, 'grep', '{"pattern":"x"}')];
+    await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), calls));
+    await finishToolCall(sql, turn, 1, 0, text('narwhal found before'));
+    await finishToolCall(sql, turn, 1, 1, text('narwhal in a file'));
+    expect(await texts(turn, 'narwhal')).toEqual(['narwhal in a file']);
   });
 
   it('does not find the question of an earlier search, and keeps the offsets of what stands behind it', async () => {

@@ -1,0 +1,129 @@
+import type { ContentPart } from '../../context/content.ts';
+import type { EntryKind } from '../../context/entry.ts';
+import type { Database, Transaction } from '../database.ts';
+import { entryText, originalText } from '../entry-text.ts';
+import { transaction } from '../transaction.ts';
+import { PassageWriter } from './passage-writer.ts';
+import type { IndexedConversation } from './passage-writer.ts';
+
+/** Entries that one transaction indexes: a search that finds much to do shows progress to others. */
+const BATCH_ENTRIES = 500;
+
+/** The tools that search and open what is indexed here. Their calls and results only repeat it. */
+const RECALL_PREFIX = 'recall_';
+
+/**
+ * Indexes entries and summaries that are not yet; returns how many passages were written. Safe to
+ * run at once from many processes: they wait for each other and find nothing left to do. What was
+ * done stays when it is interrupted.
+ * @param options.signal stops it after the batch that is under way.
+ */
+export async function indexConversation(
+  sql: Database,
+  conversationId: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<{ readonly passages: number }> {
+  let passages = 0;
+  for (;;) {
+    const batch = await transaction(sql, (open) => indexBatch(open, conversationId));
+    passages += batch.passages;
+    if (!batch.more || options.signal?.aborted === true) return { passages };
+  }
+}
+
+interface Progress extends IndexedConversation {
+  readonly through_sequence: number;
+  readonly through_compaction: number;
+}
+
+async function indexBatch(open: Transaction, conversationId: string): Promise<{ passages: number; more: boolean }> {
+  await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
+  const [progress] = await open<Progress[]>`
+    select p.conversation_id as id, p.number, p.through_sequence, p.through_compaction, c.agent
+    from search_progress p join conversations c on c.id = p.conversation_id
+    where p.conversation_id = ${conversationId} for update of p`;
+  if (progress === undefined) return { passages: 0, more: false };
+  const writer = new PassageWriter(open, progress);
+  const entries = await indexEntries(open, writer, progress);
+  const summaries = await indexSummaries(open, writer, progress);
+  const passages = await writer.flush();
+  await open`
+    update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
+    where conversation_id = ${conversationId}`;
+  return { passages, more: entries.more };
+}
+
+interface EntryRow {
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly sequence: number;
+  readonly tool_name: string | null;
+  readonly content: readonly ContentPart[];
+  readonly original_id: string | null;
+  readonly created_at: Date;
+}
+
+async function indexEntries(
+  open: Transaction,
+  writer: PassageWriter,
+  { id: conversationId, through_sequence: after }: Progress,
+): Promise<{ through: number; more: boolean }> {
+  const rows = await open<EntryRow[]>`
+    select id, kind, sequence, tool_name, content, original_id, created_at from entries
+    where conversation_id = ${conversationId} and sequence > ${after} order by sequence limit ${BATCH_ENTRIES}`;
+  for (const row of rows) {
+    if (row.kind === 'compaction' || row.tool_name?.startsWith(RECALL_PREFIX) === true) continue;
+    const texts = row.original_id === null ? [searchedText(row.content)] : originalText(open, row.original_id);
+    await writer.add(
+      {
+        sourceId: row.id,
+        kind: row.kind,
+        sequence: row.sequence,
+        toolName: row.tool_name,
+        createdAt: row.created_at,
+      },
+      texts,
+    );
+  }
+  return { through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };
+}
+
+/**
+ * Without calls of recall: a search must find what it asks for, not the question. Blanks stand in
+ * their place, so that offsets are those of the entry as it is opened.
+ */
+function searchedText(content: readonly ContentPart[]): string {
+  return entryText(content.map((part) => (isRecallCall(part) ? blank(part) : part)));
+}
+
+function isRecallCall(part: ContentPart): boolean {
+  return part.type === 'tool_call' && part.name.startsWith(RECALL_PREFIX);
+}
+
+function blank(part: ContentPart): ContentPart {
+  return { type: 'text', text: ' '.repeat(entryText([part]).length) };
+}
+
+async function indexSummaries(
+  open: Transaction,
+  writer: PassageWriter,
+  { id: conversationId, through_compaction: after }: Progress,
+): Promise<{ through: number }> {
+  const rows = await open<{ id: string; number: number; summary: string | null; finished_at: Date }[]>`
+    select id, number, summary, finished_at from compactions
+    where conversation_id = ${conversationId} and number > ${after} order by number`;
+  for (const { id: sourceId, summary, finished_at: createdAt } of rows) {
+    if (summary === null) continue;
+    await writer.add({ sourceId, kind: 'summary', sequence: null, toolName: null, createdAt }, [summary]);
+  }
+  return { through: rows.at(-1)?.number ?? after };
+}
+
+/** Indexes what is missing of all conversations of an agent, one after another. */
+export async function indexAgent(sql: Database, agent: string): Promise<void> {
+  const behind = await sql<{ id: string }[]>`
+    select c.id from conversations c left join search_progress p on p.conversation_id = c.id
+    where c.agent = ${agent}
+      and (c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0))`;
+  for (const { id } of behind) await indexConversation(sql, id);
+}

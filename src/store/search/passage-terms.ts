@@ -1,0 +1,88 @@
+import { dateTermsOf, timeTermsOf } from './dates.ts';
+import type { Stem } from './stems.ts';
+import type { Word } from './words.ts';
+
+/** Terms that are no words begin with this; no word does. */
+const MARK = '@';
+
+/** Postgres stores no place beyond this (src/include/tsearch/ts_type.h). */
+const LAST_PLACE = 16_383;
+
+/** Term that all passages of a conversation have. */
+export function conversationTerm(number: number): string {
+  return `${MARK}c${number}`;
+}
+
+/** Term that all passages of an agent's conversations have. */
+export function agentTerm(agent: string): string {
+  return `${MARK}agent:${agent
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')
+    .slice(0, 64)}`;
+}
+
+export function isWordTerm(term: string): boolean {
+  return !term.startsWith(MARK);
+}
+
+/** Terms of a passage with the places at which they stand. */
+export type PassageTerms = ReadonlyMap<string, readonly number[]>;
+
+/** Its words by their stems, the dates that it names and the time at which it was written. */
+export function passageTerms(
+  { text, words }: { readonly text: string; readonly words: readonly Word[] },
+  stems: ReadonlyMap<string, Stem>,
+  writtenAt: Date,
+): Map<string, number[]> {
+  const terms = new Map<string, number[]>();
+  for (const { text: word, position } of words) {
+    const term = stems.get(word)?.term ?? word;
+    const places = terms.get(term);
+    if (places === undefined) terms.set(term, [position]);
+    else if (places.at(-1) !== position) places.push(position);
+  }
+  for (const term of [...timeTermsOf(writtenAt), ...dateTermsOf(text, writtenAt)]) terms.set(term, []);
+  return terms;
+}
+
+/** A tsvector as Postgres reads it. */
+export function toVector(terms: PassageTerms): string {
+  const lexemes: string[] = [];
+  for (const [term, places] of terms) {
+    const kept = places.filter((place) => place <= LAST_PLACE);
+    lexemes.push(kept.length === 0 ? quoteTerm(term) : `${quoteTerm(term)}:${kept.join(',')}`);
+  }
+  return lexemes.join(' ');
+}
+
+/** A lexeme as tsvector and tsquery understand it, whatever characters it has. */
+export function quoteTerm(term: string): string {
+  return `'${term.replaceAll(/['\\]/gu, String.raw`$&$&`)}'`;
+}
+
+/** Where a term, as `quoteTerm` gives it, stands in a tsvector as Postgres writes it; `null` when it does not. */
+export function placesOf(vector: string, quoted: string): readonly number[] | null {
+  for (let from = 0; ;) {
+    const found = vector.indexOf(quoted, from);
+    if (found < 0) return null;
+    const end = found + quoted.length;
+    const isWhole =
+      (found === 0 || vector[found - 1] === ' ') &&
+      (end === vector.length || vector[end] === ':' || vector[end] === ' ');
+    if (!isWhole) {
+      from = end;
+      continue;
+    }
+    if (vector[end] !== ':') return [];
+    const stop = vector.indexOf(' ', end);
+    return vector
+      .slice(end + 1, stop < 0 ? undefined : stop)
+      .split(',')
+      .map(Number);
+  }
+}
+
+/** The words of a tsvector as Postgres writes it: the terms that have a place. */
+export function wordTermsOf(vector: string): ReadonlySet<string> {
+  return new Set([...vector.matchAll(/'([^']+)':/gu)].map(([, term = '']) => term));
+}

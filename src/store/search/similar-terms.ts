@@ -1,0 +1,58 @@
+import type { Queries } from '../database.ts';
+import type { QueryTerm } from './query-terms.ts';
+import type { SearchedScope } from './scope.ts';
+import { rarity } from './weigh-terms.ts';
+import type { WeightedTerm } from './weigh-terms.ts';
+
+/** Shorter words are like too many others. Characters. */
+const SHORTEST_WORD = 3;
+/** Below this likeness of letters (pg_trgm's similarity) two words are strangers. */
+const SMALLEST_SIMILARITY = 0.4;
+/** Words that one word may stand for. */
+const MOST_SIMILAR = 5;
+
+/**
+ * Words of the conversation that a word, which it does not have, may be meant for: words that contain
+ * it, and words of like letters where pg_trgm is there. Without it, words that begin with it.
+ */
+export async function similarTerms(
+  sql: Queries,
+  scope: SearchedScope,
+  words: readonly QueryTerm[],
+): Promise<WeightedTerm[]> {
+  const asked = words.filter(({ word, isDate, isStopWord }) => !isDate && !isStopWord && word.length >= SHORTEST_WORD);
+  if (asked.length === 0) return [];
+  const [extension] = await sql`select 1 from pg_extension where extname = 'pg_trgm'`;
+  const found = await Promise.all(
+    asked.map(async (term) => ({ term, like: await lookUp(sql, scope, term, extension !== undefined) })),
+  );
+  return found.flatMap(({ term, like }) => {
+    if (like.length === 0) return [];
+    const passages = Math.min(
+      scope.passages,
+      like.reduce((sum, each) => sum + each.passages, 0),
+    );
+    const weight = rarity(passages, scope.passages) * Math.max(...like.map(({ similarity }) => similarity));
+    return [{ ...term, terms: like.map((each) => each.term), passages, weight, isSimilar: true }];
+  });
+}
+
+async function lookUp(
+  sql: Queries,
+  { numbers }: SearchedScope,
+  { terms, word }: QueryTerm,
+  hasTrigrams: boolean,
+): Promise<{ readonly term: string; readonly passages: number; readonly similarity: number }[]> {
+  // The stem is nearest to what the index holds.
+  const stem = terms.at(-1) ?? word;
+  const escaped = word.replaceAll(/[\\%_]/gu, String.raw`\$&`);
+  const like = hasTrigrams
+    ? sql`select term, greatest(similarity(term, ${stem}), case when term like ${`%${escaped}%`} then 0.7 else 0 end)::float8 as similarity
+        from search_vocabulary where term % ${stem} or term like ${`%${escaped}%`}`
+    : sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`${escaped}%`}`;
+  return sql`
+    select l.term, l.similarity, sum(s.passages)::int as passages
+    from (${like}) as l join search_statistics s on s.term = l.term and s.conversation_number = any(${[...numbers]}::int[])
+    where l.similarity >= ${SMALLEST_SIMILARITY}
+    group by l.term, l.similarity order by l.similarity desc, l.term limit ${MOST_SIMILAR}`;
+}

@@ -1,0 +1,57 @@
+import type { Queries } from '../database.ts';
+import type { QueryTerm } from './query-terms.ts';
+import type { SearchedScope } from './scope.ts';
+
+/** A term of the query with what the index knows of it. */
+export interface WeightedTerm extends QueryTerm {
+  /** Passages in scope that have it, estimated. */
+  readonly passages: number;
+  readonly weight: number;
+  /** It stands for a word that no passage has. */
+  readonly isSimilar: boolean;
+}
+
+/** Of what a rare word counts, a stop word counts this much: "who" is rare in a list of facts and tells nothing. */
+const STOP_WORD_SHARE = 0.15;
+/** A date is named more often than meant: below a word of the same rarity. */
+const DATE_SHARE = 0.6;
+
+/** BM25's weight of a term that n of N passages have. */
+export function rarity(passages: number, total: number): number {
+  return Math.log(1 + (Math.max(0, total - passages) + 0.5) / (passages + 0.5));
+}
+
+/** Weights by the stored statistics; terms that no passage has are left out. */
+export async function weighTerms(
+  sql: Queries,
+  scope: SearchedScope,
+  terms: readonly QueryTerm[],
+): Promise<WeightedTerm[]> {
+  const counts = await countPassages(
+    sql,
+    scope,
+    terms.flatMap((term) => term.terms),
+  );
+  return terms.flatMap((term): WeightedTerm[] => {
+    const passages = Math.min(
+      scope.passages,
+      term.terms.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0),
+    );
+    if (passages === 0) return [];
+    const share = (term.isStopWord ? STOP_WORD_SHARE : 1) * (term.isDate ? DATE_SHARE : 1);
+    return [{ ...term, passages, weight: share * rarity(passages, scope.passages), isSimilar: false }];
+  });
+}
+
+/** How many passages in scope have each term; of a scope of many conversations, from a part of them. */
+export async function countPassages(
+  sql: Queries,
+  { numbers, passages, countedPassages }: SearchedScope,
+  terms: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ term: string; passages: number }[]>`
+    select s.term, sum(s.passages)::int as passages from search_statistics s
+    where s.conversation_number = any(${[...numbers]}::int[]) and s.term = any(${[...terms]}::text[]) group by s.term`;
+  const scale = countedPassages === 0 ? 1 : passages / countedPassages;
+  return new Map(rows.map((row) => [row.term, Math.ceil(row.passages * scale)]));
+}

@@ -1,0 +1,89 @@
+/**
+ * Words of a text for the search index and for queries, by the same rules, so that they meet.
+ * Postgres's own parser keeps `src/store/errors.ts` as one word and finds none in Chinese; here
+ * identifiers also count by their parts, and scripts without spaces by pairs of characters.
+ */
+export interface Word {
+  /** Lower case; accents are kept, because dictionaries need them. */
+  readonly text: string;
+  /** Letters only: a dictionary may find its stem. Identifiers, numbers and pairs of characters stay as they are. */
+  readonly isPlain: boolean;
+  /** Place among the words of the text; the parts of an identifier share that of the whole. */
+  readonly position: number;
+}
+
+/** Characters of a word; longer runs (base64, hashes) count by as many. */
+const LONGEST_WORD = 64;
+
+const WORD = /[\p{L}\p{N}_]+(?:[.\-/:@][\p{L}\p{N}_]+)*/gu;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+/** What stands behind an apostrophe in English is no word: possessives and shortened verbs. */
+const CLITIC = /(?<=\p{L})['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
+/** `fooBarBaz`, `HTTPServer2`: words, capitals in a row, numbers. */
+const IDENTIFIER_PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu;
+const PLAIN = /^[\p{L}\p{M}]+$/u;
+
+/** Words in the order of the text. */
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  let position = 0;
+  const add = (found: string): void => {
+    const lower = found.slice(0, LONGEST_WORD).normalize('NFKC').toLowerCase();
+    words.push({ text: lower, isPlain: PLAIN.test(lower), position });
+  };
+  for (const [piece] of text.replaceAll(CLITIC, '').matchAll(WORD)) {
+    for (const { run, isUnspaced } of byScript(piece)) {
+      if (isUnspaced) {
+        for (const pair of characterPairs(run)) {
+          position += 1;
+          words.push({ text: pair.normalize('NFKC').toLowerCase(), isPlain: false, position });
+        }
+      } else {
+        position += 1;
+        for (const part of withParts(run)) add(part);
+      }
+    }
+  }
+  return words;
+}
+
+/** Stretches with and without spaces between words: `文件.txt` is two. */
+function byScript(piece: string): { readonly run: string; readonly isUnspaced: boolean }[] {
+  const runs: { run: string; isUnspaced: boolean }[] = [];
+  let end = 0;
+  const spaced = (text: string): void => {
+    for (const [run] of text.matchAll(WORD)) runs.push({ run, isUnspaced: false });
+  };
+  for (const found of piece.matchAll(UNSPACED)) {
+    spaced(piece.slice(end, found.index));
+    runs.push({ run: found[0], isUnspaced: true });
+    end = found.index + found[0].length;
+  }
+  spaced(piece.slice(end));
+  return runs;
+}
+
+/** The word itself, then the parts of an identifier or a path. */
+function withParts(word: string): string[] {
+  if (PLAIN.test(word) && !/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return [word];
+  const found = new Set([word]);
+  const parts = word.split(/[^\p{L}\p{N}]+/u).filter((part) => part !== '');
+  if (parts.length > 1) parts.forEach((part) => found.add(part));
+  for (const part of parts) {
+    const pieces = [...part.matchAll(IDENTIFIER_PARTS)].map(([piece]) => piece);
+    if (pieces.length > 1) pieces.forEach((piece) => found.add(piece));
+  }
+  return [...found];
+}
+
+function characterPairs(run: string): string[] {
+  const characters = Array.from(run);
+  if (characters.length === 1) return characters;
+  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
+}
+
+/** Accents off: `café` and `cafe` are one term. */
+export function foldAccents(word: string): string {
+  return /^\p{ASCII}*$/u.test(word) ? word : word.normalize('NFKD').replaceAll(/\p{M}/gu, '');
+}
