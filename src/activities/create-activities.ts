@@ -9,7 +9,7 @@ import { endTurn } from './end-turn.ts';
 import { lookAtInbox, takeMessages } from './inbox.ts';
 import { runTool } from './run-tool.ts';
 import { summarize } from './summarize.ts';
-import { repairLostTurns, ringForWaitingMessages } from './upkeep.ts';
+import { indexFallenBehind, repairLostTurns, ringForWaitingMessages } from './upkeep.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
@@ -32,5 +32,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     endTurn: bind('endTurn', endTurn),
     ringForWaitingMessages: bind<void, void>('ringForWaitingMessages', ringForWaitingMessages),
     repairLostTurns: bind<void, void>('repairLostTurns', repairLostTurns),
+    indexFallenBehind: bind<void, void>('indexFallenBehind', indexFallenBehind),
   };
 }

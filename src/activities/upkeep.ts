@@ -1,12 +1,23 @@
 import { turnWorkflowId } from '../temporal/names.ts';
-import { findOpenTurns, findWaitingConversations, markInterrupted } from '../store/upkeep.ts';
+import { indexConversation } from '../store/search.ts';
+import {
+  findOpenTurns,
+  findUnindexedConversations,
+  findWaitingConversations,
+  markInterrupted,
+} from '../store/upkeep.ts';
 import { closeToolCall } from './close-tool-call.ts';
+import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** Seconds that a row may wait before upkeep takes it for one that nobody rang for. */
 const UNRUNG_AFTER_SECONDS = 5;
 /** Seconds that a turn may be without a sign before Temporal is asked for its workflow. */
 const LOST_AFTER_SECONDS = 30;
+/** Milliseconds that one run of upkeep spends on indexing: the next one is due 10 s after this one. */
+const INDEXING_MILLISECONDS = 6_000;
+/** Conversations that are looked up at a time. */
+const INDEXED_AT_ONCE = 20;
 
 /** Rings for rows whose sender died between writing and ringing. */
 export async function ringForWaitingMessages({ database, ringDoorbell }: ActivityDependencies): Promise<void> {
@@ -21,5 +32,25 @@ export async function repairLostTurns(dependencies: ActivityDependencies): Promi
   for (const { turn } of open) {
     if (await isWorkflowOpen(turnWorkflowId(turn.conversationId))) continue;
     if (await markInterrupted(database, turn, closeToolCall)) await ringDoorbell(turn.conversationId);
+  }
+}
+
+/**
+ * Indexes what was said since the last look, so that a search finds it indexed; what a crash left
+ * behind too. Ends after a while, for what is left there is the next run.
+ */
+export async function indexFallenBehind(
+  { database }: ActivityDependencies,
+  _: void,
+  { signal }: Pick<Execution, 'signal'>,
+): Promise<void> {
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(INDEXING_MILLISECONDS)]);
+  for (;;) {
+    const behind = await findUnindexedConversations(database, { limit: INDEXED_AT_ONCE });
+    for (const { conversationId } of behind) {
+      if (ending.aborted) return;
+      await indexConversation(database, conversationId, { signal: ending });
+    }
+    if (behind.length < INDEXED_AT_ONCE) return;
   }
 }

@@ -13,6 +13,7 @@ import { migrateCommand } from './migrate.ts';
 import { endWhenPipeCloses } from './output.ts';
 import { readVersion } from './package-version.ts';
 import { recallCommand } from './recall.ts';
+import { reindexCommand } from './reindex.ts';
 import { sendCommand } from './send.ts';
 import { showCommand } from './show.ts';
 import { simulatorCommand } from './simulator.ts';
@@ -32,7 +33,7 @@ const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
   ['Models:', [explainErrorCommand]],
   ['Recorded sessions:', [labCommand]],
-  ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, verifyCommand, doctor]],
+  ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor]],
 ];
 
 /** The whole command line, without running it. */

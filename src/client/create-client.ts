@@ -15,7 +15,13 @@ import { describeContext, describeConversation, summarizeTurn, withLastTurn } fr
 import { createDoorbell } from './doorbell.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError, clientError } from './errors.ts';
-import { findPassages, listConversationEntries, listStoredSummaries, openStoredEntry } from './memory.ts';
+import {
+  findPassages,
+  listConversationEntries,
+  listStoredSummaries,
+  openStoredEntry,
+  reindexConversations,
+} from './memory.ts';
 import { waitForEndedTurn } from './outcome.ts';
 import { listPastCalls, rebuildView } from './past-view.ts';
 import type { HoldfastClient, MessageContent, SentMessage, ServedCommand } from './types.ts';
@@ -162,6 +168,7 @@ function readers(database: Database): Readers {
     listEntries: (options) => guarded(() => listConversationEntries(database, options)),
     listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
     searchMemory: (options) => guarded(() => findPassages(database, options)),
+    reindex: (options) => guarded(() => reindexConversations(database, options)),
     openEntry: (id) => guarded(() => openStoredEntry(database, id)),
     getContext: (id) => guarded(() => describeContext(database, id)),
     getView: (options) => guarded(() => rebuildView(database, options)),

@@ -3,6 +3,7 @@ import { readPieces } from '../store/content-pieces.ts';
 import { getEntry, listEntries } from '../store/entries.ts';
 import type { StoredEntry } from '../store/entries.ts';
 import { searchMemory } from '../store/search.ts';
+import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
 import { listSummaries } from '../store/compactions.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { FoundPassage, HoldfastClient, ListedEntry, StoredSummary } from './types.ts';
@@ -67,7 +68,22 @@ export async function listStoredSummaries(
 
 export async function findPassages(database: Database, options: Options<'searchMemory'>): Promise<FoundPassage[]> {
   const found = await searchMemory(database, options);
-  return found.map(({ entryId, kind, createdAt, offset, text }) => ({ entryId, kind, createdAt, offset, text }));
+  return found.map(({ score: _, ...passage }) => passage);
+}
+
+export async function reindexConversations(
+  database: Database,
+  { conversationId, signal }: Options<'reindex'>,
+): Promise<{ conversations: number; passages: number }> {
+  const wanted = conversationId === undefined ? await listIndexable(database) : [conversationId];
+  const done = { conversations: 0, passages: 0 };
+  for (const id of wanted) {
+    if (signal?.aborted === true) break;
+    const { passages } = await reindexConversation(database, id, signal === undefined ? {} : { signal });
+    done.conversations += 1;
+    done.passages += passages;
+  }
+  return done;
 }
 
 function listed(entry: StoredEntry): ListedEntry {

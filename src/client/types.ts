@@ -129,12 +129,26 @@ export interface StoredSummary {
 }
 
 export interface FoundPassage {
+  readonly conversationId: string;
+  /** The entry; the compaction for a summary. */
   readonly entryId: string;
   readonly kind: string;
+  /** Of the entry; `null` for a summary. */
+  readonly sequence: number | null;
   readonly createdAt: string;
+  /** Tool results: the tool, and the path that it was called with if it takes one. */
+  readonly toolName: string | null;
+  readonly path: string | null;
   /** Character offset of the passage in its entry. */
   readonly offset: number;
   readonly text: string;
+  /**
+   * Why it is listed: the query names its id, stands in it as it is, its words do, words like them do,
+   * or it stands beside an entry that has them.
+   */
+  readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
+  /** Words of the query that it has, in lower case. */
+  readonly matched: readonly string[];
 }
 
 /** One row of the timeline. `data` holds ids, names and counts. */
@@ -242,11 +256,29 @@ export interface HoldfastClient {
   }): Promise<ListedEntry[]>;
   /** Oldest first. @param options.query only summaries whose text matches. */
   listSummaries(options: { readonly conversationId: string; readonly query?: string }): Promise<StoredSummary[]>;
+  /**
+   * Ranked passages over everything that a conversation, or all conversations of an agent, ever held:
+   * originals, summaries, notes and tool results, also what compaction took out of the window.
+   */
   searchMemory(options: {
-    readonly conversationId: string;
+    /** Either this or `agent`. */
+    readonly conversationId?: string;
+    readonly agent?: string;
     readonly query: string;
+    /** Default: 10, at most 100. */
     readonly limit?: number;
+    /** Default: all. */
+    readonly kinds?: readonly ('user' | 'assistant' | 'tool_result' | 'note' | 'branch_summary' | 'summary')[];
+    /** ISO time: only what was written at or after. */
+    readonly after?: string;
+    /** ISO time: only what was written before. */
+    readonly before?: string;
   }): Promise<FoundPassage[]>;
+  /** Builds the search index anew, of one conversation or of all. The signal stops it after the batch that is under way. */
+  reindex(options: {
+    readonly conversationId?: string;
+    readonly signal?: AbortSignal;
+  }): Promise<{ readonly conversations: number; readonly passages: number }>;
   /** An entry with its whole original, byte for byte. */
   openEntry(
     entryId: string,

@@ -6,6 +6,7 @@ import type { SearchFilter } from './search/find-candidates.ts';
 import { findByIds } from './search/find-by-id.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
+import { pathsOf } from './search/paths.ts';
 import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
 import type { RankedCandidate } from './search/rank.ts';
@@ -51,7 +52,9 @@ export async function searchMemory(sql: Database, query: MemoryQuery): Promise<F
   const [named, ranked] = await Promise.all([findByIds(sql, scope, text, query), rank(sql, scope, text, query)]);
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
   const rest = arrange(ranked).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
-  return [...named, ...rest].slice(0, limit).map(toFound);
+  const found = [...named, ...rest].slice(0, limit);
+  const paths = await pathsOf(sql, found);
+  return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
 }
 
 async function openScope(sql: Database, { conversationId, agent }: MemoryQuery): Promise<SearchedScope | null> {
@@ -83,13 +86,15 @@ async function rank(sql: Database, scope: SearchedScope, text: string, query: Me
   return rankCandidates({ text, terms, averageWords: scope.averageWords }, candidates);
 }
 
-function toFound(candidate: RankedCandidate): FoundPassage {
+function toFound(candidate: RankedCandidate, path: string | null): FoundPassage {
   return {
     conversationId: candidate.conversationId,
     entryId: candidate.sourceId,
     kind: candidate.kind,
     sequence: candidate.sequence,
     createdAt: isoTime(candidate.createdAt),
+    toolName: candidate.toolName,
+    path,
     offset: candidate.offset,
     text: candidate.text,
     score: candidate.score,

@@ -7,6 +7,9 @@ import { wholeCharacters } from './whole-characters.ts';
 const DEFAULT_PASSAGES = 5;
 const MOST_PASSAGES = 50;
 
+/** Characters of a path, or of the words that were found. */
+const LONGEST_DETAIL = 80;
+
 /** Characters kept free for the lines around the passages. */
 const FRAME_CHARACTERS = 200;
 
@@ -14,7 +17,7 @@ export const recallSearch = defineTool({
   name: RECALL_SEARCH,
   description:
     'Searches everything that was ever said, read or summarized in this conversation, also what no longer is in view. ' +
-    `Returns passages, best first, each under a line with its entry id and offset; ${RECALL_OPEN} shows more of an entry.`,
+    `Returns passages, best first, each under a line with its entry id, where it comes from, its offset and why it was found; ${RECALL_OPEN} shows more of an entry.`,
   input: z.strictObject({
     query: z.string().min(1).describe('Words that stand in what you look for: names, numbers, identifiers.'),
     limit: z
@@ -39,8 +42,14 @@ export const recallSearch = defineTool({
   },
 });
 
-function headOf(passage: RecallPassage): string {
-  return `entry ${passage.entryId} · ${passage.kind} · ${passage.createdAt} · offset ${passage.offset}`;
+function headOf({ entryId, kind, toolName, path, createdAt, offset, match, matched }: RecallPassage): string {
+  const source = [toolName, path === null ? null : clip(path)].filter((each) => each !== null).join(' ');
+  const why = match === 'words' || match === 'similar' ? `${match} ${clip(matched.join(' '))}` : match;
+  return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}`;
+}
+
+function clip(text: string): string {
+  return text.length <= LONGEST_DETAIL ? text : `${wholeCharacters(text.slice(0, LONGEST_DETAIL - 1))}…`;
 }
 
 function excerpt(passage: RecallPassage, characters: number): string {

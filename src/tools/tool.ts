@@ -54,6 +54,13 @@ export interface RecallPassage {
   readonly entryId: string;
   readonly kind: string;
   readonly createdAt: string;
+  /** Tool results: the tool, and the path that it was called with if it takes one. */
+  readonly toolName: string | null;
+  readonly path: string | null;
+  /** Why it was found. */
+  readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
+  /** Words of the query that it has. */
+  readonly matched: readonly string[];
   /** Character offset of the passage in its entry. */
   readonly offset: number;
   readonly text: string;

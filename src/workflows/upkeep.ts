@@ -1,7 +1,7 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
 
-const { ringForWaitingMessages, repairLostTurns } = proxyActivities<Activities>({
+const { ringForWaitingMessages, repairLostTurns, indexFallenBehind } = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
   heartbeatTimeout: '10 seconds',
   retry: { maximumAttempts: 3 },
@@ -9,9 +9,10 @@ const { ringForWaitingMessages, repairLostTurns } = proxyActivities<Activities>(
 
 /**
  * Runs on a schedule. Rows that nobody rang for come first: they are users who wait. Then turns
- * whose workflow Temporal no longer knows.
+ * whose workflow Temporal no longer knows. Then, time-boxed, what search has not indexed yet.
  */
 export async function upkeep(): Promise<void> {
   await ringForWaitingMessages();
   await repairLostTurns();
+  if (patched('index-fallen-behind')) await indexFallenBehind();
 }

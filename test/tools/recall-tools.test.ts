@@ -8,6 +8,10 @@ const passage = (index: number, text: string): RecallPassage => ({
   entryId: `01890a5d-ac96-774b-bcce-${String(index).padStart(12, '0')}`,
   kind: 'tool_result',
   createdAt: '2026-11-22T10:00:00Z',
+  toolName: 'read_file',
+  path: 'src/ports.ts',
+  match: 'words',
+  matched: ['port', 'staging'],
   offset: index * 100,
   text,
 });
@@ -21,8 +25,8 @@ test('recall_search prints each passage under a line with its entry, kind, time 
   const memory = remembering([passage(1, ' the port is 5433 '), passage(2, 'two\nlines')]);
   const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory } });
   expect(text).toBe(
-    'entry 01890a5d-ac96-774b-bcce-000000000001 · tool_result · 2026-11-22T10:00:00Z · offset 100\nthe port is 5433\n\n' +
-      'entry 01890a5d-ac96-774b-bcce-000000000002 · tool_result · 2026-11-22T10:00:00Z · offset 200\ntwo\nlines',
+    'entry 01890a5d-ac96-774b-bcce-000000000001 · tool_result · read_file src/ports.ts · 2026-11-22T10:00:00Z · offset 100 · words port staging\nthe port is 5433\n\n' +
+      'entry 01890a5d-ac96-774b-bcce-000000000002 · tool_result · read_file src/ports.ts · 2026-11-22T10:00:00Z · offset 200 · words port staging\ntwo\nlines',
   );
 });
 

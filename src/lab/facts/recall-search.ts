@@ -1,11 +1,11 @@
 import { entryText } from '../../store/entry-text.ts';
-import { splitPassages } from '../../store/passages.ts';
-import { queryTerms, searchTerms } from '../../store/search-terms.ts';
+import { splitPassages } from '../../store/search/passages.ts';
+import { foldAccents, wordsOf } from '../../store/search/words.ts';
 import type { LabSession } from '../session/lab-session.ts';
 
 /** Passages that `recall_search` shows unless it is asked for more. */
 const PASSAGES = 5;
-/** A term that more passages have counts only when no rarer one is found (`src/store/search.ts`). */
+/** A term that more passages have counts only when no rarer one is found. */
 const COMMON_SHARE = 0.3;
 
 interface PassagePlace {
@@ -14,9 +14,9 @@ interface PassagePlace {
 }
 
 /**
- * `recall_search` over the originals of a session, in memory: the same passages, terms and weights as
- * `src/store/search.ts` gives for entries, read from the product's own functions. It leaves out what
- * that search does when no word is found (likeness of letters), so it finds rather less.
+ * `recall_search` over the originals of a session, in memory: the same passages and words as
+ * `src/store/search.ts` has, weighted by their rarity. It leaves out stems, neighbours and likeness of
+ * letters, so it finds rather less.
  */
 export class RecallSearch {
   private readonly places: PassagePlace[] = [];
@@ -26,7 +26,7 @@ export class RecallSearch {
   /** @param queries all that will be asked: only their terms are indexed, which bounds the index */
   constructor(session: LabSession, queries: readonly string[]) {
     this.session = session;
-    const wanted = new Set(queries.flatMap(queryTerms));
+    const wanted = new Set(queries.flatMap(termsOf));
     for (const position of session.entries.keys()) this.addEntry(position, wanted);
   }
 
@@ -34,7 +34,7 @@ export class RecallSearch {
     for (const [index, passage] of splitPassages(this.textOf(position)).entries()) {
       const number = this.places.length;
       this.places.push({ position, text: () => splitPassages(this.textOf(position))[index]?.text ?? '' });
-      for (const term of searchTerms(passage.text)) {
+      for (const term of termsOf(passage.text)) {
         if (!wanted.has(term)) continue;
         const found = this.postings.get(term);
         if (found === undefined) this.postings.set(term, [number]);
@@ -50,7 +50,7 @@ export class RecallSearch {
   /** Texts of the passages that the search shows, best first. */
   search(query: string): readonly string[] {
     const total = this.places.length;
-    const terms = queryTerms(query).flatMap((term) => {
+    const terms = termsOf(query).flatMap((term) => {
       const passages = this.postings.get(term) ?? [];
       return passages.length === 0 ? [] : [passages];
     });
@@ -70,4 +70,8 @@ export class RecallSearch {
     const [one, other] = [this.places[left]?.position ?? 0, this.places[right]?.position ?? 0];
     return other - one || left - right;
   }
+}
+
+function termsOf(text: string): string[] {
+  return [...new Set(wordsOf(text).map((word) => foldAccents(word.text)))];
 }

@@ -9,11 +9,4 @@ export interface FoundPassage extends RecallPassage {
   /** Of the entry; `null` for a summary. */
   readonly sequence: number | null;
   readonly score: number;
-  /**
-   * Why it is listed: the query names its id, stands in it as it is, its words do, words like them do,
-   * or it stands beside an entry that has them.
-   */
-  readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
-  /** Words of the query that it has. */
-  readonly matched: readonly string[];
 }

@@ -9,8 +9,8 @@ import { stemsOf } from './stems.ts';
 import { wordsOf } from './words.ts';
 import type { Word } from './words.ts';
 
-/** Passages of one statement. */
-const PASSAGES_PER_INSERT = 1_000;
+/** Passages of one statement: cutting more into words would leave the transaction idle for longer than the server allows. */
+const PASSAGES_PER_INSERT = 250;
 /** Characters that are indexed of one original; `recall_open` reads the rest. */
 const INDEXED_CHARACTERS = 4_000_000;
 

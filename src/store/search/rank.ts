@@ -47,7 +47,7 @@ const SUMMARY_FACTOR = 0.7;
 const SHORTEST_PHRASE = 3;
 
 /** Words that must be known before a passage without any of them is listed for what stands beside it. */
-const TERMS_OF_A_QUESTION = 2;
+const WORDS_OF_A_QUESTION = 3;
 
 export interface RankedQuery {
   /** As it was asked, trimmed. */
@@ -68,7 +68,8 @@ export function rankCandidates(query: RankedQuery, candidates: readonly Candidat
   );
   const ranked = measured.map((each) => score(query, each, byPlace));
   // A single word asks for where it stands, a question for its answer.
-  const isQuestion = query.terms.filter(({ isStopWord }) => !isStopWord).length >= TERMS_OF_A_QUESTION;
+  const telling = new Set(query.terms.filter(({ isStopWord }) => !isStopWord).map(({ position }) => position));
+  const isQuestion = telling.size >= WORDS_OF_A_QUESTION;
   return ranked.filter(({ match }) => isQuestion || match !== 'neighbour').toSorted(bestFirst);
 }
 

@@ -12,7 +12,7 @@ export interface WeightedTerm extends QueryTerm {
 }
 
 /** Of what a rare word counts, a stop word counts this much: "who" is rare in a list of facts and tells nothing. */
-const STOP_WORD_SHARE = 0.15;
+const STOP_WORD_SHARE = 0.3;
 /** A date is named more often than meant: below a word of the same rarity. */
 const DATE_SHARE = 0.6;
 
