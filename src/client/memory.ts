@@ -67,8 +67,7 @@ export async function listStoredSummaries(
 }
 
 export async function findPassages(database: Database, options: Options<'searchMemory'>): Promise<FoundPassage[]> {
-  const found = await searchMemory(database, options);
-  return found.map(({ score: _, ...passage }) => passage);
+  return searchMemory(database, options);
 }
 
 export async function reindexConversations(

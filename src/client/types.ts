@@ -149,6 +149,8 @@ export interface FoundPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
   /** Words of the query that it has, in lower case. */
   readonly matched: readonly string[];
+  /** Comparable within one search only. */
+  readonly score: number;
 }
 
 /** One row of the timeline. `data` holds ids, names and counts. */

@@ -18,7 +18,7 @@ import type { WeightedTerm } from './search/weigh-terms.ts';
 import { isoTime, plainText } from './stored-text.ts';
 
 export { indexConversation } from './search/index-conversation.ts';
-export type { FoundPassage, PassageKind } from './search/found-passage.ts';
+export type { FoundPassage } from './search/found-passage.ts';
 
 export interface MemoryQuery extends SearchFilter {
   /** Either a conversation or an agent, whose conversations are all searched. */

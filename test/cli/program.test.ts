@@ -44,6 +44,7 @@ describe('help', () => {
         'list',
         'migrate',
         'recall',
+        'reindex',
         'send',
         'show',
         'simulator',
