@@ -6,7 +6,8 @@ import { searchMemory } from '../store/search.ts';
 import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
 import { listSummaries } from '../store/compactions.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { FoundPassage, HoldfastClient, ListedEntry, StoredSummary } from './types.ts';
+import type { FoundPassage } from './memory-types.ts';
+import type { HoldfastClient, ListedEntry, StoredSummary } from './types.ts';
 
 type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
 

@@ -1,4 +1,4 @@
-import type { FoundPassage } from '../../client/types.ts';
+import type { FoundPassage } from '../../client/memory-types.ts';
 import { formatAge, formatCount } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
