@@ -9,7 +9,6 @@ export type {
   PastCall,
   PastView,
   Conversation,
-  FoundPassage,
   HoldfastClient,
   ListedEntry,
   LiveTextUpdate,
@@ -24,6 +23,7 @@ export type {
   WatchOptions,
   WatchUpdate,
 } from './client/types.ts';
+export type { FoundPassage, MemorySearch } from './client/memory-types.ts';
 export { defineAgent } from './config/define-agent.ts';
 export type { AgentInput } from './config/define-agent.ts';
 export type { AgentDefinition } from './config/definitions.ts';
