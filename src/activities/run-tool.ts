@@ -9,6 +9,7 @@ import { claimToolCall, reclaimToolCall, storeToolResult } from '../store/tool-c
 import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
 import { resultLimitFor } from '../tools/result-limit.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
 import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';

@@ -41,6 +41,7 @@ describe('help', () => {
         'doctor',
         'entry',
         'explain-error',
+        'lab',
         'list',
         'migrate',
         'recall',
