@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { compactCommand } from './compact.ts';
 import { contextCommand } from './context.ts';
+import { costCommand } from './cost.ts';
 import { describeError, errorLines } from './describe-error.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
@@ -10,6 +11,7 @@ import { explainErrorCommand } from './explain-error.ts';
 import { labCommand } from './lab.ts';
 import { listCommand } from './list.ts';
 import { migrateCommand } from './migrate.ts';
+import { modelsCommand } from './models.ts';
 import { endWhenPipeCloses } from './output.ts';
 import { readVersion } from './package-version.ts';
 import { recallCommand } from './recall.ts';
@@ -31,7 +33,7 @@ const doctor = (): Command => doctorCommand().summary('check this machine, with 
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
-  ['Models:', [explainErrorCommand]],
+  ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand]],
   ['Recorded sessions:', [labCommand]],
   ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor]],
 ];

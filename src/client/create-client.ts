@@ -5,7 +5,9 @@ import { StoreError } from '../store/errors.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import { listConversations } from '../store/conversations.ts';
+import { readCosts } from '../store/costs.ts';
 import { newId } from '../store/ids.ts';
+import { listLearnedWindows } from '../store/learned-windows.ts';
 import { acceptMessage } from '../store/messages.ts';
 import type { MessageInput } from '../store/messages.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
@@ -157,6 +159,8 @@ type Readers = Omit<HoldfastClient, keyof ReturnType<typeof senders> | 'watch' |
 function readers(database: Database): Readers {
   return {
     getConversation: (id) => guarded(() => describeConversation(database, id)),
+    listCosts: ({ by, since }) => guarded(() => readCosts(database, { by, since: since ?? null })),
+    listLearnedWindows: ({ days }) => guarded(() => listLearnedWindows(database, days)),
     listConversations: ({ limit, before } = {}) =>
       guarded(async () => {
         const rows = await listConversations(database, {

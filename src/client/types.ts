@@ -3,6 +3,8 @@ import type { ContentPart } from '../context/content.ts';
 import type { EntryKind } from '../context/entry.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
 import type { View } from '../context/view.ts';
+import type { CostGroup, CostRow } from '../store/costs.ts';
+import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 
 /** Text, or text with images and files. */
@@ -253,6 +255,10 @@ export interface HoldfastClient {
   getView(options: { readonly conversationId: string; readonly at?: ModelCallAddress }): Promise<PastView>;
   /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */
   listModelCalls(options: { readonly conversationId: string; readonly limit?: number }): Promise<PastCall[]>;
+  /** What model calls cost, the most expensive group first. @param options.since default: the beginning */
+  listCosts(options: { readonly by: CostGroup; readonly since?: Date }): Promise<CostRow[]>;
+  /** Windows that servers named in errors. @param options.days only those of so many days */
+  listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]>;
   /** Events in order, each once, and live text between them, until the signal aborts. */
   watch(options: WatchOptions): AsyncIterable<WatchUpdate>;
   /** The turn that took the message, once it has ended. @param options.timeoutMilliseconds default: no limit. */

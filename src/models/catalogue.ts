@@ -1,6 +1,6 @@
 import type { ModelLimits } from '../context/plan.ts';
 import type { ModelPrices } from '../turn/agent-snapshot.ts';
-import { BUILT_IN_MODELS } from './built-in-models.ts';
+import { BUILT_IN_MODELS, BUILT_IN_SOURCE } from './built-in-models.ts';
 import { parseModelName } from './model-name.ts';
 
 /** What Holdfast knows of a model. */
@@ -9,6 +9,8 @@ export interface ModelFacts {
   readonly prices: ModelPrices;
   /** False when the numbers are the safe default: the user is told so. */
   readonly known: boolean;
+  /** Where the numbers come from, with their day where they have one. */
+  readonly source: string;
 }
 
 /** What configuration may say of a model; what it leaves out comes from the table. */
@@ -53,6 +55,7 @@ export function modelFacts(name: string, overrides: Readonly<Record<string, Mode
     limits: { window, maximumOutput, ...(maximumInput === undefined ? {} : { maximumInput }) },
     prices: { ...table.prices, ...override.prices },
     known: table.known || override.window !== undefined,
+    source: table.known ? `holdfast.yaml over ${table.source}` : 'holdfast.yaml',
   };
 }
 
@@ -61,9 +64,14 @@ function tableFacts(name: string): ModelFacts {
   const simulated = /^simulator(-chat|-responses)?$/.test(provider) ? SIMULATED_MODEL.exec(model) : null;
   if (simulated !== null && Number(simulated[1]) > 0) {
     const window = Number(simulated[1]) * 1_024;
-    return { limits: { window, maximumOutput: Math.min(8_192, Math.floor(window / 4)) }, prices: FREE, known: true };
+    return {
+      limits: { window, maximumOutput: Math.min(8_192, Math.floor(window / 4)) },
+      prices: FREE,
+      known: true,
+      source: 'simulator',
+    };
   }
   const known = BUILT_IN_MODELS.get(`${provider}/${model}`);
-  if (known !== undefined) return { ...known, known: true };
-  return { limits: SAFE_LIMITS, prices: UNKNOWN_PRICES, known: false };
+  if (known !== undefined) return { ...known, known: true, source: BUILT_IN_SOURCE };
+  return { limits: SAFE_LIMITS, prices: UNKNOWN_PRICES, known: false, source: 'unknown model: safe default' };
 }

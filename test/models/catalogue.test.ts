@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { BUILT_IN_MODELS } from '../../src/models/built-in-models.ts';
 import { modelFacts } from '../../src/models/catalogue.ts';
 import { costOf } from '../../src/models/cost.ts';
 import { maximumOutputFor } from '../../src/models/maximum-output.ts';
@@ -20,6 +21,7 @@ describe('facts', () => {
       limits: { window: 1_000_000, maximumOutput: 128_000 },
       prices: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
       known: true,
+      source: expect.stringMatching(/^\S+ \d+\.\d+\.\d+, \d{4}-\d{2}-\d{2}$/),
     });
     expect(modelFacts('openai/gpt-5.1').limits).toEqual({
       window: 400_000,
@@ -45,9 +47,21 @@ describe('facts', () => {
         limits: { window: 128_000, maximumOutput: 8_192 },
         prices: { input: null, output: null, cacheRead: null, cacheWrite: null },
         known: false,
+        source: 'unknown model: safe default',
       });
     },
   );
+
+  test('no model of the snapshot has a window without room for an answer, nor a price of 0 that means unknown', () => {
+    expect(BUILT_IN_MODELS.size).toBeGreaterThan(1_000);
+    const wrong = [...BUILT_IN_MODELS].filter(([, { limits, prices }]) => {
+      const { window, maximumInput = window, maximumOutput } = limits;
+      const fits = maximumInput <= window && maximumOutput > 0 && maximumOutput <= window;
+      const tiers = [prices, ...(prices.longInput === undefined ? [] : [prices.longInput])];
+      return !fits || tiers.some(({ input, output, cacheRead }) => (input === 0 && output === 0) || cacheRead === 0);
+    });
+    expect(wrong).toEqual([]);
+  });
 
   test('configuration overrides field by field; a window makes a model known', () => {
     const overrides = {

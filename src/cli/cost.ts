@@ -1,0 +1,57 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import type { CostGroup } from '../store/costs.ts';
+import { withReader } from './connect.ts';
+import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { costListLines } from './render/cost-list.ts';
+
+interface CostFlags extends ConnectionFlags {
+  readonly by: CostGroup;
+  readonly since?: Date;
+}
+
+const UNIT_MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** `holdfast cost`: what model calls cost. */
+export function costCommand(): Command {
+  return withConnections(
+    holdfastCommand('cost', {
+      summary: 'add up what model calls cost',
+      description:
+        'Adds up tokens and dollars of all model calls: answers, summaries, and calls that were paid although their answer was not kept. A sum that lacks the price of a call is shown as "unknown", with what is known.',
+      examples: [
+        'npx holdfast cost',
+        'npx holdfast cost --since 7d --by model',
+        'npx holdfast cost --since 2026-11-01',
+      ],
+    }),
+  )
+    .addOption(new Option('--by <group>', 'add up by').choices(['agent', 'model', 'conversation']).default('agent'))
+    .option('--since <time>', 'only calls since a day or time, or within 30m, 12h, 7d, 4w (default: all)', since)
+    .action(cost);
+}
+
+/** @throws InvalidArgumentError naming what is accepted */
+function since(text: string): Date {
+  const [, amount, unit] = /^(\d{1,5})([mhdw])$/.exec(text.trim()) ?? [];
+  if (amount !== undefined) return new Date(Date.now() - Number(amount) * (UNIT_MILLISECONDS[unit ?? ''] ?? 0));
+  const date = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError(
+      'It takes a day like 2026-11-01, a time like 2026-11-01T08:00, or 30m, 12h, 7d, 4w.',
+    );
+  }
+  return date;
+}
+
+async function cost(flags: CostFlags): Promise<void> {
+  const output = openOutput();
+  await withReader(flags, async (client) => {
+    const costs = await client.listCosts({ by: flags.by, ...(flags.since !== undefined && { since: flags.since }) });
+    if (flags.json === true) output.json({ by: flags.by, since: flags.since?.toISOString() ?? null, costs });
+    else if (costs.length === 0) output.line('No model call was paid in this time.');
+    else output.lines(costListLines(costs, { by: flags.by, columns: output.columns(), style: output.style }));
+  });
+}

@@ -1,0 +1,86 @@
+import type { Queries } from './database.ts';
+
+/** What costs are added up by. */
+export type CostGroup = 'agent' | 'model' | 'conversation';
+
+/** Model calls that were paid: answers, summaries, and tries whose answer was not kept. */
+export interface CostRow {
+  /** Name of the agent, `provider/model`, or id of the conversation. */
+  readonly name: string;
+  readonly calls: number;
+  /** Tokens, cached ones included. */
+  readonly input: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly output: number;
+  /** Dollars; `null` when the price of any call is unknown. */
+  readonly cost: number | null;
+  /** Dollars of the calls whose price is known. */
+  readonly knownCost: number;
+  readonly callsOfUnknownCost: number;
+  /** Calls among them whose answer was paid and not kept, and what is known of their cost in dollars. */
+  readonly repeatedCalls: number;
+  readonly repeatedCost: number;
+}
+
+const NAME: Readonly<Record<CostGroup, string>> = {
+  agent: 'agent',
+  model: 'model',
+  conversation: 'conversation_id',
+};
+
+interface CostColumns {
+  readonly name: string;
+  readonly calls: number;
+  readonly input: number;
+  readonly cache_read: number;
+  readonly cache_write: number;
+  readonly output: number;
+  readonly known_cost: number;
+  readonly unknown: number;
+  readonly repeated: number;
+  readonly repeated_cost: number;
+}
+
+/** What model calls cost since a time, the most expensive first. A summary counts at the time of its compaction's turn. */
+export async function readCosts(
+  sql: Queries,
+  { by, since }: { readonly by: CostGroup; readonly since: Date | null },
+): Promise<CostRow[]> {
+  const from = since ?? new Date(0);
+  const rows = await sql<CostColumns[]>`
+    with calls as (
+      select t.agent, m.model, m.conversation_id::text, 1 as calls, coalesce(m.input_tokens, 0) as input,
+        coalesce(m.cache_read_tokens, 0) as cache_read, coalesce(m.cache_write_tokens, 0) as cache_write,
+        coalesce(m.output_tokens, 0) as output, coalesce(m.cost, 0) as cost, (m.cost is null)::int as unknown,
+        (m.entry_id is null)::int as repeated
+      from model_calls m join turns t on t.id = m.turn_id
+      where m.started_at >= ${from} and m.state <> 'registered'
+        and (m.input_tokens is not null or m.cost is distinct from 0)
+      union all
+      select t.agent, coalesce(p.model, t.model), p.conversation_id::text, p.model_calls, p.input_tokens,
+        p.cache_read_tokens, p.cache_write_tokens, p.output_tokens, p.cost, p.calls_of_unknown_cost, 0
+      from compaction_parts p
+      join compactions c on c.id = p.compaction_id
+      join turns t on t.id = c.turn_id
+      where t.begun_at >= ${from} and p.model_calls > 0
+    )
+    select ${sql(NAME[by])} as name, sum(calls)::int as calls, sum(input)::float8 as input,
+      sum(cache_read)::float8 as cache_read, sum(cache_write)::float8 as cache_write, sum(output)::float8 as output,
+      sum(cost)::float8 as known_cost, sum(unknown)::int as unknown, sum(repeated)::int as repeated,
+      coalesce(sum(cost) filter (where repeated = 1), 0)::float8 as repeated_cost
+    from calls group by 1 order by known_cost desc, calls desc, name`;
+  return rows.map((row) => ({
+    name: row.name,
+    calls: row.calls,
+    input: row.input,
+    cacheRead: row.cache_read,
+    cacheWrite: row.cache_write,
+    output: row.output,
+    cost: row.unknown > 0 ? null : row.known_cost,
+    knownCost: row.known_cost,
+    callsOfUnknownCost: row.unknown,
+    repeatedCalls: row.repeated,
+    repeatedCost: row.repeated_cost,
+  }));
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+test('models are found by a part of their name, without a database, each with source and day', async () => {
+  const result = await runCli(['models', 'Anthropic/Claude-Sonnet-5-5']);
+  expect(result.code).toBe(0);
+  expect(result.stdout).toMatch(
+    /^anthropic\/claude-sonnet-5-5 +1,000,000 +1,000,000 +128,000 +2 +10 +0\.1 +2\.5 +\S+ [\d.]+, \d{4}-\d{2}-\d{2}$/m,
+  );
+  expect(result.stderr).toContain('stack_not_started');
+});
+
+test('an unknown price is unknown, never 0, and a second tier of prices has a line of its own', async () => {
+  const result = await runCli(['models', 'openai/gpt-5']);
+  expect(result.stdout).toMatch(/^openai\/gpt-5-pro .* unknown +0 /m);
+  expect(result.stdout).toMatch(/^ {2}input over 272,000 +5 +22\.5 +0\.5 +0$/m);
+});
+
+test('--json gives the facts of a model', async () => {
+  const result = await runCli(['models', 'anthropic/claude-haiku-5-5', '--json']);
+  const { models } = JSON.parse(result.stdout) as { models: unknown[] };
+  expect(models).toContainEqual(
+    expect.objectContaining({
+      name: 'anthropic/claude-haiku-5-5',
+      known: true,
+      learned: [],
+      prices: expect.objectContaining({ longInput: expect.objectContaining({ aboveTokens: 100_000 }) }),
+    }),
+  );
+});
+
+test('a time that cannot be read is refused with what is accepted', async () => {
+  const result = await runCli(['cost', '--since', 'yesterday']);
+  expect(result.code).toBe(2);
+  expect(result.stderr).toContain('2026-11-01');
+});

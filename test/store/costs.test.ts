@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readCosts } from '../../src/store/costs.ts';
+import { recordModelFailure, storeAnswer } from '../../src/store/model-calls.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { answerWith, openTestStore, register, startTurn, text } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+
+let store: TestStore;
+
+beforeAll(async () => {
+  store = await openTestStore();
+});
+afterAll(() => store.close());
+
+/** One answer of 100 tokens of input, 20 of output and this cost. */
+async function answered(turn: TurnReference, callNumber: number, cost: number | null): Promise<void> {
+  const { sql } = store;
+  const registered = await register(sql, turn, callNumber);
+  await storeAnswer(sql, { ...answerWith(turn, callNumber, registered, text('so').content), cost });
+}
+
+test('costs are added up by group, with calls that were paid and not kept, and an unknown price makes the sum unknown', async () => {
+  const { sql } = store;
+  const [known, unknown] = [await startTurn(sql), await startTurn(sql)];
+  const lost = await register(sql, known, 1);
+  await recordModelFailure(sql, {
+    turn: known,
+    callNumber: 1,
+    attempt: lost.attempt,
+    kind: 'retryable',
+    evidence: 'empty_answer',
+    status: null,
+    message: null,
+    usage: { input: 100, cacheRead: 60, cacheWrite: 0, output: 0 },
+    cost: 0.25,
+    durationMilliseconds: 1,
+  });
+  await answered(known, 1, 0.5);
+  await answered(unknown, 1, null);
+  const byConversation = await readCosts(sql, { by: 'conversation', since: null });
+  expect(byConversation.find(({ name }) => name === known.conversationId)).toMatchObject({
+    calls: 2,
+    input: 200,
+    cost: 0.75,
+    knownCost: 0.75,
+    callsOfUnknownCost: 0,
+    repeatedCalls: 1,
+    repeatedCost: 0.25,
+  });
+  expect(byConversation.find(({ name }) => name === unknown.conversationId)).toMatchObject({
+    calls: 1,
+    cost: null,
+    knownCost: 0,
+    callsOfUnknownCost: 1,
+  });
+  expect(await readCosts(sql, { by: 'agent', since: null })).toMatchObject([
+    { name: 'reader', calls: 3, cost: null, knownCost: 0.75 },
+  ]);
+  expect(await readCosts(sql, { by: 'model', since: null })).toMatchObject([{ name: 'sim/sim-32k', calls: 3 }]);
+  expect(await readCosts(sql, { by: 'model', since: new Date(Date.now() + 60_000) })).toEqual([]);
+});
+
+test('a call that was refused before it cost anything is no call of the sum', async () => {
+  const { sql } = store;
+  const turn = await startTurn(sql);
+  const registered = await register(sql, turn, 1);
+  await recordModelFailure(sql, {
+    turn,
+    callNumber: 1,
+    attempt: registered.attempt,
+    kind: 'permanent',
+    evidence: 'HTTP 400',
+    status: 400,
+    message: 'no',
+    usage: null,
+    cost: 0,
+    durationMilliseconds: 1,
+  });
+  const costs = await readCosts(sql, { by: 'conversation', since: null });
+  expect(costs.map(({ name }) => name)).not.toContain(turn.conversationId);
+});
