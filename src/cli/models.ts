@@ -41,7 +41,7 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
     import('../models/built-in-models.ts'),
   ]);
   const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
-  const learned = await readLearned(flags, configuration.forgetWindowsAfterDays, output.remark);
+  const learned = await readLearned(flags, configuration.forgetWindowsAfterDays, (text) => output.remark(text));
   const own = namedModels(configuration);
   const wanted = filter?.toLowerCase();
   const all = wanted === undefined ? own : [...own, ...BUILT_IN_MODELS.keys(), ...learned.map(({ model }) => model)];

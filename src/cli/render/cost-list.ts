@@ -23,7 +23,11 @@ export function costListLines(
     ],
     rows.map((row) => [
       safeLine(row.name),
-      ...[row.calls, row.input, row.cacheRead, row.cacheWrite, row.output].map(formatCount),
+      formatCount(row.calls),
+      formatCount(row.input),
+      formatCount(row.cacheRead),
+      formatCount(row.cacheWrite),
+      formatCount(row.output),
       row.repeatedCalls === 0 ? '' : `${formatCount(row.repeatedCalls)}, ${formatCost(row.repeatedCost)}`,
       costCell(row),
     ]),
