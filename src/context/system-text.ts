@@ -12,9 +12,13 @@ export function systemText(agent: AgentView, rulesNote: string | null): string {
   return sections.filter((section) => section.trim() !== '').join('\n\n');
 }
 
-/** A tool as text, for measuring; providers send it in their own shape of about the same length. */
+/** Marks between the words of JSON: tokenizers have one token for a run of them (`":{"`), while in other text each costs its own. */
+const JSON_MARKS = /["{}[\]:,]+/g;
+
+/** A tool as text to measure; not what providers send, but as many tokens as that takes. */
 export function toolText(tool: ToolSchema): string {
-  return `${tool.name}\n${tool.description}\n${JSON.stringify(sortedKeys(tool.inputSchema))}`;
+  const schema = JSON.stringify(sortedKeys(tool.inputSchema)).replaceAll(JSON_MARKS, '"');
+  return `${tool.name}\n${tool.description}\n${schema}`;
 }
 
 /**

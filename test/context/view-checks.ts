@@ -24,7 +24,7 @@ export function expectPaired(view: View): void {
 /** The view counted from its own text, independent of what planning believes. */
 export function measuredFromText(view: View): Measurements {
   const system = { ...measureText(view.system), frames: 1 };
-  const tools = view.tools.map((tool) => ({ ...measureText(toolText(tool)), frames: 1 }));
+  const tools = view.tools.map((tool) => ({ ...measureText(toolText(tool)), frames: 2 }));
   const messages = view.messages.flatMap((message) =>
     message.role === 'tool_results'
       ? message.results.map((result) => measureContent(result.content))

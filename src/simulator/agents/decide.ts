@@ -5,13 +5,15 @@ import type { Purpose } from '../faults/fault-store.ts';
 import { readDraft } from '../reader/reader.ts';
 import { summarize } from '../summary/summarize.ts';
 import { newestUserText, readConversation } from './conversation.ts';
+import { oneFileDraft } from './one-file.ts';
 import { plainDraft } from './plain.ts';
 import { scriptedDraft } from './scripted.ts';
 
 /**
  * What the model answers. Depends on the request alone; `random` only chooses between wordings.
  * The newest text of the user decides who answers: instructions to call tools are followed to the letter, a list
- * of files with questions is worked through by the reader, everything else gets a short answer.
+ * of files with questions is worked through by the reader, a file that is to be read is read, everything else gets a
+ * short answer.
  */
 export function decide(request: SimulatorRequest, purpose: Purpose, random: Random): Draft {
   if (purpose === 'summary') return { text: summarize(request, random), calls: [] };
@@ -37,7 +39,8 @@ function decideAsAgent(request: SimulatorRequest, random: Random): Draft {
   const events = readConversation(request);
   const scripted = scriptedDraft(events, random);
   if (scripted !== undefined) return scripted;
-  return readDraft(request, events, random) ?? plainDraft(newestUserText(events), random);
+  const reading = readDraft(request, events, random) ?? oneFileDraft(request, events, random);
+  return reading ?? plainDraft(newestUserText(events), random);
 }
 
 /** A model that must call a tool calls one, with what the schema asks for. */

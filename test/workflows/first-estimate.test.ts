@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { rules: ['Answer in one sentence.'] } });
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+// Models of their own, so that none is told what was learned of another.
+test.each(['simulator/sim-32k', 'simulator-chat/sim-32k', 'simulator-responses/sim-32k'])(
+  'the first request to %s is estimated within 15 % of what the provider counts: instructions, tools and frames',
+  async (model) => {
+    const { conversationId } = await harness.runTask('Say hello', { model });
+    const [call] = await harness.database<{ estimated_tokens: number; input_tokens: number }[]>`
+      select m.estimated_tokens, m.input_tokens from model_calls m join turns t on t.id = m.turn_id
+      where t.conversation_id = ${conversationId}`;
+    const ratio = (call?.estimated_tokens ?? 0) / (call?.input_tokens ?? 1);
+    expect(call?.input_tokens).toBeGreaterThan(1_000);
+    expect(ratio).toBeGreaterThan(0.85);
+    expect(ratio).toBeLessThan(1.15);
+  },
+);
