@@ -3,11 +3,13 @@ import { windowToLearn, withLearnedWindow } from '../models/learned-window.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
+import { recordEvent } from '../store/events.ts';
 import { storeLearnedWindow } from '../store/learned-windows.ts';
 import { recordModelFailure } from '../store/model-calls.ts';
 import type { ModelFailure } from '../store/model-calls.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { CallModelResult } from '../turn/activity-values.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { isCancellationError, retryableFailure } from './activity-error.ts';
 import type { ModelTry } from './call-model.ts';
@@ -58,6 +60,7 @@ export async function afterFailure(
       if (verdict.cause !== 'rate_limit' && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
       const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(failures);
       if (delay > LONGEST_RETRY_DELAY_MILLISECONDS && verdict.delayMilliseconds !== undefined) {
+        await recordWait(dependencies, modelTry.input.turn, delay);
         return { kind: 'wait', delayMilliseconds: delay };
       }
       throw retryableFailure(
@@ -84,6 +87,15 @@ async function learnWindow(
     evidence: verdict.evidence,
     limits: withLearnedWindow(modelLimits, tokens),
   });
+}
+
+/** The turn waits in its workflow, where no worker is held: the timeline says so until the call is made again. */
+export async function recordWait(
+  { database }: ActivityDependencies,
+  turn: TurnReference,
+  delayMilliseconds: number,
+): Promise<void> {
+  await recordEvent(database, { turn, kind: 'turn_waiting', data: { reason: 'rate_limit', delayMilliseconds } });
 }
 
 /** The provider took an input over the window without an error and dropped part of it: the answer is worth nothing. */

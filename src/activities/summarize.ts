@@ -25,6 +25,7 @@ import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMillisecon
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { recordWait } from './model-failure.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only
@@ -175,7 +176,10 @@ async function afterModelError(
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
   const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(task.execution.attempt, 5));
-  if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) return { kind: 'wait', delayMilliseconds: delay };
+  if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) {
+    await recordWait(dependencies, task.input.turn, delay);
+    return { kind: 'wait', delayMilliseconds: delay };
+  }
   throw retryableFailure(`Summary.${verdict.cause}`, `summarizing model not available (${verdict.cause})`, delay);
 }
 

@@ -35,7 +35,7 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
   const { usage } = row;
   return {
     turnId: row.turn.turnId,
-    state: row.outcome === null ? 'running' : 'ended',
+    state: row.outcome !== null ? 'ended' : row.waitsForRateLimit ? 'waiting_for_rate_limit' : 'running',
     outcome: row.outcome,
     reason: row.reason,
     explanation: row.outcome === null ? null : explainOutcome(row.outcome, row.reason, row.vendorMessage),

@@ -1,6 +1,5 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { freePort } from '../local/ports.ts';
 import { STATE_FOLDER, readStack } from '../local/stack-file.ts';
 import { isStackRunning, startLocalStack } from '../local/stack.ts';
 import type { LocalStack } from '../local/stack.ts';
@@ -73,16 +72,10 @@ export async function startDemoStack(
   { signal, onEvent }: { readonly signal: AbortSignal; readonly onEvent: (event: ServiceEvent) => void },
 ): Promise<LocalStack> {
   const isSimulated = usesSimulator(options);
-  // Any that are free, not the defaults and their neighbours, for which a stack that starts at the same time would reach too.
-  const [postgres, temporal, temporalUi, simulator] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ];
   return startLocalStack({
     directory,
-    ports: { postgres, temporal, temporalUi, simulator },
+    // Not the defaults and their neighbours, for which a stack that starts at the same time would reach too.
+    isAnyPortGood: true,
     services: isSimulated ? ['postgres', 'temporal', 'simulator'] : ['postgres', 'temporal'],
     environment: demoEnvironment(process.env),
     // What a crash of the machine would lose is thrown away at the end anyhow.

@@ -9,6 +9,7 @@ export type EventKind =
   | 'message_taken'
   | 'turn_begun'
   | 'turn_continued'
+  | 'turn_waiting'
   | 'turn_ended'
   | 'model_call_started'
   | 'model_call_answered'

@@ -41,6 +41,8 @@ export interface TurnRow {
   readonly workflowId: string;
   readonly runId: string;
   readonly commandOnly: boolean;
+  /** The newest that happened is that the provider asked to wait, and that time is not over. */
+  readonly waitsForRateLimit: boolean;
   /** `null` while the turn is open. */
   readonly outcome: TurnOutcome | null;
   /** Code of what led to the outcome. */
@@ -70,6 +72,7 @@ interface TurnColumns extends UsageColumns {
   readonly workflow_id: string;
   readonly run_id: string;
   readonly command_only: boolean;
+  readonly waits_for_rate_limit: boolean;
   readonly outcome: TurnOutcome | null;
   readonly reason: string | null;
   readonly breakdown: WindowBreakdown | null;
@@ -85,6 +88,11 @@ function turnColumns(sql: Queries) {
   return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.preset, t.workflow_id, t.run_id, t.command_only,
     t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, t.model_calls, t.input_tokens, t.cache_read_tokens,
     t.cache_write_tokens, t.output_tokens, t.cost, t.calls_of_unknown_cost,
+    exists (
+      select from events v join conversations w on w.id = v.conversation_id and w.last_event = v.number
+      where v.conversation_id = t.conversation_id and v.turn_id = t.id and v.kind = 'turn_waiting' and t.outcome is null
+        and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000) > holdfast_now()
+    ) as waits_for_rate_limit,
     (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
     (select count(*) from model_calls m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
     (select m.failure_message from model_calls m where m.turn_id = t.id and m.failure_message is not null
@@ -101,6 +109,7 @@ function toTurnRow(row: TurnColumns): TurnRow {
     workflowId: row.workflow_id,
     runId: row.run_id,
     commandOnly: row.command_only,
+    waitsForRateLimit: row.waits_for_rate_limit,
     outcome: row.outcome,
     reason: row.reason,
     breakdown: row.breakdown,

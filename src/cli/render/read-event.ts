@@ -20,6 +20,7 @@ export type ReadEvent = EventPlace &
         readonly commandOnly: boolean;
       }
     | { readonly kind: 'turn_continued' }
+    | { readonly kind: 'turn_waiting'; readonly delayMilliseconds: number | null }
     | { readonly kind: 'turn_ended'; readonly outcome: string; readonly reason: string | null }
     | { readonly kind: 'message_taken' }
     | { readonly kind: 'call_started'; readonly call: CallAttempt; readonly tokens: number | null }
@@ -99,6 +100,8 @@ export function readEvent(event: TimelineEvent): ReadEvent {
       };
     case 'turn_continued':
       return { ...common, kind: 'turn_continued' };
+    case 'turn_waiting':
+      return { ...common, kind: 'turn_waiting', delayMilliseconds: number(data, 'delayMilliseconds') };
     case 'turn_ended':
       return { ...common, kind: 'turn_ended', outcome: text(data, 'outcome') ?? 'ended', reason: text(data, 'reason') };
     case 'message_taken':

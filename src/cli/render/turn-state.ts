@@ -115,6 +115,11 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
         state,
         items: [notice('information', 'A result of a lost attempt came late; it is kept beside the log.')],
       };
+    case 'turn_waiting': {
+      const seconds = Math.ceil((event.delayMilliseconds ?? 0) / 1_000);
+      const text = `The turn waits ${seconds} s for the provider's rate limit; no worker is held.`;
+      return { state, items: [notice('information', text)] };
+    }
     case 'turn_continued':
     case 'quiet':
       return quiet(state);
