@@ -21,7 +21,7 @@ export function describeAnswer(
   const places = calls.map((call) => {
     const name = declared.has(call.name) ? call.name.slice(0, LONGEST_NAME) : 'unknown_tool';
     const place = tools.findIndex((tool) => tool.name === name);
-    return place >= 0 ? place : tools.push(calledTool(dependencies, name)) - 1;
+    return place >= 0 ? place : tools.push(calledTool(dependencies, name, snapshot.policy.toolsOneByOne === true)) - 1;
   });
   return {
     kind: 'answered',
@@ -33,11 +33,12 @@ export function describeAnswer(
   };
 }
 
-function calledTool({ tools }: ActivityDependencies, name: string): CalledTool {
+/** @param oneByOne every call is alone, in the order of the answer */
+function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boolean): CalledTool {
   const tool = tools.get(name);
   return {
     name,
-    exclusive: tool?.exclusive ?? false,
+    exclusive: oneByOne || (tool?.exclusive ?? false),
     timeoutMilliseconds: tool?.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS,
   };
 }

@@ -1,29 +1,26 @@
+import { join } from 'node:path';
 import { budgetFor } from '../context/budget.ts';
-import { continuationContent } from '../context/continuation.ts';
-import { estimateTokens } from '../context/estimate.ts';
-import { judgeCompaction, viewAfterCompaction } from '../context/judge-compaction.ts';
+import { continuationContent, continuationWords } from '../context/continuation.ts';
+import { judgeCompaction } from '../context/judge-compaction.ts';
 import { subtractMeasurements } from '../context/measurement-arithmetic.ts';
 import { weakerForm } from '../context/plan-compaction.ts';
-import { composeSummary } from '../context/compose-summary.ts';
-import { renderFileLists, withoutFileLists } from '../context/file-lists.ts';
-import { measureSummary, presentationOf } from '../context/summary-message.ts';
 import { listParts } from '../store/compaction-parts.ts';
-import type { PartRow } from '../store/compaction-parts.ts';
 import * as store from '../store/compactions.ts';
-import type { CompactionRow, NewSummary } from '../store/compactions.ts';
+import type { CompactionRow } from '../store/compactions.ts';
+import type { NewContent } from '../store/entries.ts';
 import { recordEvent } from '../store/events.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
-import { readPreviousSummary } from '../store/previous-summary.ts';
 import { readSnapshot } from '../store/turns.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { RECALL_OPEN } from '../tools/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
-import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { listFiles } from './list-files.ts';
+import { appendDailyLog } from './daily-log.ts';
 import { describePlan, makePlan } from './plan-pass.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { finishCompaction } from './finished-summary.ts';
 import { readFit } from './read-fit.ts';
 import { newContent } from './new-content.ts';
 
@@ -45,41 +42,48 @@ export async function commitCompaction(
   const { database } = dependencies;
   const compaction = await store.getCompaction(database, compactionId);
   const finished = await finishedBefore(dependencies, compaction);
+  if (finished?.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (finished !== null) return finished;
   const parts = await listParts(database, compactionId);
   const check = await readFit(database, turn);
   const source = await readPlanSource(database, turn);
   const state: CommitState = { turn, compaction, check, source };
-  if (parts.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');
+  // A flush to memory comes beside the summary: without it the pass goes on.
+  const readable = parts.filter((part) => part.part.kind !== 'flush');
+  if (readable.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');
   const { snapshot } = await readSnapshot(database, turn.turnId);
-  const summary = await summaryOf(dependencies, state, parts, snapshot);
-  const after = viewAfterCompaction(
-    { ...source, fixed: check.fixed },
-    compaction.plan,
-    compactionId,
-    summary?.measurements ?? null,
-  );
-  const tokensAfter = estimateTokens(after, check.calibration);
+  const budget = budgetFor(check.policy, check.modelLimits);
+  const done = await finishCompaction(dependencies, {
+    turn,
+    compaction,
+    parts: readable,
+    check,
+    source,
+    budget,
+    snapshot,
+  });
   const verdict = judgeCompaction({
     plan: compaction.plan,
-    budget: budgetFor(check.policy, check.modelLimits),
+    budget,
     tokensBefore: compaction.tokensBefore,
-    tokensAfter,
+    tokensAfter: done.tokensAfter,
     lastForm: weakerForm(compaction.form) === null,
   });
   if (verdict !== 'accepted') return planWeaker(dependencies, state, verdict);
-  const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
+  const { workspace } = snapshot;
+  const keepsMemory = check.policy.summary.memory !== undefined && done.summary !== null;
   const committed = await store.commitCompaction(database, {
     turn,
     compactionId,
-    summary,
-    viewAfter: subtractMeasurements(after, check.fixed),
-    tokensAfter,
-    continuation: compaction.plan.continuation
-      ? newContent(continuationContent(check.policy.continuationText, { recall }))
-      : null,
+    summary: done.summary,
+    viewAfter: subtractMeasurements(done.after, check.fixed),
+    tokensAfter: done.tokensAfter,
+    guardedFrom: done.guardedFrom,
+    continuation: compaction.plan.continuation ? continuationNote(snapshot, compaction) : null,
+    memory: keepsMemory ? { id: compactionId, scope: 'workspace', scopeName: workspace, sourceId: compactionId } : null,
   });
   dependencies.reachCrashPoint('commitCompaction:written');
+  if (committed.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
   if (committed.kind === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
   const { headEntryId } = committed;
@@ -88,6 +92,27 @@ export async function commitCompaction(
     view: { headEntryId, tokens: committed.tokensAfter },
     tokensBefore: compaction.tokensBefore,
   };
+}
+
+function continuationNote(snapshot: AgentSnapshot, { form }: CompactionRow): NewContent {
+  const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
+  return newContent(continuationContent(continuationWords(snapshot.policy, form), { recall }));
+}
+
+/** After the commit, and again when a worker died between the two: the log tells whether it has the summary. */
+async function logSummary(
+  { database, logger }: ActivityDependencies,
+  turn: TurnReference,
+  { compactionId, plan }: CompactionRow,
+): Promise<void> {
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const { memory } = snapshot.policy.summary;
+  if (memory === undefined || plan.coveredThroughSequence === null) return;
+  const summary = await store.readSummaryText(database, compactionId);
+  if (summary === null) return;
+  const folder = join(snapshot.workspace, memory.dailyLogFolder);
+  const logged = await appendDailyLog({ folder, compactionId, text: summary.text, at: summary.finishedAt });
+  logger.debug({ compactionId, logged }, 'daily log');
 }
 
 /** What an earlier attempt of this activity, or of its predecessor on another worker, has decided already. */
@@ -106,37 +131,6 @@ async function finishedBefore(
     kind: 'committed',
     view: { headEntryId: compaction.committedHeadEntryId, tokens: compaction.tokensAfter ?? compaction.tokensBefore },
     tokensBefore: compaction.tokensBefore,
-  };
-}
-
-/** The text of all parts, with the lists of files below it; `null` when the plan writes no summary. */
-async function summaryOf(
-  { database }: ActivityDependencies,
-  { turn, compaction, check, source }: CommitState,
-  parts: readonly PartRow[],
-  snapshot: AgentSnapshot,
-): Promise<NewSummary | null> {
-  if (parts.length === 0) return null;
-  const { policy } = check;
-  const previous = await readPreviousSummary(database, compaction.previousCompactionId);
-  const unread = policy.summary.splitTurn === 'separate' ? (previous?.text ?? null) : null;
-  const composed = composeSummary(
-    parts.map((row) => ({ kind: row.part.kind, text: row.text ?? '' })),
-    unread === null ? null : withoutFileLists(unread),
-  );
-  const { conversationId } = turn;
-  const { headEntryId } = source;
-  const files = await listFiles(database, { conversationId, headEntryId, plan: compaction.plan, previous, policy });
-  const lists = policy.summary.fileLists === null ? '' : renderFileLists(files);
-  const text = lists === '' ? composed.text : `${composed.text}\n\n${lists}`;
-  const byProgram = compaction.form === 'extractive_summary' || parts.every((row) => row.promptVersion === 'hook');
-  return {
-    text,
-    measurements: measureSummary(text, presentationOf(policy)),
-    sections: composed.sections,
-    files,
-    model: byProgram ? null : snapshot.summarizer.model,
-    promptVersion: parts.at(-1)?.promptVersion ?? '',
   };
 }
 

@@ -1,10 +1,21 @@
 import { budgetFor } from '../context/budget.ts';
 import { countRequest } from '../context/count-request.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
-import type { CompactionForm, CompactionPlan, CompactionReason, CountedRequest, PlanResult } from '../context/plan.ts';
+import type {
+  CompactionForm,
+  CompactionPlan,
+  CompactionReason,
+  CountedRequest,
+  PlanInput,
+  PlanResult,
+} from '../context/plan.ts';
 import { planCompaction } from '../context/plan-compaction.ts';
+import { readActiveEntryIds } from '../store/active-entries.ts';
 import type { CompactionRow } from '../store/compactions.ts';
+import type { Database } from '../store/database.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
+import { readNewestFlush } from '../store/flushes.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { PlannedCompaction } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -48,8 +59,30 @@ export async function makePlan(
     reason,
     counted: countNextRequest(check),
     turnIsOver,
+    ...(await readWishes(database, turn, { check, source })),
     ...(form !== undefined && { form }),
   });
+}
+
+/** What only some policies ask for: entries that name active files, the newest flush. */
+async function readWishes(
+  database: Database,
+  { conversationId }: TurnReference,
+  { check, source }: { readonly check: FitCheck; readonly source: PlanSource },
+): Promise<Pick<PlanInput, 'activeEntryIds' | 'flushed'>> {
+  const { keep, summary } = check.policy;
+  const spoken = source.entries.filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
+  const [activeEntryIds, flushed] = await Promise.all([
+    keep.activeFiles === undefined
+      ? undefined
+      : readActiveEntryIds(database, {
+          conversationId,
+          sequences: spoken.map((entry) => entry.sequence),
+          messages: keep.activeFiles.messages,
+        }),
+    summary.flush === undefined ? null : readNewestFlush(database, conversationId),
+  ]);
+  return { ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
 }
 
 export function describePlan(compaction: Pick<CompactionRow, 'compactionId' | 'plan'>): PlannedCompaction {

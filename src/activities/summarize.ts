@@ -1,8 +1,7 @@
 import { checkSummary } from '../context/check-summary.ts';
-import { withoutFileLists } from '../context/file-lists.ts';
 import type { Entry } from '../context/entry.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
-import { appendMissing, missingFromSummary } from '../context/must-keep.ts';
+import { readableEntries } from '../context/summary-reading.ts';
 import { summaryView } from '../context/summary-request.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import { costOf } from '../models/cost.ts';
@@ -17,14 +16,16 @@ import {
   registerPartAttempt,
   storePartText,
 } from '../store/compaction-parts.ts';
-import type { PartCall, PartReference, PartSource } from '../store/compaction-parts.ts';
+import type { NewPartMemory, PartCall, PartReference, PartSource } from '../store/compaction-parts.ts';
+import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
-import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { finishedText, partPolicy, previousText } from './finished-text.ts';
+import type { SummaryWork } from './finished-text.ts';
 import { recordWait } from './model-failure.ts';
 
 /**
@@ -44,17 +45,37 @@ export async function summarize(
   const source = await readPart(database, input);
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   const entries = await originalsOf(dependencies, input, source);
-  if (source.compaction.form === 'extractive_summary') {
-    const text = extractiveSummary({
-      policy: snapshot.policy,
-      entries,
-      previousSummary: previousText(source),
-      maximumTokens: source.row.part.maximumOutput,
-    });
-    await storePartText(database, { ...input, attempt, text, promptVersion: 'extractive', call: null });
-    return { kind: 'summarized', tokens: source.row.part.maximumOutput };
-  }
-  return askForSummary(dependencies, { input, attempt, source, snapshot, entries, execution });
+  const policy = partPolicy(snapshot.policy, source.row.part);
+  const task: SummaryTask = { input, attempt, source, snapshot, policy, entries, execution };
+  if (source.compaction.form === 'extractive_summary' && source.row.part.kind !== 'flush')
+    return extract(dependencies, task);
+  return askForSummary(dependencies, task);
+}
+
+/** Without a model. */
+async function extract(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
+  const { input, attempt, source, entries, policy } = task;
+  const text = extractiveSummary({
+    policy,
+    entries,
+    previousSummary: previousText(source),
+    maximumTokens: source.row.part.maximumOutput,
+  });
+  await storePartText(dependencies.database, {
+    ...input,
+    attempt,
+    text: await finishedText(dependencies, task, text),
+    promptVersion: 'extractive',
+    call: null,
+    memory: memoryOf(task),
+  });
+  return { kind: 'summarized', tokens: source.row.part.maximumOutput };
+}
+
+/** A flush is a memory the moment it is written. */
+function memoryOf({ source, snapshot, input }: SummaryTask): NewPartMemory | null {
+  if (source.row.part.kind !== 'flush') return null;
+  return { id: newId(), scope: 'workspace', scopeName: snapshot.workspace, sourceId: input.compactionId };
 }
 
 async function originalsOf(
@@ -74,24 +95,21 @@ async function originalsOf(
   })) {
     entries.push(...page);
   }
-  return entries;
+  return row.part.kind === 'flush' ? entries : [...readableEntries(compaction.plan, entries)];
 }
 
-interface SummaryTask {
+interface SummaryTask extends SummaryWork {
   readonly input: SummarizeInput;
   readonly attempt: number;
-  readonly source: PartSource;
-  readonly snapshot: AgentSnapshot;
-  readonly entries: readonly Entry[];
   readonly execution: Execution;
 }
 
 async function askForSummary(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
-  const { input, attempt, source, snapshot, entries, execution } = task;
+  const { input, attempt, source, snapshot, policy, entries, execution } = task;
   const { part } = source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
   const request = summaryView({
-    policy: snapshot.policy,
+    policy,
     parts: source.compaction.plan.parts,
     part,
     entries,
@@ -120,7 +138,7 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   dependencies.reachCrashPoint('summarize:answered');
   const call = callOf(task, answer, Date.now() - started);
   const checked = checkSummary({
-    policy: snapshot.policy,
+    policy,
     kind: part.kind,
     text: textOf(answer.content),
     stopReason: answer.stopReason,
@@ -128,27 +146,16 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     maximumOutputTokens: part.maximumOutput,
   });
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
-  const text = withMustKeep(task, checked.text);
   await storePartText(dependencies.database, {
     ...input,
     attempt,
-    text,
+    text: await finishedText(dependencies, task, checked.text),
     promptVersion: request.promptVersion,
     call,
+    memory: memoryOf(task),
   });
   dependencies.reachCrashPoint('summarize:stored');
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
-}
-
-/** The summary that is updated; its lists of files are kept beside it. */
-function previousText({ previousSummary }: PartSource): string | null {
-  return previousSummary === null ? null : withoutFileLists(previousSummary.text);
-}
-
-/** The text with what it must not lose and does not name, appended from the originals instead of being asked for again. */
-function withMustKeep({ source, entries }: SummaryTask, text: string): string {
-  const earlierTexts = [previousText(source) ?? '', ...source.parts.map((part) => part.text ?? '')];
-  return appendMissing(text, missingFromSummary({ text, entries, earlierTexts }), source.compaction.plan.summaryLimit);
 }
 
 function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMilliseconds: number): PartCall {
@@ -184,12 +191,16 @@ async function afterModelError(
 }
 
 async function afterModelFailure(
-  { database }: ActivityDependencies,
-  { input, attempt }: SummaryTask,
+  dependencies: ActivityDependencies,
+  task: SummaryTask,
   failure: string,
   call: PartCall,
   final = false,
 ): Promise<SummarizeResult> {
+  const { database } = dependencies;
+  const { input, attempt } = task;
+  // The pass must not wait for its memory: what can be had without a model is flushed.
+  if (task.source.row.part.kind === 'flush') return extract(dependencies, task);
   const { failures } = await recordPartFailure(database, { ...input, attempt, failure, call, final });
   if (final || failures > SUMMARY_RETRIES) return { kind: 'failed', failures };
   throw retryableFailure(

@@ -20,6 +20,10 @@ export interface AgentInput {
   readonly instructions?: string;
   /** Pinned, verbatim in every request. Default: none. */
   readonly rules?: readonly string[];
+  /** Instructions for kinds of work, by name. Default: none. */
+  readonly skills?: Readonly<Record<string, string>>;
+  /** Values that the agent may need, by name. Default: none. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Tools or their names. Default: all built-in tools, `run_command` only with `allowCommands`. */
   readonly tools?: readonly (string | ToolDefinition)[];
   /** Allows `run_command`, which is not confined to the workspace. Default: false. */

@@ -1,5 +1,6 @@
 import type { CompactionPolicy } from '../context/policy.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
+import type { Skill } from '../context/view.ts';
 
 /** Hard limits of one turn; a turn over one ends as `budget_exhausted`. */
 export interface TurnLimits extends LoopLimits {
@@ -15,6 +16,10 @@ export interface AgentDefinition {
   readonly instructions: string;
   /** Pinned, verbatim in every request. */
   readonly rules: readonly string[];
+  /** Named blocks of instructions; part of every request. */
+  readonly skills?: readonly Skill[];
+  /** Values that the agent may need to know, by name. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Names of tools that the agent may use. */
   readonly tools: readonly string[];
   /** `run_command` is refused unless this is true: it cannot be confined to the workspace. */

@@ -80,6 +80,14 @@ export const agentOptions = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .meta({ description: 'Rules that stand verbatim in every request, whatever is compacted.', defaultText: 'none' }),
+  skills: z
+    .record(z.string().min(1), z.string().min(1))
+    .optional()
+    .meta({ description: 'Instructions for kinds of work, by name; part of every request.', defaultText: 'none' }),
+  variables: z.record(z.string().min(1), z.string()).optional().meta({
+    description: 'Values that the agent may need, by name; shown by presets whose system prompt has named blocks.',
+    defaultText: 'none',
+  }),
   tools: z
     .array(z.string())
     .optional()

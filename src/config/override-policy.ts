@@ -1,7 +1,16 @@
 /** How options under `policy` are put over a preset. */
 import type { z } from 'zod';
-import type { CharacterCounting, CompactionPolicy, Reducer, TokenAmount, TranscriptLimits } from '../context/policy.ts';
-import type { clearToolResults, clip, PolicyOptions, stripImages } from './policy-options.ts';
+import { definedOf } from '../context/defined-of.ts';
+import type {
+  CharacterCounting,
+  CompactionPolicy,
+  FlushPolicy,
+  Reducer,
+  TokenAmount,
+  TranscriptLimits,
+} from '../context/policy.ts';
+import type { flush, PolicyOptions } from './policy-options.ts';
+import type { capToolResults, clearToolResults, clip, stripImages } from './reducer-options.ts';
 
 type AmountOptions = NonNullable<PolicyOptions['trigger']>;
 
@@ -18,6 +27,9 @@ export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions)
     trigger: amountOr(options.trigger, policy.trigger),
     target: amountOr(options.target, policy.target),
     outputReserve: amountOr(options.outputReserve, policy.outputReserve),
+    // What a user sets counts for every model.
+    ...(options.outputReserve !== undefined && { outputReserves: {} }),
+    ...definedOf({ lasts: options.lasts, toolsOneByOne: options.toolsOneByOne, namedBlocks: options.namedBlocks }),
     keep: overrideKeep(policy.keep, options.keep ?? {}),
     reduce: reduce === undefined ? policy.reduce : policy.reduce.flatMap((one) => overrideReducer(one, reduce)),
     summary: overrideSummary(policy.summary, options.summary ?? {}),
@@ -33,6 +45,11 @@ function overrideKeep(
   options: NonNullable<PolicyOptions['keep']>,
 ): CompactionPolicy['keep'] {
   return {
+    ...keep,
+    ...definedOf({ firstUserMessage: options.firstUserMessage }),
+    ...(options.activeFiles !== undefined && {
+      activeFiles: overrideActiveFiles(keep.activeFiles, options.activeFiles),
+    }),
     tail: amountOr(options.tail, keep.tail),
     userMessages: amountOr(options.userMessages, keep.userMessages),
     splitTurns: options.splitTurns ?? keep.splitTurns,
@@ -48,6 +65,7 @@ function overrideSummary(
 ): CompactionPolicy['summary'] {
   return {
     ...summary,
+    ...overrideSummaryExtras(summary, options),
     when: options.when ?? summary.when,
     hiddenMaximum: amountOr(options.hiddenMaximum, summary.hiddenMaximum),
     splitTurn: options.splitTurn ?? summary.splitTurn,
@@ -92,6 +110,39 @@ function overrideCounting(
   };
 }
 
+type ActiveFiles = NonNullable<CompactionPolicy['keep']['activeFiles']>;
+/** The newest messages that make a file active unless a preset says otherwise (seeds/cowork.md's code). */
+const ACTIVE_MESSAGES = 4;
+
+function overrideActiveFiles(
+  preset: ActiveFiles | undefined,
+  options: NonNullable<NonNullable<PolicyOptions['keep']>['activeFiles']>,
+): ActiveFiles {
+  return {
+    amount: amountOr(options.amount, preset?.amount ?? {}),
+    messages: options.messages ?? preset?.messages ?? ACTIVE_MESSAGES,
+  };
+}
+
+type Summary = CompactionPolicy['summary'];
+
+/** What a preset may leave out. */
+function overrideSummaryExtras(preset: Summary, options: NonNullable<PolicyOptions['summary']>): Partial<Summary> {
+  const { minimumOutput, of, placement, headings, memory, condensed, quotedMessages, overflowGuard } = options;
+  return {
+    ...definedOf({ minimumOutput, of, placement, headings, memory }),
+    ...(quotedMessages !== undefined && { quotedMessages: amountOr(quotedMessages, {}) }),
+    ...(overflowGuard !== undefined && { overflowGuard: amountOr(overflowGuard, {}) }),
+    ...(preset.condensed !== undefined && { condensed: { ...preset.condensed, ...definedOf(condensed ?? {}) } }),
+    ...(preset.flush !== undefined && { flush: overrideFlush(preset.flush, options.flush ?? {}) }),
+  };
+}
+
+function overrideFlush(preset: FlushPolicy, options: z.output<typeof flush>): FlushPolicy {
+  const { slack, ...numbers } = options;
+  return { ...preset, ...definedOf(numbers), slack: amountOr(slack, preset.slack) };
+}
+
 function amountOr<Fallback extends TokenAmount | null>(
   options: AmountOptions | undefined,
   fallback: Fallback,
@@ -115,6 +166,8 @@ function overrideReducer(reducer: Reducer, options: NonNullable<PolicyOptions['r
       return [overrideImages(reducer, options.strip_images || {})];
     case 'clear_tool_results':
       return [overrideClearing(reducer, options.clear_tool_results || {})];
+    case 'cap_tool_results':
+      return [overrideCap(reducer, options.cap_tool_results || {})];
     case 'clip':
       return [overrideClip(reducer, options.clip || {})];
   }
@@ -143,6 +196,19 @@ function overrideClearing(
   };
 }
 
+function overrideCap(
+  reducer: ReducerOf<'cap_tool_results'>,
+  options: z.output<typeof capToolResults>,
+): ReducerOf<'cap_tool_results'> {
+  return {
+    ...reducer,
+    limit: amountOr(options.limit, reducer.limit),
+    documentLimit: amountOr(options.documentLimit, reducer.documentLimit),
+    documentTools: options.documentTools ?? reducer.documentTools,
+    arrayItems: options.arrayItems ?? reducer.arrayItems,
+  };
+}
+
 function overrideClip(reducer: ReducerOf<'clip'>, options: z.output<typeof clip>): ReducerOf<'clip'> {
   return {
     ...reducer,
@@ -155,6 +221,11 @@ function overrideClip(reducer: ReducerOf<'clip'>, options: z.output<typeof clip>
     protectNewest: options.protectNewest ?? reducer.protectNewest,
     protectErrors: options.protectErrors ?? reducer.protectErrors,
     protectedTools: options.protectedTools ?? reducer.protectedTools,
+    ...definedOf({
+      protectFirstUserMessage: options.protectFirstUserMessage,
+      unseen: options.unseen,
+      expectedRetention: options.expectedRetention,
+    }),
   };
 }
 

@@ -1,75 +1,43 @@
 /** Options under `policy`: what of a preset can be overridden. */
 import { z } from 'zod';
+import {
+  amount,
+  capToolResults,
+  characters,
+  clearToolResults,
+  clip,
+  fraction,
+  stripImages,
+  tokens,
+} from './reducer-options.ts';
 
-const tokens = z.number().int().nonnegative();
-const fraction = z.number().min(0).max(1);
-const characters = z.number().int().nonnegative();
-
-function amount(description: string) {
-  return z
-    .strictObject({
-      tokens: tokens.optional().meta({ description: 'Absolute number, taken as it is.', unit: 'tokens' }),
-      fraction: fraction
-        .optional()
-        .meta({ description: 'Part of `of`. With `tokens`, the smaller one counts.', unit: '0 to 1' }),
-      of: z.enum(['window', 'input_budget', 'output_reserve']).optional().meta({
-        description:
-          'What the fraction is a part of: the whole window, the window less the output reserve, or that reserve.',
-        defaultText: '`input_budget`',
-      }),
-    })
-    .refine((value) => value.tokens !== undefined || value.fraction !== undefined, 'needs tokens, fraction or both')
-    .optional()
-    .meta({ description, isAmount: true });
-}
-
-const toolNames = z.array(z.string()).optional();
-
-export const stripImages = z.strictObject({
-  keepNewest: z
+const activeFiles = z.strictObject({
+  amount: amount('What these messages may take.'),
+  messages: z
     .number()
     .int()
-    .nonnegative()
+    .positive()
     .optional()
-    .meta({ description: 'Newest images that stay.', unit: 'images' }),
+    .meta({ description: 'Newest messages whose files are active.', unit: 'messages' }),
 });
 
-export const clearToolResults = z.strictObject({
-  protect: amount('Newest tool output that stays.'),
-  minimum: amount('Nothing is cleared unless this much is won.'),
-  protectedTools: toolNames.meta({ description: 'Tools whose results stay.' }),
-  protectTurns: z
+/** What can be changed of a preset's flush to memory; its prompt is text. */
+export const flush = z.strictObject({
+  slack: amount('Only when less than this is left of the window.'),
+  cooldown: z
     .number()
     .int()
     .nonnegative()
     .optional()
-    .meta({ description: 'Newest turns whose results stay.', unit: 'user messages' }),
-  placeholder: z
-    .string()
-    .min(1)
-    .nullable()
-    .optional()
-    .meta({ description: 'Stands for a cleared result; `null` for a line that names it and says how to get it back.' }),
-});
-
-export const clip = z.strictObject({
-  of: z
-    .array(z.enum(['tool_result', 'assistant', 'user']))
-    .optional()
-    .meta({ description: 'What is clipped, in this order.' }),
-  headFraction: fraction.optional().meta({ description: 'Part of a content kept at its start.', unit: '0 to 1' }),
-  headLimit: characters.optional().meta({ description: 'Most that is kept at the start.', unit: 'characters' }),
-  tailFraction: fraction.optional().meta({ description: 'Part of a content kept at its end.', unit: '0 to 1' }),
-  tailLimit: characters.optional().meta({ description: 'Most that is kept at the end.', unit: 'characters' }),
-  minimumCharacters: characters.optional().meta({ description: 'Shorter contents stay whole.', unit: 'characters' }),
-  protectNewest: z
+    .meta({ description: 'Not again within this time.', unit: 'milliseconds' }),
+  minimumGrowth: tokens.optional().meta({ description: 'Not again before the view grew by this.', unit: 'tokens' }),
+  minimumMessages: z
     .number()
     .int()
     .nonnegative()
     .optional()
-    .meta({ description: 'Newest entries of each role that stay whole.', unit: 'entries' }),
-  protectErrors: z.boolean().optional().meta({ description: 'Results of failed calls stay whole.' }),
-  protectedTools: toolNames.meta({ description: 'Tools whose results stay whole.' }),
+    .meta({ description: 'Only from this many messages on.', unit: 'messages' }),
+  maximumOutput: tokens.optional().meta({ description: 'Longest answer.', unit: 'tokens' }),
 });
 
 const characterCounting = z.strictObject({
@@ -161,6 +129,10 @@ export const policyOptions = z.strictObject({
         .nonnegative()
         .optional()
         .meta({ description: 'Fewer messages are never summarized.', unit: 'messages' }),
+      firstUserMessage: z.boolean().optional().meta({ description: 'Whether the first user message stays verbatim.' }),
+      activeFiles: activeFiles
+        .optional()
+        .meta({ description: 'Older messages stay that name files of the newest ones.' }),
     })
     .optional()
     .meta({ description: 'What stays verbatim.' }),
@@ -168,6 +140,7 @@ export const policyOptions = z.strictObject({
     .strictObject({
       strip_images: reducer(stripImages, 'Images are replaced by a marker.'),
       clear_tool_results: reducer(clearToolResults, 'Old tool results are replaced by a placeholder.'),
+      cap_tool_results: reducer(capToolResults, 'Very long tool results are shortened in every pass.'),
       clip: reducer(clip, 'Of large contents only head and tail are kept.'),
     })
     .optional()
@@ -198,6 +171,37 @@ export const policyOptions = z.strictObject({
         description:
           "Stands before the summary, which is then the assistant's answer to it; `null`: the summary is a message of its own.",
       }),
+      minimumOutput: tokens
+        .optional()
+        .meta({ description: 'Least room for a summary, however small the window.', unit: 'tokens' }),
+      of: z.enum(['dropped', 'shortened']).optional().meta({
+        description:
+          'What a summary stands for: messages that are dropped, or the originals of those shortened in place.',
+      }),
+      placement: z
+        .enum(['first', 'after_first_message', 'end'])
+        .optional()
+        .meta({ description: 'Where the summary stands in the view.' }),
+      headings: z.enum(['markdown', 'labels']).optional().meta({ description: 'How sections are headed.' }),
+      condensed: z
+        .strictObject({
+          belowTokens: tokens.optional().meta({ description: 'Summaries below this are condensed.', unit: 'tokens' }),
+        })
+        .optional()
+        .meta({ description: 'Shorter instructions for short summaries, if the preset has them.' }),
+      quotedMessages: amount('What quoted user messages may take in a summary, if the preset quotes them.'),
+      overflowGuard: amount('A finished summary is shortened until the view is at most this.'),
+      memory: z
+        .strictObject({
+          dailyLogFolder: z
+            .string()
+            .meta({ description: 'Folder of the workspace; if it exists, summaries are added to a daily log there.' }),
+        })
+        .optional()
+        .meta({ description: 'Each summary becomes a memory of the workspace.' }),
+      flush: flush
+        .optional()
+        .meta({ description: 'A small summary to memory before a pass in a full window, if the preset has one.' }),
       transcript: transcriptLimits
         .optional()
         .meta({ description: 'How much of each original the summarizing model reads.' }),
@@ -218,6 +222,15 @@ export const policyOptions = z.strictObject({
     .nullable()
     .optional()
     .meta({ description: 'Text of that note; `null` for one that also says how to look things up.' }),
+  lasts: z
+    .enum(['conversation', 'turn'])
+    .optional()
+    .meta({ description: 'How long a pass counts: a new turn may begin with the whole conversation again.' }),
+  toolsOneByOne: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the tool calls of one answer run one after another.' }),
+  namedBlocks: z.boolean().optional().meta({ description: 'Whether the system prompt is made of named blocks.' }),
   minimumGain: fraction
     .optional()
     .meta({ description: 'A pass that frees less of the window counts as failed.', unit: '0 to 1' }),

@@ -27,6 +27,10 @@ export function resolveAgent(
     model: options.model,
     instructions: options.instructions ?? DEFAULT_AGENT.instructions,
     rules: options.rules ?? DEFAULT_AGENT.rules,
+    ...(options.skills !== undefined && {
+      skills: Object.entries(options.skills).map(([skill, instructions]) => ({ name: skill, instructions })),
+    }),
+    ...(options.variables !== undefined && { variables: options.variables }),
     tools: options.tools ?? (allowCommands ? BUILT_IN_TOOL_NAMES : DEFAULT_AGENT.tools),
     allowCommands,
     policy: policyFor(preset, models[options.model]?.policy, options.policy),

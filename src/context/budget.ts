@@ -24,17 +24,22 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits, options
     Math.min(window - outputReserve, limits.maximumInput ?? window, options.inputCap ?? window),
   );
   const amount = (value: TokenAmount): number => resolveAmount(value, { window, inputBudget, outputReserve });
-  const { maximumOutput, turnPrefixOutput } = policy.summary;
   const trigger = Math.min(amount(policy.trigger), inputBudget);
+  const target = policy.target === null ? trigger : Math.min(amount(policy.target), trigger);
+  const { maximumOutput, minimumOutput, turnPrefixOutput } = policy.summary;
+  const longest = Math.max(
+    resolveAmount(maximumOutput, { window, inputBudget, outputReserve, target }),
+    minimumOutput ?? 0,
+  );
   return {
     window,
     outputReserve,
     inputBudget,
     trigger,
-    target: policy.target === null ? trigger : Math.min(amount(policy.target), trigger),
+    target,
     tail: amount(policy.keep.tail),
     userMessages: amount(policy.keep.userMessages),
-    summaryOutput: Math.min(amount(maximumOutput), limits.maximumOutput),
+    summaryOutput: Math.min(longest, limits.maximumOutput),
     turnPrefixOutput: Math.min(amount(turnPrefixOutput ?? maximumOutput), limits.maximumOutput),
   };
 }
@@ -65,7 +70,12 @@ function reserveFor(policy: CompactionPolicy, limits: ModelLimits): number {
 /** Tokens, rounded down. An amount that names neither tokens nor a fraction is unlimited: the whole base. */
 export function resolveAmount(
   amount: TokenAmount,
-  bases: { readonly window: number; readonly inputBudget: number; readonly outputReserve: number },
+  bases: {
+    readonly window: number;
+    readonly inputBudget: number;
+    readonly outputReserve: number;
+    readonly target?: number;
+  },
 ): number {
   const base = baseOf(amount, bases);
   const scale = amount.exact === true ? 1 : Math.min(1, bases.window / FULL_SIZE_WINDOW);
@@ -75,13 +85,12 @@ export function resolveAmount(
   return Math.floor(Number.isFinite(smaller) ? smaller : base);
 }
 
-function baseOf(
-  amount: TokenAmount,
-  bases: { readonly window: number; readonly inputBudget: number; readonly outputReserve: number },
-): number {
+function baseOf(amount: TokenAmount, bases: Parameters<typeof resolveAmount>[1]): number {
   switch (amount.of) {
     case 'window':
       return bases.window;
+    case 'free':
+      return Math.max(0, bases.inputBudget - (bases.target ?? 0));
     case 'output_reserve':
       return bases.outputReserve;
     default:

@@ -47,14 +47,15 @@ export function checkSummary(answer: {
   if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return failed('refused');
   if (answer.stopReason === 'maximum_output' || answer.stopReason === 'window_full') return failed('cut_off');
   if (answer.text.trim() === '') return failed('empty');
+  const { headings } = answer.policy.summary;
   const wanted = sectionsOf(answer.policy, answer.kind ?? 'history');
   if (wanted.length === 0) return { ok: true, text: answer.text.trim(), sections: [] };
   const titles = wanted.map((section) => section.title);
-  const found = parseSections(answer.text, titles);
+  const found = parseSections(answer.text, titles, headings);
   const sections = titles.flatMap((title) => mergedSection(title, found));
   if (sections.length < titles.length) return failed('missing_sections');
   if (sections.every((section) => NOTHING.test(section.text))) return failed('empty');
-  const text = renderSections(sections);
+  const text = renderSections(sections, headings);
   if (estimateTokens(measureText(text), NO_CALIBRATION) > answer.maximumOutputTokens * LENGTH_TOLERANCE) {
     return failed('too_long');
   }

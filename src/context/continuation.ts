@@ -1,4 +1,6 @@
 import type { ContentPart } from './content.ts';
+import type { CompactionForm } from './plan.ts';
+import type { CompactionPolicy, ContinuationPrompts } from './policy.ts';
 import type { RecallOptions } from './placeholders.ts';
 
 /**
@@ -23,4 +25,22 @@ export function continuationText(options: RecallOptions = {}): string {
 /** @param text the policy's own words; `null` for those of `continuationText` */
 export function continuationContent(text: string | null, options: RecallOptions = {}): readonly ContentPart[] {
   return [{ type: 'text', text: text ?? continuationText(options) }];
+}
+
+/** The policy's own words after a pass of a form; `null` for those of `continuationText`. */
+export function continuationWords(policy: CompactionPolicy, form: CompactionForm): string | null {
+  return policy.continuationPrompts?.[noteAfter(form)].text ?? policy.continuationText;
+}
+
+function noteAfter(form: CompactionForm): keyof ContinuationPrompts {
+  switch (form) {
+    case 'summary':
+    case 'shorter_summary':
+      return 'afterSummary';
+    case 'extractive_summary':
+      return 'afterExtract';
+    case 'reduction':
+    case 'clip_only':
+      return 'withoutSummary';
+  }
 }

@@ -44,9 +44,13 @@ export function extractiveSummary(input: {
 }): string {
   const calibration = input.calibration ?? NO_CALIBRATION;
   const titles = input.policy.summary.sections.map((section) => section.title);
-  const previous = parseSections(input.previousSummary ?? '', titles);
+  const { headings } = input.policy.summary;
+  const previous = parseSections(input.previousSummary ?? '', titles, headings);
   const lines = extractLines(input.entries);
-  const frame = renderSections(titles.map((title) => ({ title, text: '' })));
+  const frame = renderSections(
+    titles.map((title) => ({ title, text: '' })),
+    headings,
+  );
   const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
   const budget: LineBudget = { left: input.maximumTokens - tokens(frame), unused: 0, tokens };
   const texts = new Map<string, string>();
@@ -59,7 +63,10 @@ export function extractiveSummary(input: {
       texts.set(section.title, newestWithin([...earlier, ...found], share, budget));
     }
   }
-  return renderSections(titles.map((title) => ({ title, text: texts.get(title) ?? '' })));
+  return renderSections(
+    titles.map((title) => ({ title, text: texts.get(title) ?? '' })),
+    headings,
+  );
 }
 
 interface LineBudget {

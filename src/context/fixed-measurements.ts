@@ -1,6 +1,7 @@
-import { measureText } from './measure.ts';
+import { measureContent, measureText } from './measure.ts';
 import { addMeasurements, NO_MEASUREMENTS } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
+import { runtimeContent } from './runtime-note.ts';
 import { systemText, toolText } from './system-text.ts';
 import type { AgentView } from './view.ts';
 
@@ -9,15 +10,18 @@ import type { AgentView } from './view.ts';
  * protocols 9 to 16 tokens.
  */
 const TOOL_FRAMES = 2;
+/** Counters as long as any turn's. */
+const LARGE_COUNTERS = { iteration: 1_000, toolCalls: 10_000 };
 
 /** Measurements of what every request of an agent holds: instructions, rules and tool schemas. */
 export function fixedMeasurements(agent: AgentView): Measurements {
   const system = { ...measureText(systemText(agent, null)), frames: 1 };
+  const counters = agent.runtimeAdvice === undefined ? NO_MEASUREMENTS : measureContent(runtimeContent(LARGE_COUNTERS));
   return agent.tools.reduce(
     (sum, tool) => {
       const measured = { ...measureText(toolText(tool)), frames: TOOL_FRAMES };
       return addMeasurements(sum, measured);
     },
-    addMeasurements(NO_MEASUREMENTS, system),
+    addMeasurements(counters, system),
   );
 }

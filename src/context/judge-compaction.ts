@@ -45,9 +45,17 @@ function summaryAfter(
   compactionId: string,
   measurements: Measurements | null,
 ): SummaryInForce | null {
-  const { firstKeptSequence, coveredThroughSequence, keptUserEntryIds } = plan;
+  const { firstKeptSequence, coveredThroughSequence, keptUserEntryIds, shown, inPlace } = plan;
   if (firstKeptSequence === null || coveredThroughSequence === null || measurements === null) return before;
-  return { compactionId, firstKeptSequence, coveredThroughSequence, keptUserEntryIds, measurements };
+  return {
+    compactionId,
+    firstKeptSequence,
+    coveredThroughSequence,
+    keptUserEntryIds,
+    measurements,
+    ...(shown !== undefined && { shown }),
+    ...(inPlace !== undefined && { inPlace }),
+  };
 }
 
 function withoutReplaced(operations: readonly Operation[], newer: readonly Operation[]): Operation[] {

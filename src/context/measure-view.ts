@@ -24,7 +24,8 @@ type Kinds = Readonly<Record<Exclude<keyof WindowBreakdown, 'total' | 'inputBudg
 function measureByKind(view: MeasuredView): Kinds {
   const operations = operationsByEntry(view.operations);
   const arrangement = arrangeView({ entries: view.entries, summary: view.summary, operations });
-  const shown = [...arrangement.olderUserMessages, ...arrangement.kept];
+  const first = arrangement.firstUserMessage === null ? [] : [arrangement.firstUserMessage];
+  const shown = [...first, ...arrangement.olderUserMessages, ...arrangement.kept];
   const measure = (entries: readonly EntryOutline[]): Measurements =>
     sumMeasurements(entries.map((entry) => operations.get(entry.id)?.measurements ?? entry.measurements));
   const ofKind = (...kinds: readonly EntryOutline['kind'][]): Measurements =>

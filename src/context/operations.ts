@@ -1,11 +1,12 @@
-import type { ContentPart } from './content.ts';
+import type { ContentPart, FilePart, ImagePart } from './content.ts';
+import { clipArray } from './clip-array.ts';
 import { clipContent, clippableCharacters } from './clip.ts';
 import type { Entry, EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
 import { measureContent, measureText } from './measure.ts';
 import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
-import { clearedResultText, clipLabel, strippedMediaText } from './placeholders.ts';
+import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from './placeholders.ts';
 import type { PlaceholderOptions } from './placeholders.ts';
 import type { Operation } from './plan.ts';
 
@@ -34,22 +35,30 @@ function change(
 ): ContentPart[] {
   switch (operation.kind) {
     case 'clip':
-      return clipContent(entry.content, {
-        entryId: entry.id,
-        head: operation.headCharacters ?? 0,
-        tail: operation.tailCharacters ?? 0,
-        keepMedia: operation.measurements.images > 0 || operation.measurements.documentPages > 0,
-        options,
-      });
+      return (
+        clipArray(entry, operation, options) ??
+        clipContent(entry.content, {
+          entryId: entry.id,
+          head: operation.headCharacters ?? 0,
+          tail: operation.tailCharacters ?? 0,
+          keepMedia: operation.measurements.images > 0 || operation.measurements.documentPages > 0,
+          options,
+        })
+      );
     case 'clear':
       return entry.kind === 'note' ? [] : [{ type: 'text', text: clearedText(entry, options) }];
     case 'strip':
-      return entry.content.map((part) =>
-        part.type === 'image' || part.type === 'file'
-          ? { type: 'text', text: strippedMediaText(part, entry.id, options) }
-          : part,
-      );
+      return stripMedia(entry, options);
   }
+}
+
+function stripMedia(entry: Pick<Entry, 'id' | 'content'>, options: PlaceholderOptions): ContentPart[] {
+  const marker = strippedContentText(entry.id, options);
+  const isMedia = (part: ContentPart): part is ImagePart | FilePart => part.type === 'image' || part.type === 'file';
+  if (marker !== undefined) return [{ type: 'text', text: marker }, ...entry.content.filter((part) => !isMedia(part))];
+  return entry.content.map((part) =>
+    isMedia(part) ? { type: 'text', text: strippedMediaText(part, entry.id, options) } : part,
+  );
 }
 
 function clearedText(entry: Pick<Entry, 'id' | 'content' | 'toolName'>, options: PlaceholderOptions): string {

@@ -1,9 +1,12 @@
 import type { FilePart, ImagePart } from './content.ts';
+import type { PlaceholderTexts } from './policy.ts';
 
 /** Whether the agent has a tool that opens originals; without one a placeholder must not name it. */
 export interface RecallOptions {
   /** Default: true. */
   readonly recall?: boolean;
+  /** A policy's own words. */
+  readonly texts?: PlaceholderTexts;
 }
 
 /** 1234567 → "1,234,567"; the same on every machine, unlike `toLocaleString`. */
@@ -26,10 +29,23 @@ export function clipLabel(
   options: RecallOptions = {},
 ): string {
   const omitted = clip.total - clip.head - clip.tail;
+  const own = options.texts?.clip;
+  if (own !== undefined) {
+    const counts = { original: clip.total, omitted, head: clip.head, tail: clip.tail };
+    return `\n${filled(own, counts)} ${wayBack(clip.entryId, options)}\n`;
+  }
   return (
     `\n[Clipped: ${formatCount(clip.total)} characters, ${formatCount(omitted)} omitted, first ${formatCount(clip.head)} ` +
     `and last ${formatCount(clip.tail)} shown. ${wayBack(clip.entryId, options)}]\n`
   );
+}
+
+/** Stands behind the first items of an array. */
+export function clippedItemsLabel(
+  clip: { readonly entryId: string; readonly shown: number; readonly total: number },
+  options: RecallOptions = {},
+): string {
+  return `\n[First ${formatCount(clip.shown)} of ${formatCount(clip.total)} items. ${wayBack(clip.entryId, options)}]\n`;
 }
 
 /** Stands inside clipped tool arguments, where a line of its own has no place. */
@@ -54,6 +70,19 @@ export function clearedResultText(
 /** Stands for an image or a file. */
 export function strippedMediaText(part: ImagePart | FilePart, entryId: string, options: RecallOptions = {}): string {
   return `[${describeMedia(part)} omitted. ${wayBack(entryId, options)}]`;
+}
+
+/** A policy's own words, once for all media of a content; `undefined` when it has none. */
+export function strippedContentText(entryId: string, options: RecallOptions): string | undefined {
+  const own = options.texts?.strip;
+  return own === undefined ? undefined : `${own} ${wayBack(entryId, options)}`;
+}
+
+function filled(template: string, counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts).reduce(
+    (text, [name, count]) => text.replaceAll(`{{${name}}}`, formatCount(count)),
+    template,
+  );
 }
 
 /** One line that tells what a medium was, without its data. */

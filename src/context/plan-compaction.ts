@@ -6,6 +6,7 @@ import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from './summary-form.ts';
+import { planSummaryInPlace } from './summary-in-place.ts';
 import { operationsByEntry } from './view-arrangement.ts';
 
 /** A view may stay this share of the input budget above the target (R7). */
@@ -43,9 +44,15 @@ export function planCompaction(input: PlanInput): PlanResult {
   const requiredGain = gainTokens(state);
   let best: CompactionPlan | null = null;
   for (const form of formsFrom(input)) {
-    const drafted = planForm(state, form, goal);
+    const drafted = planForm(state, form, { goal, limit });
     if (drafted === null || drafted.tokensBefore - drafted.tokensAfter < requiredGain) continue;
-    const plan = { ...drafted, requiredGain, acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter) };
+    const proactive = input.reason !== 'overflow' && state.tokens <= input.budget.window;
+    const plan = {
+      ...drafted,
+      proactive,
+      requiredGain,
+      acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter),
+    };
     if (plan.tokensAfter <= limit) return { kind: 'planned', plan };
     if (best === null || plan.tokensAfter < best.tokensAfter) best = plan;
   }
@@ -85,14 +92,21 @@ function formsFrom(input: PlanInput): readonly CompactionForm[] {
   return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
 }
 
-function planForm(state: PlanningState, form: CompactionForm, goal: number): DraftedPlan | null {
+function planForm(
+  state: PlanningState,
+  form: CompactionForm,
+  goals: { readonly goal: number; readonly limit: number },
+): DraftedPlan | null {
+  const { goal } = goals;
   switch (form) {
     case 'reduction':
       return planReduction(state, goal);
     case 'summary':
     case 'shorter_summary':
     case 'extractive_summary':
-      return planSummary(state, form, goal);
+      return state.input.policy.summary.of === 'shortened'
+        ? planSummaryInPlace(state, form, goals)
+        : planSummary(state, form, goal);
     case 'clip_only':
       return planOperations(state, form, (draft) => {
         reduce(state, draft, goal);
@@ -143,6 +157,8 @@ function planOperations(
     operations: [...draft.operations.values()],
     parts: [],
     summaryLimit: 0,
+    targets: draft.operations.size,
+    entriesInView: state.entriesInView,
     continuation: state.continuation,
     insideTurn: isInsideTurn(state.input),
     turnIsOver: state.input.turnIsOver === true,

@@ -1,6 +1,6 @@
 import type { EntryOutline } from './entry.ts';
 import type { Measurements } from './measurements.ts';
-import type { CompactionPolicy } from './policy.ts';
+import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from './policy.ts';
 
 /** What a model accepts, in tokens. */
 export interface ModelLimits {
@@ -53,6 +53,8 @@ export interface Operation {
   readonly headCharacters?: number;
   /** Clip only: characters kept at the end. */
   readonly tailCharacters?: number;
+  /** Clip only: of a content that is a JSON array, this many first items stay instead. */
+  readonly arrayItems?: number;
   /** Measurements of the entry as shown from now on. */
   readonly measurements: Measurements;
 }
@@ -66,7 +68,7 @@ export interface PlanPart {
   readonly number: number;
   /** Parts of a wave run in parallel; waves run one after another; a merge is the last wave. From 1. */
   readonly wave: number;
-  readonly kind: 'history' | 'turn_prefix' | 'merge';
+  readonly kind: 'history' | 'turn_prefix' | 'merge' | 'flush';
   /** Entries that the part reads; absent for a merge, which reads the texts of the parts before it. */
   readonly fromSequence?: number;
   readonly toSequence?: number;
@@ -86,6 +88,18 @@ export interface SummaryInForce {
   /** Older user messages shown verbatim after the summary, oldest first. */
   readonly keptUserEntryIds: readonly string[];
   readonly measurements: Measurements;
+  /** How it is shown; absent: before everything else, in the pipeline's own words. */
+  readonly shown?: SummaryShown;
+  /** It stands for the originals of shortened entries, which stay where they are; nothing was dropped. Default: false. */
+  readonly inPlace?: boolean;
+}
+
+/** How a summary is shown, whatever the policy says later. */
+export interface SummaryShown {
+  readonly placement: SummaryPlacement;
+  readonly framing: SummaryFraming;
+  /** Newest entry when the pass was planned: behind it stands a summary that is placed at the end. */
+  readonly afterSequence: number;
 }
 
 /**
@@ -128,6 +142,10 @@ export interface PlanInput {
   readonly counted?: CountedRequest;
   /** The turn has answered: nobody is to be told to go on, and its request is no longer open. Default: false. */
   readonly turnIsOver?: boolean;
+  /** Entries before the newest messages that name files of these; kept if the policy says so. Default: none. */
+  readonly activeEntryIds?: ReadonlySet<string>;
+  /** The newest flush to memory, and the time. Default: none yet. */
+  readonly flushed?: { readonly millisecondsAgo: number; readonly tokens: number };
   /** The form to plan; weaker ones follow when a form failed. Default: the strongest. */
   readonly form?: CompactionForm;
 }
@@ -154,6 +172,18 @@ export interface CompactionPlan {
    * must-keep check appends, or the extractive summary. 0 when the pass writes no summary.
    */
   readonly summaryLimit: number;
+  readonly shown?: SummaryShown;
+  readonly inPlace?: boolean;
+  /** Absent: the parts read all entries of their ranges. */
+  readonly reading?: PlanReading;
+  /** Longest quotation of user messages, tokens; not part of `summaryLimit`. Default: 0. */
+  readonly quotedLimit?: number;
+  /** Entries that leave the view or are shown shorter. */
+  readonly targets?: number;
+  /** Entries in the view when it was planned. */
+  readonly entriesInView?: number;
+  /** The view still fitted the window: the pass came in time. Otherwise it is a reaction to a jump past it, or to an overflow. */
+  readonly proactive?: boolean;
   /** Append a continuation note after the commit. */
   readonly continuation: boolean;
   /** The conversation goes on in the middle of a task, not with a new message of the user. */
@@ -168,6 +198,16 @@ export interface CompactionPlan {
   readonly acceptedTokens: number;
   /** The finished pass counts only if it frees at least this (R5). Tokens. */
   readonly requiredGain: number;
+}
+
+/** Which entries of its range a part reads, and how. */
+export interface PlanReading {
+  /** Everything after this entry … */
+  readonly after: number;
+  /** … and these earlier ones, which no summary stands for yet. */
+  readonly earlier: readonly number[];
+  /** Entries that the plan does not shorten stay visible; of them only head and tail are read. */
+  readonly excerptUnchanged: boolean;
 }
 
 /** What fills the window, in tokens by the calibrated estimate. */

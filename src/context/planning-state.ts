@@ -1,4 +1,4 @@
-import { continuationContent } from './continuation.ts';
+import { continuationContent, continuationWords } from './continuation.ts';
 import { policyTokens } from './count-request.ts';
 import type { EntryOutline } from './entry.ts';
 import { calibratedTokens } from './estimate.ts';
@@ -24,9 +24,13 @@ export interface PlanningState {
   readonly summaryTokens: number;
   /** The whole view as it is now. */
   readonly tokens: number;
+  /** Messages and results that the view shows. */
+  readonly entriesInView: number;
   /** Whether the pass ends with a continuation note, and what the note takes. */
   readonly continuation: boolean;
   readonly continuationTokens: number;
+  /** The oldest user message that the view can show; `null` when there is none. */
+  readonly firstUserMessage: EntryOutline | null;
   /** Sequence of the newest assistant entry; what follows it no request has carried yet. */
   readonly seenThrough: number;
 }
@@ -42,7 +46,9 @@ export function planningState(input: PlanInput): PlanningState {
   };
   const fixedTokens = tokensOf(input.fixed) + (arrangement.rules === null ? 0 : shown([arrangement.rules]));
   const summaryTokens = input.summary === null ? 0 : tokensOf(input.summary.measurements);
-  const rest = shown(arrangement.carriedNotes) + shown(arrangement.olderUserMessages) + shown(arrangement.kept);
+  const first = arrangement.firstUserMessage === null ? [] : [arrangement.firstUserMessage];
+  const older = [...first, ...arrangement.olderUserMessages];
+  const rest = shown(arrangement.carriedNotes) + shown(older) + shown(arrangement.kept);
   const continuation = wantsContinuation(input);
   return {
     input,
@@ -53,12 +59,20 @@ export function planningState(input: PlanInput): PlanningState {
     fixedTokens,
     summaryTokens,
     tokens: fixedTokens + summaryTokens + rest,
+    entriesInView: [...older, ...arrangement.kept].filter((entry) => entry.kind !== 'note').length,
     continuation,
-    continuationTokens: continuation
-      ? tokensOf(measureContent(continuationContent(input.policy.continuationText, { recall: true })))
-      : 0,
+    continuationTokens: continuation ? tokensOf(longestContinuation(input)) : 0,
+    firstUserMessage: input.entries.find((entry) => entry.kind === 'user') ?? null,
     seenThrough: input.entries.findLast((entry) => entry.kind === 'assistant')?.sequence ?? -Infinity,
   };
+}
+
+function longestContinuation({ policy }: PlanInput): Measurements {
+  const forms = ['summary', 'extractive_summary', 'clip_only'] as const;
+  const notes = forms.map((form) =>
+    measureContent(continuationContent(continuationWords(policy, form), { recall: true })),
+  );
+  return notes.reduce((longest, note) => (rawTokens(note) > rawTokens(longest) ? note : longest));
 }
 
 /** Tokens of a measurement by the calibrated estimate, unrounded. */

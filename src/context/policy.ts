@@ -3,14 +3,18 @@
  * reads. A preset is one value of this type; nothing in the pipeline knows a preset's name.
  */
 
+import type { ContinuationPrompts, PlaceholderTexts, Prompt, SummaryFraming, SummaryPrompts } from './policy-texts.ts';
+
+export type { ContinuationPrompts, PlaceholderTexts, Prompt, SummaryFraming, SummaryPrompts } from './policy-texts.ts';
+
 /** A number of tokens: absolute (shrinks in proportion below windows of 100,000), a fraction of something, or the smaller of both. */
 export interface TokenAmount {
   /** Tokens. Shrinks in proportion for windows below 100,000 unless `exact`. */
   readonly tokens?: number;
   /** Fraction (0 to 1) of `of`. */
   readonly fraction?: number;
-  /** Default: `input_budget`. */
-  readonly of?: 'window' | 'input_budget' | 'output_reserve';
+  /** `free`: what a pass leaves free, the input budget less the target. Default: `input_budget`. */
+  readonly of?: 'window' | 'input_budget' | 'output_reserve' | 'free';
   /** Set by the user: `tokens` is taken as it is, whatever the window. Default: false. */
   readonly exact?: boolean;
 }
@@ -42,6 +46,18 @@ export interface CharacterCounting {
 export type Reducer =
   /** Replaces images by a marker, except in the newest `keepNewest` images and in images that no request has carried yet. */
   | { readonly kind: 'strip_images'; readonly keepNewest: number }
+  /** Shortens every tool result beyond a limit, whatever the pass still has to win; also within a pass that drops entries. */
+  | {
+      readonly kind: 'cap_tool_results';
+      /** Longest result that stays as it is. */
+      readonly limit: TokenAmount;
+      /** The same for results of `documentTools`. */
+      readonly documentLimit: TokenAmount;
+      /** Tools that read documents. */
+      readonly documentTools: readonly string[];
+      /** Of a result that is a JSON array, this many first items stay. */
+      readonly arrayItems: number;
+    }
   /** Replaces old tool results by a placeholder. */
   | {
       readonly kind: 'clear_tool_results';
@@ -75,6 +91,15 @@ export type Reducer =
       readonly protectErrors: boolean;
       /** Tools whose results stay. */
       readonly protectedTools: readonly string[];
+      /** The first user message stays. Default: false. */
+      readonly protectFirstUserMessage?: boolean;
+      /** Contents that no request has carried yet may be clipped, because the summary covers their originals. Default: false. */
+      readonly unseen?: boolean;
+      /**
+       * Fraction of a content that is expected to stay. Candidates are then chosen until the savings expected by it
+       * reach the goal. Default: the savings are computed from head and tail.
+       */
+      readonly expectedRetention?: number;
     };
 
 export type ClippedKind = 'tool_result' | 'assistant' | 'user';
@@ -87,27 +112,10 @@ export interface SummarySection {
   /** What the section must hold, told to the summarizing model. */
   readonly instruction: string;
   readonly subject: SectionSubject;
-}
-
-/** A text that is given to the summarizing model; the version is stored with each summary. */
-export interface Prompt {
-  readonly name: string;
-  /** Raised with every change of the text. */
-  readonly version: number;
-  readonly text: string;
-}
-
-/** Placeholders in the texts: `{{sections}}` becomes the list of headings with their instructions. */
-export interface SummaryPrompts {
-  readonly system: Prompt;
-  /** Asks for the summary of a stretch of the conversation, updating an earlier one if there is one. */
-  readonly history: Prompt;
-  /** Asks for the same when there is an earlier summary; `null`: `history` asks for both. */
-  readonly update: Prompt | null;
-  /** Asks for the summary of the beginning of a turn whose end stays visible. */
-  readonly turnPrefix: Prompt;
-  /** Asks for one summary out of those of all parts. */
-  readonly merge: Prompt;
+  /** Filled by the program with the exact words of every user message; the model is not asked for it. Default: false. */
+  readonly quotesUserMessages?: boolean;
+  /** Shown unfolded where summaries are listed. Default: false. */
+  readonly open?: boolean;
 }
 
 /**
@@ -125,6 +133,25 @@ export interface TranscriptLimits {
   readonly total: number | null;
   /** Fraction of a shortened text that its head keeps; its tail keeps the rest. */
   readonly headShare: number;
+}
+
+/** Where a summary stands in the view: before everything else, after the first user message, or behind all that existed when it was made. */
+export type SummaryPlacement = 'first' | 'after_first_message' | 'end';
+
+/** A small durable summary in memory before anything is taken out of a view that is all but full. */
+export interface FlushPolicy {
+  /** Only when less than this is left of the window. */
+  readonly slack: TokenAmount;
+  /** Not again within this many milliseconds. */
+  readonly cooldown: number;
+  /** Not again before the view grew by this many tokens. */
+  readonly minimumGrowth: number;
+  /** Only from this many messages on. */
+  readonly minimumMessages: number;
+  /** Longest answer, tokens. */
+  readonly maximumOutput: number;
+  readonly prompt: Prompt;
+  readonly sections: readonly SummarySection[];
 }
 
 export interface CompactionPolicy {
@@ -161,6 +188,14 @@ export interface CompactionPolicy {
     readonly pivot: boolean;
     /** Fewer messages of user, assistant and tools in the view are never summarized. */
     readonly minimumMessages: number;
+    /** The first user message stays word for word, before everything else. Default: false. */
+    readonly firstUserMessage?: boolean;
+    /** Older groups that name files of the newest messages. Default: none. */
+    readonly activeFiles?: {
+      readonly amount: TokenAmount;
+      /** How many of the newest messages make a file active. */
+      readonly messages: number;
+    };
   };
   /** Tried in this order. */
   readonly reduce: readonly Reducer[];
@@ -192,6 +227,31 @@ export interface CompactionPolicy {
     /** Asked before the summary, which then stands as the assistant's answer to it; `null`: the summary is a user message. */
     readonly question: string | null;
     readonly transcript: TranscriptLimits;
+    /** Least room for a summary, however small the window; tokens, taken as it is. Default: none. */
+    readonly minimumOutput?: number;
+    /**
+     * What the summary stands for: what a cut drops, or the originals of what the reducers shorten in place, without a
+     * cut. Default: `dropped`.
+     */
+    readonly of?: 'dropped' | 'shortened';
+    /** Default: `first`. */
+    readonly placement?: SummaryPlacement;
+    /** Default: words that tell what a summary is. */
+    readonly framing?: SummaryFraming;
+    /** Opening in place of `framing.opening` when no model wrote the summary. Default: the same. */
+    readonly extractOpening?: string;
+    /** `labels`: `TASK: …`, as plain text. Default: `markdown`. */
+    readonly headings?: 'markdown' | 'labels';
+    /** Shorter instructions of the same sections, for answers below `belowTokens`. Default: none. */
+    readonly condensed?: { readonly belowTokens: number; readonly sections: readonly SummarySection[] };
+    /** What the quoted user messages may take; the newest are kept longest. Needs a section that quotes them. */
+    readonly quotedMessages?: TokenAmount;
+    /** A finished summary is shortened step by step until the view is at most this. Default: never. */
+    readonly overflowGuard?: TokenAmount;
+    /** Each summary becomes a memory of the workspace, and an entry of a daily log if the folder exists there. Default: no. */
+    readonly memory?: { readonly dailyLogFolder: string };
+    /** Default: none. */
+    readonly flush?: FlushPolicy;
     /** Model that summarizes, as `provider/model`; `null`: the agent's. */
     readonly model: string | null;
   };
@@ -199,6 +259,20 @@ export interface CompactionPolicy {
   readonly continuation: 'inside_turn' | 'automatic' | 'always' | 'never';
   /** Text of that note; `null`: one that also says how to look things up. */
   readonly continuationText: string | null;
+  /** Words of that note. Default: the pipeline's own. */
+  readonly continuationPrompts?: ContinuationPrompts;
+  /** How long a pass counts: until the conversation ends, or until its turn does. Default: `conversation`. */
+  readonly lasts?: 'conversation' | 'turn';
+  /** Tool calls of one answer run one after another. Default: false. */
+  readonly toolsOneByOne?: boolean;
+  /** Each request ends with counters of the turn and this advice, behind the cache mark. Default: none. */
+  readonly runtimeNote?: Prompt;
+  /** The system prompt is made of named blocks. Default: false. */
+  readonly namedBlocks?: boolean;
+  /** Words that stand for what is clipped, cleared or stripped. Default: the pipeline's own. */
+  readonly placeholders?: PlaceholderTexts;
+  /** Output reserves by model name, or the beginning of one after the provider. Default: none. */
+  readonly outputReserves?: Readonly<Record<string, number>>;
   /** A pass that frees less than this fraction of the window counts as failed (R5). */
   readonly minimumGain: number;
   /** Each forced pass aims for this fraction of the policy's target, because the estimate has just been proven too low. */

@@ -6,10 +6,12 @@ import { textOf } from './content.ts';
 import { applyOperation } from './operations.ts';
 import type { Operation } from './plan.ts';
 import type { PlaceholderOptions } from './placeholders.ts';
+import { runtimeContent } from './runtime-note.ts';
 import { summaryMessages } from './summary-message.ts';
 import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
 import { arrangeView, operationsByEntry } from './view-arrangement.ts';
-import type { ProjectionInput, View, ViewMessage } from './view.ts';
+import type { ViewArrangement } from './view-arrangement.ts';
+import type { AgentView, ProjectionInput, View, ViewMessage } from './view.ts';
 
 /** Raised whenever the same input would give another view; stored with each fingerprint. */
 export const RENDERER_VERSION = 1;
@@ -33,23 +35,56 @@ interface Rendering extends PlaceholderOptions {
 export function projectView(input: ProjectionInput): View {
   const { presentation } = input;
   const operations = operationsByEntry(input.operations);
-  const { rules, carriedNotes, olderUserMessages, kept } = arrangeView({ ...input, operations });
+  const arrangement = arrangeView({ ...input, operations });
+  const { rules, firstUserMessage, olderUserMessages } = arrangement;
+  const { memories, carriedNotes, kept } = memoriesApart(input.agent, arrangement);
   const rendering: Rendering = {
     operations,
     recall: input.agent.tools.some((tool) => tool.name === 'recall_open'),
+    ...(input.placeholders !== undefined && { texts: input.placeholders }),
     thinkingGoneThrough: thinkingGoneThrough(input),
     ...(typeof presentation?.clearedResult === 'string' && { clearedResult: presentation.clearedResult }),
   };
+  const summary =
+    input.summary === null ? [] : summaryMessages(input.summary.text, presentation, input.summary.shown?.framing);
+  const groups = groupEntries(kept);
+  const end = summaryPosition(groups, input.summary);
   return {
-    system: systemText(input.agent, rules === null ? null : textOf(rules.content)),
+    system: systemText(input.agent, rules === null ? null : textOf(rules.content), memories),
     tools: input.agent.tools.map(sortedSchema),
     messages: [
-      ...(input.summary === null ? [] : summaryMessages(input.summary.text, presentation)),
+      ...(firstUserMessage === null ? [] : userMessage(firstUserMessage, rendering)),
+      ...(end === null ? summary : []),
       ...carriedNotes.flatMap((entry) => noteMessage(entry, rendering)),
-      ...olderUserMessages.flatMap((entry) => userMessage(entry, rendering)),
-      ...groupEntries(kept).flatMap((group) => groupMessages(group, rendering)),
+      ...groupEntries(olderUserMessages).flatMap((group) => groupMessages(group, rendering)),
+      ...groups.slice(0, end ?? 0).flatMap((group) => groupMessages(group, rendering)),
+      ...(end === null ? [] : summary),
+      ...groups.slice(end ?? 0).flatMap((group) => groupMessages(group, rendering)),
+      ...(input.runtime === undefined ? [] : message(runtimeContent(input.runtime), 'runtime')),
     ],
   };
+}
+
+/** With named blocks the memories stand in the system prompt instead of among the messages. */
+function memoriesApart(
+  agent: AgentView,
+  { carriedNotes, kept }: ViewArrangement<Entry>,
+): { readonly memories: string | null } & Pick<ViewArrangement<Entry>, 'carriedNotes' | 'kept'> {
+  if (agent.namedBlocks !== true) return { memories: null, carriedNotes, kept };
+  const isMemories = (entry: Entry): boolean => entry.kind === 'note' && entry.slot === 'memories';
+  const newest = kept.findLast(isMemories) ?? carriedNotes.find(isMemories);
+  return {
+    memories: newest === undefined ? null : textOf(newest.content),
+    carriedNotes: carriedNotes.filter((entry) => !isMemories(entry)),
+    kept: kept.filter((entry) => !isMemories(entry)),
+  };
+}
+
+/** How many groups stand before a summary that is placed at the end of what existed then; `null` for any other. */
+function summaryPosition(groups: readonly Group<Entry>[], summary: ProjectionInput['summary']): number | null {
+  if (summary?.shown?.placement !== 'end') return null;
+  const { afterSequence } = summary.shown;
+  return groups.findLastIndex((group) => group.firstSequence <= afterSequence) + 1;
 }
 
 /**
@@ -96,7 +131,10 @@ function noteMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
   return message(hasHeading ? [{ type: 'text', text: heading }, ...content] : content, 'note');
 }
 
-function message(content: readonly ContentPart[], origin: 'user' | 'summary' | 'note'): ViewMessage[] {
+function message(
+  content: readonly ContentPart[],
+  origin: Extract<ViewMessage, { role: 'user' }>['origin'],
+): ViewMessage[] {
   return content.length === 0 ? [] : [{ role: 'user', content, origin }];
 }
 

@@ -1,9 +1,10 @@
 import { resolveAmount } from './budget.ts';
+import { clipTo } from './clip-to-size.ts';
 import type { EntryOutline, NoteSlot } from './entry.ts';
 import type { Measurements } from './measurements.ts';
 import { characterCount } from './measurement-arithmetic.ts';
 import { clearOperation, clipOperation, stripOperation } from './operations.ts';
-import { countedTokens, isUnseen, operationOn, shownMeasurements, tryOperation } from './planning-state.ts';
+import { countedTokens, isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import type { Operation } from './plan.ts';
 import type { ClippedKind, Reducer, TokenAmount } from './policy.ts';
@@ -37,8 +38,11 @@ function applyReducer(state: PlanningState, draft: Draft, reducer: Reducer, goal
     case 'clear_tool_results':
       clearToolResults(state, draft, reducer, goal);
       return;
+    case 'cap_tool_results':
+      capToolResults(state, draft, reducer);
+      return;
     case 'clip':
-      for (const kind of reducer.of) clipKind(state, draft, { reducer, kind, goal });
+      clipByKind(state, draft, reducer, goal);
       return;
   }
 }
@@ -120,28 +124,60 @@ function turnsFrom({ arrangement }: PlanningState, turns: number): number {
   return users.at(-turns)?.sequence ?? 0;
 }
 
-function clipKind(
+/** Every result beyond its limit keeps head and tail, or the first items of an array, at about the limit's size. */
+export function capToolResults(
   state: PlanningState,
   draft: Draft,
-  clip: { reducer: Extract<Reducer, { kind: 'clip' }>; kind: ClippedKind; goal: number },
+  reducer: Extract<Reducer, { kind: 'cap_tool_results' }>,
 ): void {
-  const { reducer } = clip;
-  const candidates: EntryOutline[] = [];
-  let ofKind = state.arrangement.kept.reduce((count, entry) => count + (entry.kind === clip.kind ? 1 : 0), 0);
+  const limits = { limit: amount(state, reducer.limit), document: amount(state, reducer.documentLimit) };
   for (const entry of state.arrangement.kept) {
-    if (entry.kind !== clip.kind) continue;
-    if (ofKind > reducer.protectNewest && isClippable(state, draft, entry, reducer)) candidates.push(entry);
-    ofKind -= 1;
+    if (entry.kind !== 'tool_result' || operationOn(state, draft, entry)?.kind === 'clear') continue;
+    const limit = reducer.documentTools.includes(entry.toolName ?? '') ? limits.document : limits.limit;
+    const tokens = tokensOf(state, shownMeasurements(state, draft, entry));
+    if (tokens <= limit) continue;
+    const keepMedia = showsMedia(shownMeasurements(state, draft, entry));
+    const operation = clipTo(state, { entry, level: limit, keepMedia });
+    tryOperation(state, draft, entry, { ...operation, arrayItems: reducer.arrayItems });
   }
-  if (clip.kind === 'tool_result') candidates.sort((left, right) => size(right) - size(left));
-  for (const entry of candidates) {
-    if (draft.tokens <= clip.goal) return;
+}
+
+/** Clips until the view, or what the policy expects of it, is down to the goal. */
+function clipByKind(
+  state: PlanningState,
+  draft: Draft,
+  reducer: Extract<Reducer, { kind: 'clip' }>,
+  goal: number,
+): void {
+  const { expectedRetention } = reducer;
+  let expected = draft.tokens;
+  for (const entry of reducer.of.flatMap((kind) => clipCandidates(state, draft, reducer, kind))) {
+    if ((expectedRetention === undefined ? draft.tokens : expected) <= goal) return;
     const head = Math.floor(Math.min(size(entry) * reducer.headFraction, reducer.headLimit));
     const tail = Math.floor(Math.min(size(entry) * reducer.tailFraction, reducer.tailLimit));
     if (size(entry) <= head + tail + WORTH_CLIPPING) continue;
-    const keepMedia = shownMeasurements(state, draft, entry).images > 0;
-    tryOperation(state, draft, entry, clipOperation(entry, { head, tail, keepMedia }));
+    const shown = shownMeasurements(state, draft, entry);
+    const operation = clipOperation(entry, { head, tail, keepMedia: shown.images > 0 });
+    if (!tryOperation(state, draft, entry, operation)) continue;
+    expected -= tokensOf(state, shown) * (1 - (expectedRetention ?? 0));
   }
+}
+
+/** Tool results largest first, others oldest first. */
+function clipCandidates(
+  state: PlanningState,
+  draft: Draft,
+  reducer: Extract<Reducer, { kind: 'clip' }>,
+  kind: ClippedKind,
+): EntryOutline[] {
+  const candidates: EntryOutline[] = [];
+  let ofKind = state.arrangement.kept.reduce((count, entry) => count + (entry.kind === kind ? 1 : 0), 0);
+  for (const entry of state.arrangement.kept) {
+    if (entry.kind !== kind) continue;
+    if (ofKind > reducer.protectNewest && isClippable(state, draft, entry, reducer)) candidates.push(entry);
+    ofKind -= 1;
+  }
+  return kind === 'tool_result' ? candidates.sort((left, right) => size(right) - size(left)) : candidates;
 }
 
 function isClippable(
@@ -150,7 +186,9 @@ function isClippable(
   entry: EntryOutline,
   reducer: Extract<Reducer, { kind: 'clip' }>,
 ): boolean {
-  if (isUnseen(state, entry) || size(entry) < reducer.minimumCharacters) return false;
+  if (reducer.unseen !== true && isUnseen(state, entry)) return false;
+  if (size(entry) < reducer.minimumCharacters) return false;
+  if (reducer.protectFirstUserMessage === true && entry.id === state.firstUserMessage?.id) return false;
   if (reducer.protectErrors && entry.isError === true) return false;
   if (reducer.protectedTools.includes(entry.toolName ?? '')) return false;
   const inForce = operationOn(state, draft, entry)?.kind;

@@ -1,17 +1,8 @@
 import type { EntryOutline } from './entry.ts';
-import { characterCount } from './measurement-arithmetic.ts';
-import { clipOperation } from './operations.ts';
+import { SMALLEST_CLIP, clipTo } from './clip-to-size.ts';
 import { isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
-import type { Operation } from './plan.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { showsMedia, stripImages, withoutMedia } from './reduce.ts';
-
-/** A clip below this is no longer worth reading. Tokens. */
-const SMALLEST_CLIP = 64;
-/** What rounding the measurements of a clip may add. Tokens. */
-const ROUNDING = 3;
-/** Share of a clip that goes to its head. */
-const HEAD_SHARE = 0.6;
 
 /**
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the
@@ -85,15 +76,4 @@ function commonSize(sizes: number[], allowed: number): number {
     left -= size;
   }
   return Infinity;
-}
-
-function clipTo(state: PlanningState, input: { entry: EntryOutline; level: number; keepMedia: boolean }): Operation {
-  const { entry, level, keepMedia } = input;
-  const empty = tokensOf(state, clipOperation(entry, { head: 0, tail: 0, keepMedia }).measurements);
-  const text = { ...entry.measurements, images: 0, imagePatches: 0, documentPages: 0, frames: 0 };
-  const perCharacter = tokensOf(state, text) / Math.max(1, characterCount(entry.measurements));
-  const forText = Math.max(SMALLEST_CLIP / 2, level - empty - ROUNDING);
-  const kept = perCharacter === 0 ? 0 : Math.floor(forText / perCharacter);
-  const head = Math.ceil(kept * HEAD_SHARE);
-  return clipOperation(entry, { head, tail: kept - head, keepMedia });
 }

@@ -1,20 +1,20 @@
 import { chooseCut, turnStartBefore } from './cut-point.ts';
 import type { EntryOutline, NoteSlot } from './entry.ts';
 import type { Group } from './groups.ts';
-import { keptUserMessages } from './kept-user-messages.ts';
-import type { CompactionForm } from './plan.ts';
+import type { Operation } from './plan.ts';
 import { countedTokens, isInsideTurn, shownMeasurements, tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
-import { clearSupersededNotes } from './reduce.ts';
+import { olderActiveGroups, olderEntries } from './older-entries.ts';
+import { capToolResults, clearSupersededNotes } from './reduce.ts';
 import { shrinkToFit, stripAll } from './shrink-to-fit.ts';
+import { flushPart } from './summary-flush.ts';
 import { measureSummary, presentationOf } from './summary-message.ts';
+import { coveredAlready } from './summary-reading.ts';
+import { SHORTER_SHARE, SMALLEST_SUMMARY } from './summary-rooms.ts';
+import type { SummaryForm } from './summary-rooms.ts';
 import { extractivePart, summaryParts } from './summary-parts.ts';
-
-export type SummaryForm = Extract<CompactionForm, 'summary' | 'shorter_summary' | 'extractive_summary'>;
-
-/** However little room there is, a summary may take this. Tokens. */
-const SMALLEST_SUMMARY = 200;
-const SHORTER_SHARE = 0.5;
+import { quotedTokens } from './summary-quotes.ts';
+import { summaryFraming, summaryShown } from './summary-shown.ts';
 
 /** Tokens that each piece of the view may take. */
 interface Rooms {
@@ -31,15 +31,16 @@ interface Rooms {
 export function planSummary(state: PlanningState, form: SummaryForm, goal: number): DraftedPlan | null {
   if (spokenMessages(state) < state.input.policy.keep.minimumMessages) return null;
   const rooms = wantedRooms(state, form);
-  const wide = layOut(state, rooms);
+  const capped = cappedDraft(state);
+  const wide = layOut(state, rooms, capped);
   if (wide === null) return null;
-  const room = goal - state.fixedTokens - overheadTokens(state);
+  const room = goal - state.fixedTokens - overheadTokens(state, form) - wide.quotedTokens;
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
   const wanted = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail) + wide.userTokens;
   const scale = wanted <= room ? 1 : Math.max(0, room) / wanted;
   const fitted = scale === 1 ? rooms : scaleRooms(rooms, scale);
-  const layout = scale === 1 ? wide : (layOut(state, fitted) ?? wide);
-  return completePlan(state, { form, goal, layout, rooms: fitted });
+  const layout = scale === 1 ? wide : (layOut(state, fitted, capped) ?? wide);
+  return completePlan(state, { form, goal, layout, capped, rooms: fitted });
 }
 
 function spokenMessages({ arrangement }: PlanningState): number {
@@ -69,6 +70,15 @@ function summaryRoom(state: PlanningState, rooms: Rooms, layout: Layout): number
   return rooms.turnPrefix + (hasHistory ? rooms.summary : state.summaryTokens);
 }
 
+/** Results beyond the policy's caps are shortened whatever is kept. */
+function cappedDraft(state: PlanningState): Draft {
+  const draft: Draft = { operations: new Map(), tokens: state.tokens };
+  for (const reducer of state.input.policy.reduce) {
+    if (reducer.kind === 'cap_tool_results') capToolResults(state, draft, reducer);
+  }
+  return draft;
+}
+
 function scaleRooms(rooms: Rooms, scale: number): Rooms {
   const text = (tokens: number): number => Math.max(tokens * scale, Math.min(tokens, SMALLEST_SUMMARY));
   return {
@@ -91,17 +101,18 @@ interface Layout {
   readonly tailTokens: number;
   readonly userEntries: readonly EntryOutline[];
   readonly userTokens: number;
+  /** What the quoted user messages take in the summary. */
+  readonly quotedTokens: number;
 }
 
-function layOut(state: PlanningState, rooms: Rooms): Layout | null {
+function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | null {
   const { policy, entries, turnIsOver } = state.input;
-  const untouched: Draft = { operations: new Map(), tokens: state.tokens };
-  const tokensOfEntry = (entry: EntryOutline): number => tokensOf(state, shownMeasurements(state, untouched, entry));
+  const tokensOfEntry = (entry: EntryOutline): number => tokensOf(state, shownMeasurements(state, capped, entry));
   const index = policy.keep.pivot
     ? pivotIndex(state.groups)
     : chooseCut({
         groups: state.groups,
-        tokensOfEntry: (entry) => Math.ceil(countedTokens(state, shownMeasurements(state, untouched, entry))),
+        tokensOfEntry: (entry) => Math.ceil(countedTokens(state, shownMeasurements(state, capped, entry))),
         tailBudget: rooms.tail,
         keep: policy.keep,
       });
@@ -109,10 +120,12 @@ function layOut(state: PlanningState, rooms: Rooms): Layout | null {
   const keptGroups = state.groups.slice(index);
   const cut = keptGroups[0]?.firstSequence ?? afterNewest(entries);
   const dropped = droppedMessages(state, cut);
-  const users = keptUserMessages({
-    candidates: entries.filter((entry) => entry.kind === 'user' && entry.sequence < cut),
+  const tokensOfGroup = (group: Group): number => group.entries.reduce((sum, entry) => sum + tokensOfEntry(entry), 0);
+  const older = olderEntries(state, {
+    before: cut,
     tokensOfEntry,
-    budget: rooms.userMessages,
+    userBudget: rooms.userMessages,
+    activeGroups: olderActiveGroups(state, { groups: state.groups.slice(0, index), tokensOfGroup }),
     newestIsKept: turnIsOver === true || keptGroups.some((group) => group.kind === 'user'),
   });
   const tail = keptGroups.flatMap((group) => group.entries);
@@ -123,8 +136,9 @@ function layOut(state: PlanningState, rooms: Rooms): Layout | null {
     turnStart: keptGroups[0] === undefined ? null : turnStartBefore(dropped, keptGroups[0]),
     keptGroups,
     tailTokens: tail.reduce((sum, entry) => sum + tokensOfEntry(entry), 0),
-    userEntries: users.entries,
-    userTokens: users.tokens,
+    userEntries: older,
+    userTokens: older.reduce((sum, entry) => sum + tokensOfEntry(entry), 0),
+    quotedTokens: quotedTokens(state, cut),
   };
 }
 
@@ -141,18 +155,28 @@ function afterNewest(entries: readonly EntryOutline[]): number {
   return newest?.kind === 'compaction' ? newest.sequence : (newest?.sequence ?? 0) + 1;
 }
 
-function droppedMessages({ input }: PlanningState, cut: number): readonly EntryOutline[] {
-  const from = input.summary === null ? 0 : firstFrom(input.entries, input.summary.coveredThroughSequence + 1);
+function droppedMessages(state: PlanningState, cut: number): readonly EntryOutline[] {
+  const { input } = state;
+  const { summary } = input;
+  const isInPlace = summary?.inPlace === true;
+  const from = summary === null || isInPlace ? 0 : firstFrom(input.entries, summary.coveredThroughSequence + 1);
   // Entries come in order of their sequences.
   return input.entries
     .slice(from, firstFrom(input.entries, cut))
-    .filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
+    .filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction' && !coveredAlready(state, entry));
 }
 
 /** Frame of the summary message, continuation note and the notes that stand after the summary. */
-function overheadTokens(state: PlanningState): number {
-  const frame = tokensOf(state, measureSummary('', presentationOf(state.input.policy)));
+function overheadTokens(state: PlanningState, form: SummaryForm): number {
+  const frame = frameTokens(state, form);
   return frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
+}
+
+function frameTokens(state: PlanningState, form: SummaryForm): number {
+  return tokensOf(
+    state,
+    measureSummary('', presentationOf(state.input.policy), summaryFraming(state.input.policy, form)),
+  );
 }
 
 /** The newest plan and memories before a cut; they are carried over it. */
@@ -171,14 +195,14 @@ function noteTokens(state: PlanningState, notes: readonly EntryOutline[]): numbe
 
 function completePlan(
   state: PlanningState,
-  of: { form: SummaryForm; goal: number; layout: Layout; rooms: Rooms },
+  of: { form: SummaryForm; goal: number; layout: Layout; capped: Draft; rooms: Rooms },
 ): DraftedPlan | null {
   const { layout, rooms } = of;
   const { input } = state;
   const { cut, dropped, turnStart } = layout;
   const summaryLimit = Math.floor(summaryRoom(state, rooms, layout));
   if (dropped.length === 0 || !winsByDropping(state, layout, summaryLimit)) return null;
-  const draft = draftAfterCut(state, layout, summaryLimit);
+  const draft = draftAfterCut(state, { ...of, summaryLimit });
   const shownNotes = [...carriedNotes(state, cut), ...state.notes.filter((note) => note.sequence >= cut)];
   clearSupersededNotes(state, draft, shownNotes);
   const shown = [...layout.userEntries, ...layout.keptGroups.flatMap((group) => group.entries)];
@@ -186,6 +210,18 @@ function completePlan(
   if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(state, draft, shown);
   shrinkToFit(state, draft, { entries: shown, goal: of.goal });
   const written = (room: number): number => Math.max(1, Math.floor(room * (1 - input.policy.summary.appendedShare)));
+  const parts =
+    of.form === 'extractive_summary'
+      ? extractivePart(dropped, summaryLimit)
+      : summaryParts(input, {
+          dropped,
+          turnStart,
+          maximumOutput: written(rooms.summary),
+          turnPrefixOutput: written(rooms.turnPrefix),
+        });
+  const how = summaryShown(input.policy, of.form, input.entries.at(-1)?.sequence ?? cut);
+  const after = input.summary?.coveredThroughSequence ?? 0;
+  const isInPlace = input.summary?.inPlace === true;
   return {
     form: of.form,
     firstKeptSequence: cut,
@@ -196,15 +232,12 @@ function completePlan(
     droppedMessages: dropped.filter(isMessage).length,
     keptUserEntryIds: layout.userEntries.map((entry) => entry.id),
     operations: [...draft.operations.values()],
-    parts:
-      of.form === 'extractive_summary'
-        ? extractivePart(dropped, summaryLimit)
-        : summaryParts(input, {
-            dropped,
-            turnStart,
-            maximumOutput: written(rooms.summary),
-            turnPrefixOutput: written(rooms.turnPrefix),
-          }),
+    parts: flushPart(state, parts),
+    ...(how !== undefined && { shown: how }),
+    ...(isInPlace && { reading: { after, earlier: sequencesUpTo(dropped, after), excerptUnchanged: false } }),
+    quotedLimit: Math.ceil(layout.quotedTokens),
+    targets: dropped.length,
+    entriesInView: state.entriesInView,
     summaryLimit,
     continuation: state.continuation,
     insideTurn: isInsideTurn(input),
@@ -214,10 +247,14 @@ function completePlan(
   };
 }
 
+function sequencesUpTo(entries: readonly EntryOutline[], last: number): number[] {
+  return entries.filter((entry) => entry.sequence <= last).map((entry) => entry.sequence);
+}
+
 /** Whether what leaves the view is larger than the summary that comes; otherwise clipping does as well without a model. */
 function winsByDropping(state: PlanningState, layout: Layout, summaryLimit: number): boolean {
   const kept = state.fixedTokens + layout.tailTokens + layout.userTokens;
-  return state.tokens - kept > summaryLimit;
+  return state.tokens - kept > summaryLimit + layout.quotedTokens;
 }
 
 /** Position of the first entry from `sequence` on; their number when there is none. */
@@ -226,10 +263,18 @@ function firstFrom(entries: readonly EntryOutline[], sequence: number): number {
   return index === -1 ? entries.length : index;
 }
 
-function draftAfterCut(state: PlanningState, layout: Layout, summaryLimit: number): Draft {
-  const frame = tokensOf(state, measureSummary('', presentationOf(state.input.policy)));
+function draftAfterCut(
+  state: PlanningState,
+  { form, layout, capped, summaryLimit }: { form: SummaryForm; layout: Layout; capped: Draft; summaryLimit: number },
+): Draft {
   const notes = noteTokens(state, carriedNotes(state, layout.cut));
-  const tokens =
-    state.fixedTokens + frame + summaryLimit + notes + layout.userTokens + layout.tailTokens + state.continuationTokens;
-  return { operations: new Map(), tokens };
+  const kept = [...layout.userEntries, ...layout.keptGroups.flatMap((group) => group.entries)];
+  const operations = new Map<string, Operation>();
+  for (const { id } of kept) {
+    const operation = capped.operations.get(id);
+    if (operation !== undefined) operations.set(id, operation);
+  }
+  const summary = frameTokens(state, form) + summaryLimit + layout.quotedTokens;
+  const tokens = state.fixedTokens + summary + notes + layout.userTokens + layout.tailTokens + state.continuationTokens;
+  return { operations, tokens };
 }

@@ -2,7 +2,7 @@ import type { ContentPart } from './content.ts';
 import { measureContent } from './measure.ts';
 import { sumMeasurements } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
-import type { CompactionPolicy } from './policy.ts';
+import type { CompactionPolicy, SummaryFraming } from './policy.ts';
 import type { Presentation, ViewMessage } from './view.ts';
 
 /** What of a policy decides how its passes are shown. */
@@ -12,9 +12,9 @@ export function presentationOf(policy: CompactionPolicy): Presentation {
 }
 
 /** The summary as the view shows it: one message of the user, or a question with its answer (seeds/opencode.md). */
-export function summaryMessages(text: string, presentation?: Presentation): ViewMessage[] {
+export function summaryMessages(text: string, presentation?: Presentation, framing?: SummaryFraming): ViewMessage[] {
   const question = presentation?.question ?? null;
-  if (question === null) return [{ role: 'user', content: summaryContent(text), origin: 'summary' }];
+  if (question === null) return [{ role: 'user', content: summaryContent(text, framing), origin: 'summary' }];
   return [
     { role: 'user', content: [{ type: 'text', text: question }], origin: 'summary' },
     { role: 'assistant', content: [{ type: 'text', text }], callNumber: 0, turnId: '' },
@@ -22,25 +22,28 @@ export function summaryMessages(text: string, presentation?: Presentation): View
 }
 
 /** Measurements of the summary as the view shows it. */
-export function measureSummary(text: string, presentation?: Presentation): Measurements {
-  const shown = summaryMessages(text, presentation);
+export function measureSummary(text: string, presentation?: Presentation, framing?: SummaryFraming): Measurements {
+  const shown = summaryMessages(text, presentation, framing);
   return sumMeasurements(shown.map((each) => measureContent('content' in each ? each.content : [])));
 }
 
 /**
- * The message that stands in the view for the entries before the cut. It tells the model that the
- * text is a record and not a request, and that requests shown again below it may be done already,
- * so that nothing is answered twice (R17).
+ * The words around a summary unless its preset has its own. They tell the model that the text is a
+ * record and not a request, and that requests shown again below it may be done already, so that
+ * nothing is answered twice (R17).
  */
-export function summaryContent(text: string): readonly ContentPart[] {
-  return [{ type: 'text', text: `${OPENING}\n\n${text}\n\n${CLOSING}` }];
+export const DEFAULT_FRAMING: SummaryFraming = {
+  opening:
+    '[Summary of the earlier conversation]\n' +
+    'Older messages were taken out to make room. This summary stands for them; trust its facts instead of redoing work.',
+  closing:
+    '[End of summary]\n' +
+    "User messages that follow right after this are older ones, repeated word for word: the summary's request and outcome " +
+    'pairs tell which of them are done. Answer only what is still open.',
+};
+
+/** The message that stands in the view for the entries that a summary covers. */
+export function summaryContent(text: string, framing: SummaryFraming = DEFAULT_FRAMING): readonly ContentPart[] {
+  const blocks = [framing.opening, text, framing.closing];
+  return [{ type: 'text', text: blocks.filter((block, index) => index === 1 || block !== '').join('\n\n') }];
 }
-
-const OPENING =
-  '[Summary of the earlier conversation]\n' +
-  'Older messages were taken out to make room. This summary stands for them; trust its facts instead of redoing work.';
-
-const CLOSING =
-  '[End of summary]\n' +
-  "User messages that follow right after this are older ones, repeated word for word: the summary's request and outcome " +
-  'pairs tell which of them are done. Answer only what is still open.';

@@ -68,8 +68,13 @@ export function sectionsOf(policy: CompactionPolicy, kind: PlanPart['kind']): re
 }
 
 /** The headings with what each must hold, as prompts list them. */
-export function headingList(sections: readonly SummarySection[]): string {
-  return sections.map((section) => `## ${section.title}\n${section.instruction}`).join('\n\n');
+export function headingList(
+  sections: readonly SummarySection[],
+  style: CompactionPolicy['summary']['headings'] = 'markdown',
+): string {
+  return sections
+    .map(({ title, instruction }) => (style === 'labels' ? `${title}: ${instruction}` : `## ${title}\n${instruction}`))
+    .join('\n\n');
 }
 
 export interface SummaryRequest {
@@ -142,7 +147,7 @@ function instructionText(
   input: Omit<SummaryRequestInput, 'entries' | 'partTexts' | 'summarizer' | 'calibration'>,
 ): string {
   const prompt = promptFor(input);
-  const headings = headingList(sectionsOf(input.policy, input.part.kind));
+  const headings = headingList(sectionsOf(input.policy, input.part.kind), input.policy.summary.headings);
   const words = Math.floor(input.part.maximumOutput * WORDS_PER_TOKEN);
   return [
     input.policy.summary.question ?? '',
@@ -181,6 +186,8 @@ function promptFor(input: Pick<SummaryRequestInput, 'policy' | 'parts' | 'part' 
   switch (input.part.kind) {
     case 'history':
       return updates ? (prompts.update ?? prompts.history) : prompts.history;
+    case 'flush':
+      return prompts.history;
     case 'turn_prefix':
       return prompts.turnPrefix;
     case 'merge':

@@ -22,20 +22,32 @@ function normalTitle(title: string): string {
     .toLowerCase();
 }
 
+/** `labels`: `TASK: …`, as plain text; `markdown`: `## Task`. */
+type HeadingStyle = 'markdown' | 'labels';
+
 /**
  * The sections of the given titles that a text holds, in the order in which they stand in it. Only
  * these titles count as headings: a ledger may quote headings of the files that it is about.
  */
-export function parseSections(text: string, titles: readonly string[]): WrittenSection[] {
+export function parseSections(text: string, titles: readonly string[], style?: HeadingStyle): WrittenSection[] {
   const byTitle = new Map(titles.map((title) => [normalTitle(title), title]));
   const sections: { title: string; lines: string[] }[] = [];
   for (const line of text.split('\n')) {
+    const labelled = style === 'labels' ? labelOf(line, titles) : null;
     const heading = headingOf(line);
-    const title = heading === null ? undefined : byTitle.get(heading);
+    const title = labelled?.title ?? (heading === null ? undefined : byTitle.get(heading));
     if (title === undefined) sections.at(-1)?.lines.push(line);
-    else sections.push({ title, lines: [] });
+    else sections.push({ title, lines: labelled === null ? [] : [labelled.rest] });
   }
   return sections.map(({ title, lines }) => ({ title, text: lines.join('\n').trim() }));
+}
+
+/** A label stands at the start of its line in exactly these letters: "Data: 5" within a section is no heading. */
+function labelOf(line: string, titles: readonly string[]): { readonly title: string; readonly rest: string } | null {
+  const plain = line.replace(/^\s*(?:#{1,6}\s+)?\*{0,2}/, '');
+  const title = titles.find((each) => plain.startsWith(`${each}:`) || plain.startsWith(`${each}**:`));
+  if (title === undefined) return null;
+  return { title, rest: plain.slice(plain.indexOf(':') + 1).replace(/^\*{0,2}\s*/, '') };
 }
 
 /** All second-level headings of a text, whatever their titles. */
@@ -44,6 +56,12 @@ export function splitSections(text: string): WrittenSection[] {
   return parseSections(text, [...new Set(titles)]);
 }
 
-export function renderSections(sections: readonly WrittenSection[]): string {
-  return sections.map(({ title, text }) => `## ${title}\n${text === '' ? '- none' : text}`).join('\n\n');
+export function renderSections(sections: readonly WrittenSection[], style: HeadingStyle = 'markdown'): string {
+  return sections
+    .map(({ title, text }) => {
+      const body = text === '' ? '- none' : text;
+      if (style === 'markdown') return `## ${title}\n${body}`;
+      return body.includes('\n') || body.startsWith('- ') ? `${title}:\n${body}` : `${title}: ${body}`;
+    })
+    .join('\n\n');
 }

@@ -7,7 +7,9 @@ export interface ViewArrangement<T extends EntryOutline> {
   readonly rules: T | null;
   /** The newest plan and memories from before the cut; stand right after the summary. */
   readonly carriedNotes: readonly T[];
-  /** Kept verbatim after the notes, oldest first. */
+  /** Kept verbatim before the summary; `null` unless the summary is placed after it. */
+  readonly firstUserMessage: T | null;
+  /** Older user messages, and groups that name active files: kept verbatim after the notes, oldest first. */
   readonly olderUserMessages: readonly T[];
   /** Everything from the cut on, in order of arrival. */
   readonly kept: readonly T[];
@@ -43,7 +45,9 @@ export function arrangeView<T extends EntryOutline>(input: {
     else if (keptUserEntryIds.has(entry.id)) olderUserMessages.push(entry);
   }
   const carriedNotes = CARRIED_SLOTS.flatMap((slot) => carried.get(slot) ?? []);
-  return { rules, carriedNotes, olderUserMessages, kept };
+  const hasFirst = input.summary?.shown?.placement === 'after_first_message' && olderUserMessages[0]?.kind === 'user';
+  const firstUserMessage = hasFirst ? (olderUserMessages.shift() ?? null) : null;
+  return { rules, carriedNotes, firstUserMessage, olderUserMessages, kept };
 }
 
 /** The newest operation per entry; later ones in the list replace earlier ones. */

@@ -1,6 +1,8 @@
 import type { ContentPart } from './content.ts';
 import type { Entry } from './entry.ts';
 import type { Operation, SummaryInForce } from './plan.ts';
+import type { PlaceholderTexts } from './policy.ts';
+import type { RuntimeNote } from './runtime-note.ts';
 
 /** A tool as the model is told of it. */
 export interface ToolSchema {
@@ -16,10 +18,30 @@ export interface AgentView {
   /** Pinned rules, verbatim in every request. */
   readonly rules: readonly string[];
   readonly tools: readonly ToolSchema[];
+  /** Named blocks of instructions. */
+  readonly skills?: readonly Skill[];
+  /** What the user defined for the agent, by name. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** System, locale and time zone of the machine that runs the tools. */
+  readonly device?: string;
+  /** The system prompt is made of named blocks. Default: false. */
+  readonly namedBlocks?: boolean;
+  /** The advice of the policy's runtime note; with it each request ends with the turn's counters. */
+  readonly runtimeAdvice?: string;
+}
+
+/** Instructions for one kind of work, under a name. */
+export interface Skill {
+  readonly name: string;
+  readonly instructions: string;
 }
 
 export type ViewMessage =
-  | { readonly role: 'user'; readonly content: readonly ContentPart[]; readonly origin: 'user' | 'summary' | 'note' }
+  | {
+      readonly role: 'user';
+      readonly content: readonly ContentPart[];
+      readonly origin: 'user' | 'summary' | 'note' | 'runtime';
+    }
   | {
       readonly role: 'assistant';
       readonly content: readonly ContentPart[];
@@ -60,6 +82,10 @@ export interface ProjectionInput {
   readonly entries: readonly Entry[];
   readonly summary: (SummaryInForce & { readonly text: string }) | null;
   readonly operations: readonly Operation[];
+  /** The policy's own words for what is not shown. */
+  readonly placeholders?: PlaceholderTexts;
+  /** Counters of the turn, behind everything else; absent unless the policy asks for them. */
+  readonly runtime?: RuntimeNote;
   /**
    * Newest entry that existed when the newest compaction in force was committed. Assistant entries
    * up to it lose their reasoning, later ones keep it. Default: all lose it once something is in force.

@@ -44,7 +44,12 @@ export function anthropicRequest(
   const messages = toMessages(sendableMessages(request.view, rules));
   mark(tools.at(-1));
   const ofUser = messages.filter((message) => message.role === 'user');
-  for (const message of ofUser.slice(-MARKED_MESSAGES)) mark(message.content.at(-1));
+  // Counters of the turn differ in the next request: the mark stands before them.
+  const newest = request.view.messages.at(-1);
+  const lastStable = newest?.role === 'user' && newest.origin === 'runtime' ? -2 : -1;
+  for (const message of ofUser.slice(-MARKED_MESSAGES)) {
+    mark(message.content.at(message === ofUser.at(-1) ? lastStable : -1));
+  }
   return {
     model: request.model,
     stream: true,

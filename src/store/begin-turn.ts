@@ -120,6 +120,7 @@ async function begin(
   await setActiveTurn(sql, turn, nothingWaits ? null : turnId);
   if (nothingWaits) return { kind: 'nothing_waiting' };
   const commandOnly = messages.length === 0;
+  await endPassesOfTurns(sql, turn, snapshot.snapshot);
   await insertTurn(sql, { ...request, turn, snapshot, commandOnly, messages: messages.length });
   await writer.event('turn_begun', {
     agent: snapshot.snapshot.agent,
@@ -195,6 +196,24 @@ async function readWaiting(sql: Transaction, conversationId: string): Promise<Wa
     order by position`;
 }
 
+/**
+ * With a policy whose passes last for a turn, a turn begins with the whole conversation again; so does
+ * the first one after such a policy. Counts and usage of the shorter view say nothing of the whole.
+ */
+async function endPassesOfTurns(
+  sql: Transaction,
+  { conversationId }: TurnReference,
+  snapshot: AgentSnapshot,
+): Promise<void> {
+  const lastsTurn = snapshot.policy.lasts === 'turn';
+  await sql`
+    update conversations c
+    set compactions_over = c.compactions, view_offset = no_measurements(), usage_entry_id = null, compaction_id = null
+    where c.id = ${conversationId} and c.compactions > c.compactions_over and (${lastsTurn} or coalesce((
+      select t.policy ->> 'lasts' = 'turn' from turns t
+      where t.conversation_id = c.id order by t.begun_at desc, t.id desc limit 1), false))`;
+}
+
 interface NewTurn extends BeginTurnRequest {
   readonly turn: TurnReference;
   readonly snapshot: TurnSnapshot;
@@ -207,12 +226,13 @@ async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
   const { snapshot, fixed } = start.snapshot;
   await sql`
     insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
-      model, preset, snapshot, model_limits, policy, fixed, command_only, messages)
+      model, preset, snapshot, model_limits, policy, fixed, command_only, messages, compactions_over)
     values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
       ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
       ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
       ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
-      ${start.commandOnly}, ${start.messages})`;
+      ${start.commandOnly}, ${start.messages},
+      (select compactions_over from conversations where id = ${turn.conversationId}))`;
 }
 
 /** Rules that were taken away are replaced by an empty note. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../context/compaction-hook.ts';
-import type { Operation, SummaryInForce } from '../context/plan.ts';
+import type { Operation, SummaryInForce, SummaryShown } from '../context/plan.ts';
 import { toOperation } from './compaction-rows.ts';
 import type { Fragment, Queries } from './database.ts';
 import { parseMeasurements } from './measurement-columns.ts';
@@ -13,6 +13,8 @@ export interface ViewPoint {
   readonly headSequence: number;
   /** Only compactions up to this number count: what was committed later did not exist for the view. */
   readonly compactions: number;
+  /** Compactions up to this number no longer count; their turns are over. Default: 0. */
+  readonly compactionsOver?: number;
 }
 
 /** Condition on `entries e`: lies on the path from the first entry to the head. */
@@ -32,7 +34,7 @@ export interface StoredSummary extends SummaryInForce {
 
 /** The newest committed summary whose last covered entry lies on the path. */
 export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
-  if (point.compactions === 0) return null;
+  if (point.compactions === (point.compactionsOver ?? 0)) return null;
   const [row] = await sql<
     {
       id: string;
@@ -42,17 +44,20 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
       summary_measurements: string;
       files: StoredSummary['files'] | null;
       details: JsonValue;
+      shown: SummaryShown | null;
+      in_place: boolean | null;
       kept: string[];
     }[]
   >`
     select c.id, c.covered_through_sequence, c.first_kept_sequence, c.summary, c.summary_measurements, c.files, c.details,
+      c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place,
       array(
         select k.entry_id from compaction_kept_entries k join entries u on u.id = k.entry_id
         where k.compaction_id = c.id order by u.sequence) as kept
     from compactions c
     join entries e on e.conversation_id = c.conversation_id and e.sequence = c.covered_through_sequence
-    where c.conversation_id = ${point.conversationId} and c.status = 'committed' and c.number <= ${point.compactions}
-      and ${onPath(sql, point)}
+    where c.conversation_id = ${point.conversationId} and c.status = 'committed'
+      and c.number <= ${point.compactions} and c.number > ${point.compactionsOver ?? 0} and ${onPath(sql, point)}
     order by c.number desc limit 1`;
   if (row === undefined) return null;
   return {
@@ -61,6 +66,8 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
     firstKeptSequence: row.first_kept_sequence,
     keptUserEntryIds: row.kept,
     measurements: parseMeasurements(row.summary_measurements),
+    ...(row.shown !== null && { shown: row.shown }),
+    ...(row.in_place !== null && { inPlace: row.in_place }),
     text: row.summary,
     files: row.files ?? { read: [], modified: [] },
     details: row.details,
@@ -106,19 +113,21 @@ export function entriesInScope(sql: Queries, scope: ViewScope, columns: Fragment
 /** Operations in force on entries of the scope, the newest per entry. */
 export async function readOperationsInForce(sql: Queries, scope: ViewScope): Promise<Operation[]> {
   const { point, fromSequence, olderSequences } = scope;
-  if (point.compactions === 0) return [];
+  if (point.compactions === (point.compactionsOver ?? 0)) return [];
   const rows = await sql<
     {
       id: string;
       kind: Operation['kind'];
       head_characters: number | null;
       tail_characters: number | null;
+      array_items: number | null;
       measurements: string;
     }[]
   >`
-    select distinct on (o.entry_sequence) e.id, o.kind, o.head_characters, o.tail_characters, o.measurements
+    select distinct on (o.entry_sequence) e.id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements
     from compaction_operations o
-    join compactions c on c.id = o.compaction_id and c.status = 'committed' and c.number <= ${point.compactions}
+    join compactions c on c.id = o.compaction_id and c.status = 'committed'
+      and c.number <= ${point.compactions} and c.number > ${point.compactionsOver ?? 0}
     join entries e on e.conversation_id = o.conversation_id and e.sequence = o.entry_sequence
     where o.conversation_id = ${point.conversationId} and ${onPath(sql, point)}
       and (o.entry_sequence >= ${fromSequence} or o.entry_sequence = any(${[...olderSequences]}::int[]))

@@ -1,5 +1,6 @@
 import type { Measurements } from '../context/measurements.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import type { NewPartMemory } from './compaction-parts.ts';
 import { getCompaction } from './compaction-rows.ts';
 import type { CompactionRow } from './compaction-rows.ts';
 import type { Database, Transaction } from './database.ts';
@@ -8,6 +9,7 @@ import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
 import { consumeCommands } from './inbox.ts';
 import { measurementsText } from './measurement-columns.ts';
+import { writeMemory } from './memories.ts';
 import { requireHead } from './store-plan.ts';
 import { jsonText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
@@ -24,6 +26,10 @@ export interface CommitCompactionRequest {
   readonly tokensAfter: number;
   /** Note that tells the model to go on; appended after the marker. */
   readonly continuation: NewContent | null;
+  /** The summary becomes a memory in the same transaction; `null`: it does not. */
+  readonly memory?: NewPartMemory | null;
+  /** Tokens of the view before the summary was shortened to fit; `null` when it fitted. */
+  readonly guardedFrom?: number | null;
 }
 
 export interface NewSummary {
@@ -131,6 +137,7 @@ async function write(
     where c.id = ${turn.conversationId}`;
   const { conversationId, turnId } = turn;
   await consumeCommands(sql, { conversationId, kind: 'compact', turnId });
+  await flushSummary(writer, request);
   await writer.event('compaction_committed', {
     compactionId,
     number,
@@ -144,6 +151,10 @@ async function write(
     firstKeptSequence: compaction.plan.firstKeptSequence,
     tokensBefore: compaction.tokensBefore,
     tokensAfter,
+    tokensSaved: compaction.tokensBefore - tokensAfter,
+    targets: compaction.plan.targets ?? null,
+    proactive: compaction.plan.proactive ?? null,
+    guardedFrom: request.guardedFrom ?? null,
     durationMilliseconds: Math.round(committed?.duration ?? 0),
   });
   return { kind: 'committed', headEntryId: head.id, markerEntryId: marker.id, tokensAfter };
@@ -156,4 +167,14 @@ function summaryColumns(sql: Transaction, summary: NewSummary | null) {
     sections = ${summary === null ? null : jsonText(summary.sections)}::text::json,
     files = ${summary === null ? null : jsonText(summary.files)}::text::json,
     model = ${summary?.model ?? null}, prompt_version = ${summary?.promptVersion ?? null}`;
+}
+
+async function flushSummary(
+  { sql, turn, event }: TurnWriter,
+  { memory, summary, compactionId }: CommitCompactionRequest,
+): Promise<void> {
+  if (memory === undefined || memory === null || summary === null) return;
+  const { conversationId } = turn;
+  await writeMemory(sql, { ...memory, kind: 'summary', text: summary.text, origin: 'model', conversationId });
+  await event('memory_flushed', { compactionId, part: null, characters: summary.text.length });
 }

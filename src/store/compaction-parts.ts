@@ -11,6 +11,8 @@ import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from './errors.ts';
 import { readPreviousSummary } from './previous-summary.ts';
 import type { PreviousSummary } from './previous-summary.ts';
+import { writeMemory } from './memories.ts';
+import type { MemoryScope } from './memories.ts';
 import { jsonText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
@@ -54,7 +56,10 @@ export async function readPart(sql: Database, { compactionId, part }: PartRefere
     compaction,
     row,
     previousSummary: await readPreviousSummary(sql, compaction.previousCompactionId),
-    parts: row.part.kind === 'merge' ? parts.filter((each) => each.part.wave < row.part.wave) : [],
+    parts:
+      row.part.kind === 'merge'
+        ? parts.filter((each) => each.part.wave < row.part.wave && each.part.kind !== 'flush')
+        : [],
   };
 }
 
@@ -174,6 +179,9 @@ export interface PartCall {
   readonly durationMilliseconds: number;
 }
 
+/** Where a part's text is kept beyond the conversation. */
+export type NewPartMemory = MemoryScope & { readonly id: string; readonly sourceId: string };
+
 /**
  * Stores the text of a part. The same attempt again changes nothing.
  * @throws StoreError `stale_epoch`, `superseded_attempt`
@@ -185,9 +193,11 @@ export async function storePartText(
     readonly text: string;
     readonly promptVersion: string;
     readonly call: PartCall | null;
+    /** The text becomes a memory in the same transaction. Default: it does not. */
+    readonly memory?: NewPartMemory | null;
   },
 ): Promise<void> {
-  const { turn, compactionId, part, attempt, text, promptVersion, call } = request;
+  const { turn, compactionId, part, attempt, text, promptVersion, call, memory } = request;
   await writeAsTurn(sql, turn, async (writer) => {
     const row = await requireNewest(writer, request);
     if (row.state === 'written') return;
@@ -196,6 +206,11 @@ export async function storePartText(
       update compaction_parts set state = 'written', text = ${jsonText(text)}::text::json,
         prompt_version = ${promptVersion}, epoch = ${turn.epoch}
       where compaction_id = ${compactionId} and number = ${part}`;
+    if (memory !== undefined && memory !== null) {
+      const { conversationId } = turn;
+      await writeMemory(writer.sql, { ...memory, kind: 'summary', text, origin: 'model', conversationId });
+      await writer.event('memory_flushed', { compactionId, part, characters: text.length });
+    }
     await writer.event('compaction_part_written', { compactionId, part, attempt, characters: text.length });
   });
 }

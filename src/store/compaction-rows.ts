@@ -124,21 +124,23 @@ async function readOperations(sql: Queries, compactionId: string): Promise<Opera
       kind: Operation['kind'];
       head_characters: number | null;
       tail_characters: number | null;
+      array_items: number | null;
       measurements: string;
     }[]
   >`
-    select e.id, o.kind, o.head_characters, o.tail_characters, o.measurements from compaction_operations o
+    select e.id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements from compaction_operations o
     join entries e on e.conversation_id = o.conversation_id and e.sequence = o.entry_sequence
     where o.compaction_id = ${compactionId} order by o.entry_sequence`;
   return rows.map(toOperation);
 }
 
-/** Of the columns `id` (the entry's), `kind`, `head_characters`, `tail_characters` and `measurements`. */
+/** Of the columns `id` (the entry's), `kind`, `head_characters`, `tail_characters`, `array_items` and `measurements`. */
 export function toOperation(row: {
   readonly id: string;
   readonly kind: Operation['kind'];
   readonly head_characters: number | null;
   readonly tail_characters: number | null;
+  readonly array_items: number | null;
   readonly measurements: string;
 }): Operation {
   return {
@@ -147,5 +149,6 @@ export function toOperation(row: {
     measurements: parseMeasurements(row.measurements),
     ...(row.head_characters !== null && { headCharacters: row.head_characters }),
     ...(row.tail_characters !== null && { tailCharacters: row.tail_characters }),
+    ...(row.array_items !== null && { arrayItems: row.array_items }),
   };
 }

@@ -89,6 +89,17 @@ export async function endCompaction(
   });
 }
 
+/** Text of a committed summary; `null` when there is none. */
+export async function readSummaryText(
+  sql: Database,
+  compactionId: string,
+): Promise<{ readonly text: string; readonly finishedAt: string } | null> {
+  const [row] = await sql<{ summary: string | null; finished_at: Date }[]>`
+    select summary, finished_at from compactions where id = ${compactionId} and status = 'committed'`;
+  if (row === undefined || row.summary === null) return null;
+  return { text: row.summary, finishedAt: isoTime(row.finished_at) };
+}
+
 export interface SummaryRow {
   readonly compactionId: string;
   /** Counts the conversation's committed compactions, from 1. */

@@ -25,6 +25,7 @@ export type EventKind =
   | 'compaction_exhausted'
   | 'compaction_abandoned'
   | 'compaction_cancelled'
+  | 'memory_flushed'
   | 'compaction_declined'
   | 'note_added'
   | 'rules_changed';

@@ -50,16 +50,19 @@ export interface StoredMemory extends MemoryScope {
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
  */
 export async function insertMemory(sql: Database, memory: MemoryToInsert): Promise<boolean> {
-  return transaction(sql, async (open) => {
-    const { count } = await open`
-      insert into memories (id, scope, scope_name, kind, text, origin, conversation_id, source_id, confidence, expires_at)
-      values (${memory.id}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(memory.text)}::text::json,
-        ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null}, ${memory.confidence ?? 1},
-        ${memory.expiresAt ?? null})
-      on conflict (id) do nothing`;
-    if (count > 0) await supersede(open, memory);
-    return count > 0;
-  });
+  return transaction(sql, (open) => writeMemory(open, memory));
+}
+
+/** The same within a transaction. */
+export async function writeMemory(open: Transaction, memory: MemoryToInsert): Promise<boolean> {
+  const { count } = await open`
+    insert into memories (id, scope, scope_name, kind, text, origin, conversation_id, source_id, confidence, expires_at)
+    values (${memory.id}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(memory.text)}::text::json,
+      ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null}, ${memory.confidence ?? 1},
+      ${memory.expiresAt ?? null})
+    on conflict (id) do nothing`;
+  if (count > 0) await supersede(open, memory);
+  return count > 0;
 }
 
 async function supersede(open: Transaction, { id, scope, scopeName, supersedes = [] }: MemoryToInsert): Promise<void> {

@@ -1,3 +1,4 @@
+import { definedOf } from '../context/defined-of.ts';
 import type { EntryOutline } from '../context/entry.ts';
 import type { Operation, SummaryInForce } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -29,9 +30,17 @@ export async function readCurrentPoint(
   conversationId: string,
 ): Promise<(ViewPoint & { readonly epoch: number }) | null> {
   const [row] = await sql<
-    { epoch: number; branch: number; head_entry_id: string; head_sequence: number; compactions: number }[]
+    {
+      epoch: number;
+      branch: number;
+      head_entry_id: string;
+      head_sequence: number;
+      compactions: number;
+      compactions_over: number;
+    }[]
   >`
-    select c.epoch, c.branch, c.head_entry_id, e.sequence as head_sequence, c.compactions
+    select c.epoch, c.branch, c.head_entry_id, e.sequence as head_sequence, c.compactions,
+      c.compactions_over
     from conversations c join entries e on e.id = c.head_entry_id where c.id = ${conversationId}`;
   if (row === undefined) return null;
   return {
@@ -41,6 +50,7 @@ export async function readCurrentPoint(
     headEntryId: row.head_entry_id,
     headSequence: row.head_sequence,
     compactions: row.compactions,
+    compactionsOver: row.compactions_over,
   };
 }
 
@@ -67,8 +77,16 @@ export async function readViewOutline(sql: Queries, point: ViewPoint): Promise<V
 }
 
 function withoutText(stored: SummaryInForce): SummaryInForce {
-  const { compactionId, coveredThroughSequence, firstKeptSequence, keptUserEntryIds, measurements } = stored;
-  return { compactionId, coveredThroughSequence, firstKeptSequence, keptUserEntryIds, measurements };
+  const { compactionId, coveredThroughSequence, firstKeptSequence, keptUserEntryIds, measurements, shown, inPlace } =
+    stored;
+  return {
+    compactionId,
+    coveredThroughSequence,
+    firstKeptSequence,
+    keptUserEntryIds,
+    measurements,
+    ...definedOf({ shown, inPlace }),
+  };
 }
 
 export function noEntries(conversationId: string): StoreError {

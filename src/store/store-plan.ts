@@ -131,6 +131,10 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
     parts: plan.parts.length,
     operations: operations.length,
     tokensBefore: Math.round(plan.tokensBefore),
+    messages: plan.entriesInView ?? null,
+    targets: plan.targets ?? null,
+    force: request.reason === 'overflow',
+    proactive: plan.proactive ?? null,
   });
 }
 
@@ -149,13 +153,14 @@ async function insertOperations(
   if (operations.length === 0) return;
   const { count } = await sql`
     insert into compaction_operations (compaction_id, conversation_id, entry_sequence, kind, head_characters,
-      tail_characters, measurements)
-    select ${compactionId}, e.conversation_id, e.sequence, o.kind, o.head, o.tail, o.measurements::measurements
+      tail_characters, array_items, measurements)
+    select ${compactionId}, e.conversation_id, e.sequence, o.kind, o.head, o.tail, o.items, o.measurements::measurements
     from unnest(${operations.map(({ entryId }) => entryId)}::uuid[], ${operations.map(({ kind }) => kind)}::text[],
       ${operations.map(({ headCharacters }) => headCharacters ?? null)}::int[],
       ${operations.map(({ tailCharacters }) => tailCharacters ?? null)}::int[],
+      ${operations.map(({ arrayItems }) => arrayItems ?? null)}::int[],
       ${operations.map(({ measurements }) => measurementsText(measurements))}::text[])
-      as o (entry_id, kind, head, tail, measurements)
+      as o (entry_id, kind, head, tail, items, measurements)
     join entries e on e.id = o.entry_id and e.conversation_id = ${turn.conversationId}`;
   if (count === operations.length) return;
   throw new StoreError(

@@ -1,3 +1,5 @@
+import { definedOf } from '../context/defined-of.ts';
+import type { RuntimeNote } from '../context/runtime-note.ts';
 import { presentationOf } from '../context/summary-message.ts';
 import type { ProjectionInput } from '../context/view.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -31,15 +33,18 @@ export async function readProjectionSource(
   request: { readonly turn: TurnReference; readonly headEntryId: string },
 ): Promise<ProjectionSource> {
   const { turn, headEntryId } = request;
-  const [row] = await sql<{ epoch: number; compactions: number; branch: number | null; sequence: number | null }[]>`
-    select c.epoch, c.compactions, e.branch, e.sequence from conversations c
+  const [row] = await sql<
+    { epoch: number; compactions: number; compactions_over: number; branch: number | null; sequence: number | null }[]
+  >`
+    select c.epoch, c.compactions, c.compactions_over, e.branch, e.sequence from conversations c
     left join entries e on e.conversation_id = c.id and e.id = ${headEntryId}
     where c.id = ${turn.conversationId}`;
   if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
-  const { branch, sequence: headSequence, compactions } = row;
+  const { branch, sequence: headSequence, compactions, compactions_over: compactionsOver } = row;
   const { conversationId, turnId } = turn;
   if (branch === null || headSequence === null) throw noSuchEntry(conversationId, headEntryId);
-  return readSource(sql, { conversationId, headEntryId, branch, headSequence, compactions }, turnId);
+  const point = { conversationId, headEntryId, branch, headSequence, compactions, compactionsOver };
+  return readSource(sql, point, turnId);
 }
 
 /**
@@ -51,9 +56,12 @@ export async function readProjectionSourceOfCall(
   call: { readonly turnId: string; readonly callNumber: number; readonly attempt: number },
 ): Promise<ProjectionSource> {
   const { turnId, callNumber, attempt } = call;
-  const [row] = await sql<{ conversation_id: string; head_entry_id: string; compactions: number }[]>`
-    select conversation_id, head_entry_id, compactions from model_calls
-    where turn_id = ${turnId} and call_number = ${callNumber} and attempt = ${attempt}`;
+  const [row] = await sql<
+    { conversation_id: string; head_entry_id: string; compactions: number; compactions_over: number }[]
+  >`
+    select m.conversation_id, m.head_entry_id, m.compactions, t.compactions_over
+    from model_calls m join turns t on t.id = m.turn_id
+    where m.turn_id = ${turnId} and m.call_number = ${callNumber} and m.attempt = ${attempt}`;
   if (row === undefined) {
     throw new StoreError(
       'model_call_not_found',
@@ -61,7 +69,8 @@ export async function readProjectionSourceOfCall(
     );
   }
   const { conversation_id: conversationId, head_entry_id: headEntryId, compactions } = row;
-  return readSource(sql, await pointAt(sql, { conversationId, headEntryId, compactions }), turnId);
+  const point = await pointAt(sql, { conversationId, headEntryId, compactions });
+  return readSource(sql, { ...point, compactionsOver: row.compactions_over }, turnId);
 }
 
 /** The same for a conversation as it stands, with the snapshot of its newest turn; `null` before its first turn. */
@@ -101,12 +110,16 @@ async function readSource(sql: Database, point: ViewPoint, turnId: string): Prom
     readOperationsInForce(sql, scope),
   ]);
   const { summary } = scope;
-  const { instructions, rules, tools } = snapshot;
+  const { instructions, rules, tools, skills, variables, device, namedBlocks, runtimeAdvice } = snapshot;
+  const blocks = { skills, variables, device, namedBlocks, runtimeAdvice };
+  const { placeholders } = snapshot.policy;
   const inForce = summary !== null || operations.length > 0;
   return {
     input: {
-      agent: { instructions, rules, tools },
+      agent: { instructions, rules, tools, ...definedOf(blocks) },
       presentation: presentationOf(snapshot.policy),
+      ...(placeholders !== undefined && { placeholders }),
+      ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
       entries: rows.map(toEntry),
       summary,
       operations,
@@ -123,9 +136,18 @@ async function readNewestMarker(
   sql: Database,
   point: ViewPoint,
 ): Promise<{ readonly compactionId: string; readonly sequence: number } | null> {
-  if (point.compactions === 0) return null;
+  if (point.compactions === (point.compactionsOver ?? 0)) return null;
   const [row] = await sql<{ id: string; sequence: number }[]>`
     select c.id, e.sequence from compactions c join entries e on e.id = c.marker_entry_id
     where c.conversation_id = ${point.conversationId} and c.number = ${point.compactions}`;
   return row === undefined ? null : { compactionId: row.id, sequence: row.sequence };
+}
+
+/** The turn's counters as of the head. */
+async function readRuntime(sql: Database, point: ViewPoint, turnId: string): Promise<RuntimeNote> {
+  const [row] = await sql<{ answers: number; results: number }[]>`
+    select count(*) filter (where kind = 'assistant')::int as answers,
+      count(*) filter (where kind = 'tool_result')::int as results
+    from entries where conversation_id = ${point.conversationId} and turn_id = ${turnId} and sequence <= ${point.headSequence}`;
+  return { iteration: (row?.answers ?? 0) + 1, toolCalls: row?.results ?? 0 };
 }

@@ -3,7 +3,10 @@ import { factsOf, providerNamed, selectAgent } from '../config/configuration.ts'
 import type { AgentChoice, Configuration } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';
 import { ConfigurationError } from '../config/errors.ts';
+import { definedOf } from '../context/defined-of.ts';
+import { policyForModel } from '../context/policy-for-model.ts';
 import { parseModelName } from '../models/model-name.ts';
+import { describeDevice } from './describe-device.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { AgentSnapshot, TurnRefusal } from '../turn/agent-snapshot.ts';
 
@@ -49,7 +52,7 @@ function someAgent(configuration: Configuration): AgentDefinition {
 }
 
 function snapshotOf(configuration: Configuration, tools: ToolRegistry, agent: AgentDefinition): AgentSnapshot {
-  const { policy } = agent;
+  const policy = policyForModel(agent.policy, agent.model);
   const summarizer = policy.summary.model ?? agent.model;
   const facts = factsOf(configuration, agent.model);
   const summarizerFacts = factsOf(configuration, summarizer);
@@ -58,6 +61,8 @@ function snapshotOf(configuration: Configuration, tools: ToolRegistry, agent: Ag
     instructions: agent.instructions,
     rules: agent.rules,
     tools: tools.schemasFor(agent),
+    ...definedOf({ skills: agent.skills, variables: agent.variables, runtimeAdvice: policy.runtimeNote?.text }),
+    ...(policy.namedBlocks === true && { namedBlocks: true, device: describeDevice() }),
     model: agent.model,
     modelLimits: facts.limits,
     prices: facts.prices,

@@ -12,10 +12,13 @@ test('no options change nothing', () => {
 });
 
 test('every option of a policy that is no text can be overridden', () => {
-  type Overridable = Exclude<keyof CompactionPolicy, 'name'>;
+  type Texts = 'continuationPrompts' | 'runtimeNote' | 'placeholders';
+  // A user sets `outputReserve` for the model itself.
+  type Overridable = Exclude<keyof CompactionPolicy, 'name' | 'outputReserves' | Texts>;
   expectTypeOf<keyof PolicyOptions>().toEqualTypeOf<Overridable>();
   expectTypeOf<keyof NonNullable<PolicyOptions['keep']>>().toEqualTypeOf<keyof CompactionPolicy['keep']>();
-  type Summary = Exclude<keyof CompactionPolicy['summary'], 'prompts' | 'sections' | 'turnPrefixSections'>;
+  type SummaryTexts = 'prompts' | 'sections' | 'turnPrefixSections' | 'framing' | 'extractOpening';
+  type Summary = Exclude<keyof CompactionPolicy['summary'], SummaryTexts>;
   expectTypeOf<keyof NonNullable<PolicyOptions['summary']>>().toEqualTypeOf<Summary>();
   expectTypeOf<keyof NonNullable<PolicyOptions['reduce']>>().toEqualTypeOf<Reducer['kind']>();
   type OptionsOf<Kind extends Reducer['kind']> = Exclude<
@@ -25,6 +28,7 @@ test('every option of a policy that is no text can be overridden', () => {
   type KeysOf<Kind extends Reducer['kind']> = Exclude<keyof Extract<Reducer, { kind: Kind }>, 'kind'>;
   expectTypeOf<keyof OptionsOf<'clip'>>().toEqualTypeOf<KeysOf<'clip'>>();
   expectTypeOf<keyof OptionsOf<'clear_tool_results'>>().toEqualTypeOf<KeysOf<'clear_tool_results'>>();
+  expectTypeOf<keyof OptionsOf<'cap_tool_results'>>().toEqualTypeOf<KeysOf<'cap_tool_results'>>();
   expectTypeOf<keyof OptionsOf<'strip_images'>>().toEqualTypeOf<KeysOf<'strip_images'>>();
 });
 

@@ -1,0 +1,35 @@
+import type { ContentPart } from './content.ts';
+import type { Entry } from './entry.ts';
+import { clippedItemsLabel } from './placeholders.ts';
+import type { RecallOptions } from './placeholders.ts';
+import type { Operation } from './plan.ts';
+
+/**
+ * The first items of a content that is one JSON array, each of them whole; `null` when it is
+ * something else, or when so many items would be more than the clip may show.
+ */
+export function clipArray(
+  entry: Pick<Entry, 'id' | 'content'>,
+  { arrayItems, headCharacters = 0, tailCharacters = 0 }: Operation,
+  options: RecallOptions,
+): ContentPart[] | null {
+  const [part, ...others] = entry.content;
+  if (arrayItems === undefined || part?.type !== 'text' || others.length > 0) return null;
+  const items = parseArray(part.text);
+  if (items === null || items.length <= arrayItems) return null;
+  const text = JSON.stringify(items.slice(0, arrayItems), null, part.text.includes('\n') ? 2 : undefined);
+  if (text.length > headCharacters + tailCharacters) return null;
+  const label = clippedItemsLabel({ entryId: entry.id, shown: arrayItems, total: items.length }, options);
+  return [{ type: 'text', text: text + label }];
+}
+
+function parseArray(text: string): readonly unknown[] | null {
+  if (!text.trimStart().startsWith('[')) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    // Not JSON: head and tail are kept as of any text.
+    return null;
+  }
+}
