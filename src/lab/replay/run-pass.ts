@@ -1,5 +1,5 @@
 import { composeSummary } from '../../context/compose-summary.ts';
-import { continuationContent } from '../../context/continuation.ts';
+import { continuationContent, continuationWords } from '../../context/continuation.ts';
 import { countRequest } from '../../context/count-request.ts';
 import { estimateTokens } from '../../context/estimate.ts';
 import { extendFileLists, renderFileLists, withoutFileLists } from '../../context/file-lists.ts';
@@ -163,11 +163,12 @@ function summaryOf(
   const composed = composeSummary(
     parts.map((part) => ({ kind: part.kind, text: part.text ?? '' })),
     unread === null ? null : withoutFileLists(unread),
+    policy,
   );
   const files = listFiles(policy, conversation, plan);
   const lists = policy.summary.fileLists === null ? '' : renderFileLists(files);
   const text = lists === '' ? composed.text : `${composed.text}\n\n${lists}`;
-  return { text, measurements: measureSummary(text, presentationOf(policy)), files };
+  return { text, measurements: measureSummary(text, presentationOf(policy), plan.shown?.framing), files };
 }
 
 /** Files after a pass: those of the summary before, and what calls name that leave the view now. */
@@ -223,7 +224,7 @@ function commit(
     summary,
     fixed: agent.fixed,
     turnId: run.turnId,
-    continuation: plan.continuation ? continuationContent(agent.policy.continuationText, { recall }) : null,
+    continuation: plan.continuation ? continuationContent(continuationWords(agent.policy, plan.form), { recall }) : null,
   });
   const count = (kind: 'clip' | 'clear' | 'strip'): number =>
     plan.operations.filter((operation) => operation.kind === kind).length;
