@@ -61,18 +61,17 @@ export function planningState(input: PlanInput): PlanningState {
     tokens: fixedTokens + summaryTokens + rest,
     entriesInView: [...older, ...arrangement.kept].filter((entry) => entry.kind !== 'note').length,
     continuation,
-    continuationTokens: continuation ? tokensOf(longestContinuation(input)) : 0,
+    continuationTokens: continuation ? continuationTokens(input) : 0,
     firstUserMessage: input.entries.find((entry) => entry.kind === 'user') ?? null,
     seenThrough: input.entries.findLast((entry) => entry.kind === 'assistant')?.sequence ?? -Infinity,
   };
 }
 
-function longestContinuation({ policy }: PlanInput): Measurements {
+/** Whichever form succeeds in the end, its note fits. */
+function continuationTokens({ policy, calibration }: PlanInput): number {
   const forms = ['summary', 'extractive_summary', 'clip_only'] as const;
-  const notes = forms.map((form) =>
-    measureContent(continuationContent(continuationWords(policy, form), { recall: true })),
-  );
-  return notes.reduce((longest, note) => (rawTokens(note) > rawTokens(longest) ? note : longest));
+  const notes = forms.map((form) => continuationContent(continuationWords(policy, form), { recall: true }));
+  return Math.max(...notes.map((note) => calibratedTokens(measureContent(note), calibration)));
 }
 
 /** Tokens of a measurement by the calibrated estimate, unrounded. */

@@ -1,6 +1,6 @@
 import type { Prompt, SummaryFraming, SummaryPrompts, SummarySection } from '../policy.ts';
 
-interface HandoffSection extends SummarySection {
+interface HandoffSection extends Required<SummarySection> {
   /** What is asked for in a small window. */
   readonly condensed: string;
 }
@@ -10,6 +10,7 @@ const SECTIONS: readonly HandoffSection[] = [
   {
     title: 'Primary Request and Intent',
     subject: 'requests',
+    quotesUserMessages: false,
     open: true,
     instruction: 'What the user originally asked for, and how the requirements evolved since.',
     condensed: 'The request and its changes, in a few lines.',
@@ -17,6 +18,7 @@ const SECTIONS: readonly HandoffSection[] = [
   {
     title: 'User Messages',
     subject: 'requests',
+    open: false,
     quotesUserMessages: true,
     instruction: 'Every user message in its exact words, in the order in which they came.',
     condensed: 'Every user message in its exact words.',
@@ -24,6 +26,8 @@ const SECTIONS: readonly HandoffSection[] = [
   {
     title: 'Work Completed',
     subject: 'progress',
+    open: false,
+    quotesUserMessages: false,
     instruction:
       'Step by step: files created, modified or deleted, libraries installed, commands executed, items dealt with, each by ' +
       'its exact name and with its result.',
@@ -32,31 +36,40 @@ const SECTIONS: readonly HandoffSection[] = [
   {
     title: 'Errors and Fixes',
     subject: 'findings',
+    open: false,
+    quotesUserMessages: false,
     instruction: 'Every error encountered, with its message and the fix that was applied.',
     condensed: 'Error messages with their fixes, one line each.',
   },
   {
     title: 'Key Technical Details',
     subject: 'findings',
+    open: false,
+    quotesUserMessages: false,
     instruction: 'Code patterns, configuration values, API responses, file paths, function names, ids and numbers.',
     condensed: 'Exact values, paths and names that are still needed.',
   },
   {
     title: 'Decisions Made',
     subject: 'decisions',
+    open: false,
+    quotesUserMessages: false,
     instruction: 'Architectural choices, approaches that were selected, directions that the user approved.',
     condensed: 'Choices and approvals, one line each.',
   },
   {
     title: 'Pending/Incomplete Work',
     subject: 'open',
+    quotesUserMessages: false,
     open: true,
-    instruction: 'Tasks that were started and not finished, and what was requested and not addressed, each by its exact name.',
+    instruction:
+      'Tasks that were started and not finished, and what was requested and not addressed, each by its exact name.',
     condensed: 'What is unfinished or not addressed, each by its name.',
   },
   {
     title: 'Current State',
     subject: 'state',
+    quotesUserMessages: false,
     open: true,
     instruction: 'What was actively in progress when the transcript ends.',
     condensed: 'What is in progress, in a line or two.',
@@ -64,19 +77,25 @@ const SECTIONS: readonly HandoffSection[] = [
   {
     title: 'Recommended Next Step',
     subject: 'open',
+    quotesUserMessages: false,
     open: true,
     instruction: 'What the agent should do next.',
     condensed: 'The next step, in one line.',
   },
 ];
 
-export const HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(({ condensed: _, ...section }) => section);
+export const HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS;
 
 /** The same sections and kinds of information, asked for in fewer words. */
-export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(({ condensed, ...section }) => ({
-  ...section,
-  instruction: condensed,
-}));
+export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.map(
+  ({ title, subject, condensed, open, quotesUserMessages }) => ({
+    title,
+    subject,
+    instruction: condensed,
+    open,
+    quotesUserMessages,
+  }),
+);
 
 export const HANDOFF_FRAMING: SummaryFraming = {
   opening:

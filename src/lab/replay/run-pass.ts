@@ -224,7 +224,9 @@ function commit(
     summary,
     fixed: agent.fixed,
     turnId: run.turnId,
-    continuation: plan.continuation ? continuationContent(continuationWords(agent.policy, plan.form), { recall }) : null,
+    continuation: plan.continuation
+      ? continuationContent(continuationWords(agent.policy, plan.form), { recall })
+      : null,
   });
   const count = (kind: 'clip' | 'clear' | 'strip'): number =>
     plan.operations.filter((operation) => operation.kind === kind).length;
