@@ -18,6 +18,11 @@ export function meetsTarget({ median, target }: Figure): boolean | null {
   return 'atMost' in target ? median <= target.atMost : median >= target.atLeast;
 }
 
+/** 1 when targets are to be checked and one was missed, or nothing was measured. */
+export function checkedExitCode(check: boolean, allMet: boolean): 0 | 1 {
+  return check && !allMet ? 1 : 0;
+}
+
 /** Every figure with a target meets it, and there is at least one figure. */
 export function allTargetsMet(figures: readonly Figure[]): boolean {
   return figures.length > 0 && figures.every((figure) => meetsTarget(figure) !== false);

@@ -2,7 +2,7 @@ import { describeError, errorLines } from '../src/cli/describe-error.ts';
 import { EXIT_CODES } from '../src/cli/exit-codes.ts';
 import { interruptible } from '../src/cli/interruption.ts';
 import { startBenchStack } from './bench-stack.ts';
-import { allTargetsMet } from './figures.ts';
+import { allTargetsMet, checkedExitCode } from './figures.ts';
 import { estimatesBench } from './estimates/estimates-bench.ts';
 import { describeMachine } from './machine.ts';
 import { parseOptions } from './options.ts';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     if (options === null) return;
     const { result: met, interrupted } = await interruptible((signal) => bench(options, signal));
     if (interrupted) process.exitCode = EXIT_CODES.interrupted.code;
-    else process.exitCode = options.check && !met ? 1 : 0;
+    else process.exitCode = checkedExitCode(options.check, met);
   } catch (error) {
     const described = describeError(error);
     process.exitCode = described.exit === 'usage' ? EXIT_CODES.usage.code : 1;

@@ -96,12 +96,26 @@ async function waitForResult(handle: WorkflowHandle, signal: AbortSignal): Promi
   for (;;) {
     signal.throwIfAborted();
     try {
-      await handle.result();
+      // Without a limit a turn that is stuck would hold the bench for ever.
+      await within(PATIENCE_MILLISECONDS, handle.result(), `workflow ${handle.workflowId}`);
       return;
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       await sleep(START_POLL_MILLISECONDS);
     }
+  }
+}
+
+/** @throws Error when `work` takes longer */
+async function within<Result>(milliseconds: number, work: Promise<Result>, what: string): Promise<Result> {
+  const over = new AbortController();
+  try {
+    const late = sleep(milliseconds, null, { signal: over.signal }).then((): never => {
+      throw new Error(`${what} has not ended after ${milliseconds} ms`);
+    });
+    return await Promise.race([work, late]);
+  } finally {
+    over.abort();
   }
 }
 
