@@ -43,7 +43,11 @@ export async function fillConversation(
   return { conversationId, turn: { conversationId, turnId, epoch: 1 } };
 }
 
-async function insertOwners(sql: Transaction, { template, conversationId, turnId }: Filling): Promise<void> {
+/** A conversation and its one turn, as its template has them. */
+export async function insertOwners(
+  sql: Transaction,
+  { template, conversationId, turnId }: Pick<Filling, 'template' | 'conversationId' | 'turnId'>,
+): Promise<void> {
   await sql`
     insert into conversations (id, agent, epoch) select ${conversationId}, agent, 1 from conversations where id = ${template}`;
   await sql`

@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { UsageError } from '../src/cli/usage-error.ts';
 
 /** In the order in which they are run and shown. */
-export const BENCHMARK_NAMES = ['steps', 'throughput', 'history', 'growth', 'append', 'memory'] as const;
+export const BENCHMARK_NAMES = ['steps', 'throughput', 'history', 'growth', 'append', 'planning', 'memory'] as const;
 
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
 

@@ -3,6 +3,7 @@ import { measureAppend } from './benchmarks/append.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
 import { measureHistory } from './benchmarks/history.ts';
 import { measureMemory } from './benchmarks/memory.ts';
+import { measurePlanning } from './benchmarks/planning.ts';
 import { measureSteps } from './benchmarks/steps.ts';
 import { measureThroughput } from './benchmarks/throughput.ts';
 import type { Figure } from './figures.ts';
@@ -57,6 +58,8 @@ async function measure(name: Exclude<BenchmarkName, 'memory'>, stack: BenchStack
       return measureHistory(stack);
     case 'growth':
       return measureGrowth(stack, rounds);
+    case 'planning':
+      return measurePlanning(stack, rounds);
     case 'append':
       return measureAppend(stack, rounds);
   }
