@@ -24,6 +24,11 @@ export function median(values: readonly number[]): number {
   return summarize(values).median;
 }
 
+/** Of neighbours: what was measured in the same round. */
+export function ratios(over: readonly number[], under: readonly number[]): Summary {
+  return summarize(over.map((value, round) => value / (under[round] ?? value)));
+}
+
 /** A value that was counted, not sampled. */
 export function exactly(value: number): Summary {
   return { median: value, low: value, high: value, samples: 1 };

@@ -15,14 +15,15 @@ export async function countReads(
   const { hostname, port } = new URL(url);
   let socket: Socket | undefined;
   let queries = 0;
-  const database = postgres(url, {
+  const options = {
     max: 1,
     // Not in the package's types: its own way to hand a connected socket in.
-    ...{ socket: async () => (socket = await connected(hostname, Number(port))) },
+    socket: async () => (socket = await connected(hostname, Number(port))),
     debug: () => {
       queries += 1;
     },
-  });
+  };
+  const database = postgres(url, options);
   await database`select 1`;
   return {
     database,

@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_COMPACTION_SETTINGS, JsonlSessionRepo, prepareCompaction } from '@earendil-works/pi-agent-core';
 import { NodeExecutionEnv } from '@earendil-works/pi-agent-core/node';
-import { countNextRequest } from '../../src/activities/plan-pass.ts';
-import { readFit } from '../../src/activities/read-fit.ts';
 import { budgetFor } from '../../src/context/budget.ts';
 import { NO_CALIBRATION } from '../../src/context/estimate.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
@@ -20,8 +18,8 @@ import type { Figure } from '../figures.ts';
 import { runTurn } from '../measured-turn.ts';
 import { planningLog, sessionFile, storeLog } from '../planning-log.ts';
 import type { PlanningLog } from '../planning-log.ts';
-import { exactly, summarize } from '../statistics.ts';
-import { countReads } from './count-reads.ts';
+import { ratios, summarize } from '../statistics.ts';
+import { measureCheck } from './check-before-call.ts';
 
 const TOKENS = 1_050_000;
 const FEW = 5_000;
@@ -88,44 +86,46 @@ function fastest(work: () => void): number {
   return best;
 }
 
-function planInMemory(few: PlanningLog, many: PlanningLog, rounds: number): Figure[] {
-  const sides = {
-    theirsFew: () => prepare(few.session),
-    piFew: () => plan(few, PI_POLICY),
-    defaultFew: () => plan(few, DEFAULT_POLICY),
-    theirs: () => prepare(many.session),
-    pi: () => plan(many, PI_POLICY),
-    default: () => plan(many, DEFAULT_POLICY),
-  };
-  const names = Object.keys(sides) as (keyof typeof sides)[];
-  const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<keyof typeof sides, number[]>;
-  for (const name of names) fastest(sides[name]);
+/** Each side's fastest plan per round, the sides in turn. */
+function interleave<Name extends string>(
+  sides: readonly { readonly name: Name; readonly work: () => void }[],
+  rounds: number,
+): (name: Name) => readonly number[] {
+  const times = new Map<Name, number[]>(sides.map(({ name }) => [name, []]));
+  for (const { work } of sides) fastest(work);
   for (let round = 0; round < rounds; round += 1) {
-    for (const name of round % 2 === 0 ? names : names.toReversed()) times[name].push(fastest(sides[name]));
+    for (const { name, work } of round % 2 === 0 ? sides : sides.toReversed()) times.get(name)?.push(fastest(work));
   }
-  const figure = { benchmark: 'planning', unit: 'ms' } as const;
-  const ratio = { benchmark: 'planning', unit: '×' } as const;
-  return [
-    { ...figure, name: 'pi-agent-core, 5,000 entries', ...summarize(times.theirsFew) },
-    { ...figure, name: 'preset pi, 5,000 entries', ...summarize(times.piFew) },
-    { ...figure, name: 'default, 5,000 entries', ...summarize(times.defaultFew) },
-    { ...figure, name: 'pi-agent-core, 50,000 entries', ...summarize(times.theirs) },
-    { ...figure, name: 'preset pi, 50,000 entries', ...summarize(times.pi) },
-    { ...figure, name: 'default, 50,000 entries', ...summarize(times.default) },
-    { ...ratio, name: 'preset pi / pi-agent-core, 50,000', target: { atMost: 1 }, ...ratios(times.pi, times.theirs) },
-    {
-      ...ratio,
-      name: 'default / pi-agent-core, 50,000',
-      target: { atMost: 1 },
-      ...ratios(times.default, times.theirs),
-    },
-    { ...ratio, name: 'preset pi, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(times.pi, times.piFew) },
-    { ...ratio, name: 'default, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(times.default, times.defaultFew) },
-  ];
+  return (name) => times.get(name) ?? [];
 }
 
-function ratios(over: readonly number[], under: readonly number[]) {
-  return summarize(over.map((time, round) => time / (under[round] ?? time)));
+function planInMemory(few: PlanningLog, many: PlanningLog, rounds: number): Figure[] {
+  const times = interleave(
+    [
+      { name: 'theirs few', work: () => prepare(few.session) },
+      { name: 'pi few', work: () => plan(few, PI_POLICY) },
+      { name: 'default few', work: () => plan(few, DEFAULT_POLICY) },
+      { name: 'theirs', work: () => prepare(many.session) },
+      { name: 'pi', work: () => plan(many, PI_POLICY) },
+      { name: 'default', work: () => plan(many, DEFAULT_POLICY) },
+    ],
+    rounds,
+  );
+  const figure = { benchmark: 'planning', unit: 'ms' } as const;
+  const ratio = { benchmark: 'planning', unit: '×' } as const;
+  const [theirs, pi, ours] = [times('theirs'), times('pi'), times('default')];
+  return [
+    { ...figure, name: 'pi-agent-core, 5,000 entries', ...summarize(times('theirs few')) },
+    { ...figure, name: 'preset pi, 5,000 entries', ...summarize(times('pi few')) },
+    { ...figure, name: 'default, 5,000 entries', ...summarize(times('default few')) },
+    { ...figure, name: 'pi-agent-core, 50,000 entries', ...summarize(theirs) },
+    { ...figure, name: 'preset pi, 50,000 entries', ...summarize(pi) },
+    { ...figure, name: 'default, 50,000 entries', ...summarize(ours) },
+    { ...ratio, name: 'preset pi / pi-agent-core, 50,000', target: { atMost: 1 }, ...ratios(pi, theirs) },
+    { ...ratio, name: 'default / pi-agent-core, 50,000', target: { atMost: 1 }, ...ratios(ours, theirs) },
+    { ...ratio, name: 'preset pi, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(pi, times('pi few')) },
+    { ...ratio, name: 'default, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(ours, times('default few')) },
+  ];
 }
 
 async function planFromStorage(
@@ -166,75 +166,4 @@ async function planFromStorage(
       ...ratios(theirs, ours),
     },
   ];
-}
-
-const CHECKS = 200;
-
-/** The check before a call in a conversation that fits: one query, whatever its length. */
-async function measureCheck(
-  { connections, database }: BenchStack,
-  { small, large, rounds }: { small: TurnReference; large: TurnReference; rounds: number },
-): Promise<Figure[]> {
-  // A window in which both fit.
-  await database.begin(async (open) => {
-    await open`set local session_replication_role = replica`;
-    await open`
-      update turns set model_limits = '{"window": 100000000, "maximumOutput": 1000}'
-      where id in (${small.turnId}, ${large.turnId})`;
-  });
-  const times: Record<'small' | 'large', number[]> = { small: [], large: [] };
-  const reads = await countReads(connections.databaseUrl);
-  try {
-    const check = async (turn: TurnReference): Promise<void> => {
-      if (countNextRequest(await readFit(reads.database, turn)).isDue)
-        throw new TypeError('nothing is to be compacted');
-    };
-    for (const turn of [small, large]) for (let count = 0; count < 20; count += 1) await check(turn);
-    for (let round = 0; round < rounds; round += 1) {
-      const samples: Record<'small' | 'large', number[]> = { small: [], large: [] };
-      for (let count = 0; count < CHECKS; count += 1) {
-        for (const [name, turn] of [
-          ['small', small],
-          ['large', large],
-        ] as const) {
-          const started = performance.now();
-          await check(turn);
-          samples[name].push(performance.now() - started);
-        }
-      }
-      for (const name of ['small', 'large'] as const) times[name].push(summarize(samples[name]).median);
-    }
-    const bytes = {
-      small: await reads.during(async () => check(small)),
-      large: await reads.during(async () => check(large)),
-    };
-    const figure = { benchmark: 'planning', unit: 'ms' } as const;
-    return [
-      { ...figure, name: 'check that finds nothing to do, 500 entries', ...summarize(times.small) },
-      { ...figure, name: 'check that finds nothing to do, 50,000 entries', ...summarize(times.large) },
-      {
-        benchmark: 'planning',
-        unit: '×',
-        name: 'check, time, 50,000 / 500',
-        target: { atMost: 1.2 },
-        ...ratios(times.large, times.small),
-      },
-      {
-        benchmark: 'planning',
-        unit: '×',
-        name: 'check, bytes read, 50,000 / 500',
-        target: { atMost: 1.2 },
-        ...exactly(bytes.large.bytes / bytes.small.bytes),
-      },
-      {
-        benchmark: 'planning',
-        unit: 'queries',
-        name: 'check, queries',
-        target: { atMost: 1 },
-        ...exactly(bytes.large.queries),
-      },
-    ];
-  } finally {
-    await reads.database.end();
-  }
 }
