@@ -49,6 +49,9 @@ function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading)
   if (windowExceeded && (counted || words.CONTEXT_WORDS.test(text))) {
     return overflow(figures, 'words: window exceeded');
   }
+  if (over && figures.input !== undefined && figures.output !== undefined) {
+    return overflow(figures, 'numbers: input and output over the limit');
+  }
   if (words.INPUT_TOO_LONG.test(text)) return overflow(figures, 'words: input too long');
   if (over && /\b(?:length|long(?:er)?)\b/.test(text) && INPUT_LENGTH.test(text))
     return overflow(figures, 'numbers: longer than accepted');

@@ -90,7 +90,8 @@ function namedFigures(numbers: ReadonlyMap<string, number>): TokenFigures {
   const named = [...numbers].filter(([, value]) => value > 0);
   const limit = named.find(([name]) => /limit|max|window|ctx|capacity|allowed|context/.test(name))?.[1];
   const actual = named.find(
-    ([name]) => /prompt|input|sent|actual|request|used|total/.test(name) && !/max|limit/.test(name),
+    ([name]) =>
+      /prompt|input|sent|actual|request|used|total|^n?tokens?(?:count)?$/.test(name) && !/max|limit/.test(name),
   )?.[1];
   return {
     ...(limit === undefined ? {} : { limit }),

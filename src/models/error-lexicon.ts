@@ -158,6 +158,7 @@ const WORDS: readonly (readonly [english: string, stems: string])[] = [
     'anfrage|requête|demande|solicitud|petición|solicitação|requisição|richiesta|запрос|запит|zapytan|żądani|verzoek|aanvraag|istek|yêu cầu|permintaan|förfrågan|الطلب|अनुरोध',
   ],
   ['model', 'modell|modèle|modelo|modello|модел|modelu|النموذج|मॉडल'],
+  ['text', 'texte|texto|testo|текст|tekst|metin|văn bản|teks(?!\\p{L})'],
   ['contains', 'umfasst|enthält|contient|comporte|contiene|contém|содержит|zawiera|bevat|içeriyor|chứa|berisi'],
 ];
 
@@ -203,6 +204,7 @@ const UNSPACED: readonly (readonly [english: string, words: string])[] = [
     '超过|超出|超過|超限|大于|大於|越界|溢出|超え|上回|オーバー|초과|넘(?:었|습|는|어|겼|김)|(?:已)?达到(?:了)?(?:最大|上限)|達しました|도달',
   ],
   ['more than', '보다 ?(?:깁|길|긴|큽|큰|크|많)'],
+  ['must be less than', '小于(?:等于)?|小於|低于|未満|미만'],
   ['at most', '最多|不(?:得|能|可)(?:超过|多于|大于)|至多|(?:まで|以内|以下)|까지|이하'],
   ['does not fit', '放不下|容纳不下|無法容納|无法容纳|収まりません|収まらない|담을 수 없'],
   ['shorten', '缩短|压缩|壓縮|精简|减少|縮短|短く|減らして|短縮|줄여|줄이|清理'],
@@ -224,6 +226,7 @@ const UNSPACED: readonly (readonly [english: string, words: string])[] = [
   ['prompt', '提示词?|提示詞|输入|輸入|入力|プロンプト|입력|프롬프트'],
   ['request', '请求|請求|リクエスト|要求|요청'],
   ['content', '内容|內容'],
+  ['text', '文本|テキスト|텍스트'],
   ['model', '模型|モデル|모델'],
   ['actual', '当前|實際|实际|現在|현재'],
 ];

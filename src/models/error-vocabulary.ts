@@ -40,6 +40,7 @@ const EXCESS = concept(
   String.raw`(?:shorten|reduce|decrease|truncate|trim|shrink|cut)(?:ing)? (?:\w+ ){0,4}(?:prompt|input|messages?|conversation|history|length|size|context|tokens|request|text)`,
   String.raw`only \d[\d,. k]*(?:\w+ )?(?:are|is|can|may)\b|no longer fits?|(?:only|just) (?:supports?|accepts?|allows?|handles?|has|have)|(?:supports?|accepts?|allows?|limited|capped|restricted|handles?)(?: only)? (?:to|at most|up to|a maximum|at)|at most|up to a maximum`,
   String.raw`(?:fewer|less|smaller|shorter) than`,
+  String.raw`(?:cannot|can't|can not|unable to|not able to) (?:\w+ )?(?:handle|process|accept|take|read) (?:this|that|so|such) (?:many|much|long|large|a (?:long|large))|(?:keep|stay|remain)s? (?:\w+ ){0,3}(?:under|below|within) \d`,
   String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|run out of|ran out of|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
   String.raw`\d ?(?:>=?|&gt;) ?\d`,
 );
@@ -87,6 +88,7 @@ export const INPUT_TOO_LONG = new RegExp(
     String.raw`(?:your|the|this) message is (?:too (?:long|large)|longer than)`,
     String.raw`too (?:long|large|big|much|many) (?:\w+ ){0,3}?(?:of )?(?:prompt|input|context|conversation|history)\b(?! (?:items?|elements?|files?|images?))`,
     String.raw`(?:shorten|reduce|decrease|trim|truncate) (?:(?:the|your) )?(?:(?:length|size|number) of )?(?:(?:the|your) )?(?:\w+ )?(?:prompt|messages|conversation|chat history|history|context|input (?:text|prompt|messages|length))`,
+    String.raw`too (?:long|large) \S{2,5} (?:\S+ ){0,2}model\b`,
     String.raw`too (?:long|large) (?:prompt|input|request|conversation|messages?)\b|\brequest (?:(?:\w+ )?(?:is|was) )?(?:\w+ )?too long`,
   ].join('|'),
 );
@@ -109,7 +111,7 @@ export const OF_THE_MODEL = /\b(?:model|maximum|limit for|size limit|context|win
 /** Requests or tokens per time, whatever they are called. */
 export const RATE_WORDS = new RegExp(
   [
-    String.raw`rate[-_ ]?limit|too many (?:concurrent )?(?:requests|calls)|concurren(?:t|cy) (?:\w+ )?(?:limit|requests?|calls)|requests? (?:are )?too (?:often|frequent|fast)|throttl|\bquota\b|slow down|tokens? bucket|parallel requests|\b(?:past|last) (?:\d+ )?(?:seconds?|minute|hour|day)`,
+    String.raw`rate[-_ ]?limit|too many (?:concurrent )?(?:requests|calls)|concurren(?:t|cy) (?:\w+ )?(?:limit|requests?|calls)|requests? (?:are )?too (?:often|frequent|fast)|throttl|\bquota\b|slow down|tokens? bucket|parallel requests|\d+[- ](?:hour|minute|day)s? (?:window|limit|period)|\btoday\b|concurrency cap|\b(?:past|last) (?:\d+ )?(?:seconds?|minute|hour|day)`,
     String.raw`per[- _](?:minute|second|hour|day|week|month)|/ ?(?:min(?:ute)?|sec(?:ond)?|hour|day)\b|\b(?:i|o)?tp[mdhs]\b|\brp[mdhs]\b`,
     String.raw`\b(?:daily|hourly|monthly|weekly|minute)\b[a-z ]{0,20}\b(?:limit|usage|tokens?|allowance|cap)`,
     String.raw`wait (?:\w+ ){0,6}before|(?:try|retry)(?:ing)? (?:your request )?(?:again )?(?:in \d|after \d|after a|in a (?:few|moment|minute)|shortly)|retry (?:shortly|in|after)`,
@@ -119,7 +121,7 @@ export const RATE_WORDS = new RegExp(
 /** Money, not tokens. */
 export const BILLING_WORDS = new RegExp(
   [
-    String.raw`\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _](?:funds|quota|balance)|exceeded your current quota|spend(?:ing)?[-_ ]?(?:limit|cap)|\bafford\b|\bprepaid\b|\bwallet\b|\$ ?\d|(?:monthly|daily|cost|spending) budget|extra usage|upgrade your plan|purchase|top[- ]?up|\bsubscription\b|\barrears\b|overdue`,
+    String.raw`\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _](?:funds|quota|balance)|exceeded your current quota|spend(?:ing)?[-_ ]?(?:limit|cap)|\bafford\b|\bprepaid\b|plan does not (?:include|support)|not included in your plan|\bwallet\b|\$ ?\d|(?:monthly|daily|cost|spending) budget|extra usage|upgrade your plan|purchase|top[- ]?up|\bsubscription\b|\barrears\b|overdue`,
   ].join('|'),
 );
 
@@ -129,7 +131,7 @@ export const KEY_WORDS =
 
 /** The server, not the request: a deadline is called a context in Go. */
 export const OUTAGE_WORDS =
-  /context (?:deadline|cancell?ed|was cancell?ed)|deadline exceeded|timed? ?out|overload|temporarily unavailable|service unavailable|bad gateway|upstream (?:connect|error|request)|connection (?:reset|refused|closed|error)|internal (?:server )?error|at capacity|capacity (?:exceeded|constraints)|max(?:imum)? retries|try again later|engine is (?:currently )?overloaded/;
+  /context (?:deadline|cancell?ed|was cancell?ed)|deadline exceeded|timed? ?out|overload|temporarily unavailable|service unavailable|bad gateway|upstream (?:connect|error|request)|connection (?:reset|refused|closed|error)|internal (?:server )?error|out of memory|memory limit|at capacity|capacity (?:exceeded|constraints)|max(?:imum)? retries|try again later|engine is (?:currently )?overloaded/;
 
 /** The answer's length: never repaired by a shorter input. */
 export const OUTPUT_WORDS =
@@ -163,7 +165,7 @@ export const CHARACTER_WORDS =
 
 /** Pictures, pages and files. */
 export const MEDIA_WORDS =
-  /\bimages?\b|\bimg\b|pixels?|\bdimensions?\b|\bpdfs?\b|\bpages?\b|\bvideos?\b|\baudio\b|\bmedia\b|\bfiles?\b|attachments?|documents?\b|screenshots?|base64/;
+  /\bimages?\b|\bimg\b|pixels?|\bdimensions?\b|\bpdfs?\b|\bpages?\b|\bvideos?\b|\baudio\b|\bmedia\b|\bfiles?\b(?! ?name)|attachments?|documents?\b|screenshots?|base64/;
 
 /** Lists of things other than text. */
 export const LIST_WORDS =
