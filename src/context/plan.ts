@@ -62,6 +62,12 @@ export interface Operation {
 /** From the preset's own form to ever weaker ones. */
 export type CompactionForm = 'reduction' | 'summary' | 'shorter_summary' | 'extractive_summary' | 'clip_only';
 
+/** Which piece of an entry a part reads: `number` from 1. */
+export interface PartPiece {
+  readonly number: number;
+  readonly of: number;
+}
+
 /** One call of the summarizing model. */
 export interface PlanPart {
   /** From 1 within the compaction. */
@@ -72,6 +78,8 @@ export interface PlanPart {
   /** Entries that the part reads; absent for a merge, which reads the texts of the parts before it. */
   readonly fromSequence?: number;
   readonly toSequence?: number;
+  /** A single entry that is larger than one request is read in pieces, each by a part of its own. Absent: entries are read whole. */
+  readonly piece?: PartPiece;
   /** Tokens of the input as estimated. */
   readonly inputTokens: number;
   /** Longest answer, in tokens; a little below the plan's `summaryLimit`, so that the must-keep check can append. */

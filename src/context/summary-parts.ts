@@ -1,7 +1,8 @@
 import type { EntryOutline } from './entry.ts';
 import { calibratedTokens, rawTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
-import type { PlanInput, PlanPart } from './plan.ts';
+import type { PartPiece, PlanInput, PlanPart } from './plan.ts';
+import type { TranscriptLimits } from './policy.ts';
 import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from './summary-request.ts';
 
 /** Frame and placeholders of one entry in a transcript, tokens. */
@@ -13,11 +14,15 @@ const PARTS_MAXIMUM = 48;
 /** A part's summary is at least this long, tokens. */
 const PART_OUTPUT_MINIMUM = 128;
 
+/** What of a request's room a piece is planned to take: where it ends is known only when it is read. */
+const PIECE_SHARE = 0.9;
+
 /** Entries with what each takes in a transcript, side by side: a plan may hold 50,000, and an object for each would cost more than all sums. */
 interface SizedEntries {
   readonly entries: readonly EntryOutline[];
   /** Of the originals as a transcript shows them. */
   readonly tokens: Float64Array;
+  readonly limits: TranscriptLimits;
 }
 
 /** Positions in the sized entries, `to` excluded. */
@@ -25,6 +30,8 @@ interface Stretch {
   readonly kind: 'history' | 'turn_prefix';
   readonly from: number;
   readonly to: number;
+  /** Of the only entry, when it is read in pieces. */
+  readonly piece?: PartPiece;
 }
 
 /** The one part of an extractive summary: written by the program, so no window limits what it reads. */
@@ -143,7 +150,7 @@ function splitStretches(dropped: readonly EntryOutline[], turnStart: number | nu
 
 /**
  * Consecutive groups of at most `size` tokens, so that a part sees each call with its results. A
- * larger group is taken apart; a larger single entry stands alone and is shortened when read.
+ * larger group is taken apart; a larger single entry is read in pieces (R9), unless the policy shortens its kind anyway.
  */
 function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stretch[] {
   const packed: Stretch[] = [];
@@ -160,6 +167,14 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
       open = from;
       tokens = 0;
     }
+    if (added > size && isReadWhole(sized, from)) {
+      const of = Math.ceil(added / (size * PIECE_SHARE));
+      for (let number = 1; number <= of; number += 1) {
+        packed.push({ kind: stretch.kind, from, to, piece: { number, of } });
+      }
+      open = to;
+      return;
+    }
     tokens += added;
   };
   for (let from = stretch.from; from < stretch.to;) {
@@ -171,6 +186,21 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
   return packed;
 }
 
+/** Whether a transcript shows the entry from end to end. */
+function isReadWhole({ entries, limits }: SizedEntries, index: number): boolean {
+  if (limits.total !== null) return false;
+  switch (entries[index]?.kind) {
+    case 'user':
+      return limits.user === null;
+    case 'assistant':
+      return limits.assistant === null && limits.toolInput === null;
+    case 'tool_result':
+      return limits.toolResult === null;
+    default:
+      return true;
+  }
+}
+
 /** Results belong to what stands before them, in order of arrival: parts are ranges of sequences. */
 function groupEnd(entries: readonly EntryOutline[], from: number, limit: number): number {
   let end = from + 1;
@@ -180,18 +210,19 @@ function groupEnd(entries: readonly EntryOutline[], from: number, limit: number)
 
 function readingPart(
   { entries }: SizedEntries,
-  { kind, from, to }: Stretch,
+  { kind, from, to, piece }: Stretch,
   of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
 ): PlanPart {
   const fromSequence = entries[from]?.sequence ?? 0;
   const toSequence = entries[to - 1]?.sequence ?? 0;
-  return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens: Math.ceil(of.inputTokens) };
+  const inputTokens = Math.ceil(of.inputTokens);
+  return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens, ...(piece !== undefined && { piece }) };
 }
 
-function sumTokens({ tokens }: SizedEntries, { from, to }: { readonly from: number; readonly to: number }): number {
+function sumTokens({ tokens }: SizedEntries, { from, to, piece }: Omit<Stretch, 'kind'>): number {
   let sum = 0;
   for (let index = from; index < to; index += 1) sum += tokens[index] ?? 0;
-  return sum;
+  return sum / (piece?.of ?? 1);
 }
 
 /** Originals as a transcript shows them: media are one line each. */
@@ -204,7 +235,7 @@ function sizeEntries(input: PlanInput, entries: readonly EntryOutline[]): SizedE
     tokens[index] = calibratedTokens(read, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
     index += 1;
   }
-  return { entries, tokens };
+  return { entries, tokens, limits: input.policy.summary.transcript };
 }
 
 /** Prompt, sections and quoted instructions, counted with the longest of the prompts. */

@@ -117,6 +117,7 @@ function transcript(input: SummaryRequestInput, maximumTokens: number): string {
     maximumTokens,
     calibration: input.calibration,
     limits: input.policy.summary.transcript,
+    ...(input.part.piece !== undefined && { piece: input.part.piece }),
   });
   return `<transcript>\n${text}\n</transcript>`;
 }

@@ -4,7 +4,8 @@ import type { Entry } from './entry.ts';
 import { calibratedTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import { describeMedia, formatCount } from './placeholders.ts';
-import type { Calibration } from './plan.ts';
+import { pieceOfTexts } from './pieces.ts';
+import type { Calibration, PartPiece } from './plan.ts';
 import type { TranscriptLimits } from './policy.ts';
 
 /** Tags that a transcript is made of; in quoted text they are broken, so that no content can close its frame (R29). */
@@ -31,9 +32,12 @@ export function transcriptText(input: {
   readonly maximumTokens: number;
   readonly calibration: Calibration;
   readonly limits: TranscriptLimits;
+  /** Shows only this piece of the entry. */
+  readonly piece?: PartPiece;
 }): string {
   const { limits: kinds } = input;
-  const whole = input.entries.flatMap(entryBlocks).map((block) => withinKind(block, kinds));
+  const read = piecesOf(input.entries.flatMap(entryBlocks), input);
+  const whole = read.map((block) => withinKind(block, kinds));
   const blocks = withinTotal(whole, kinds);
   const tokens = blocks.map((block) => calibratedTokens(measureText(block.text), input.calibration));
   const frames = blocks.map((block) => calibratedTokens(measureText(block.open + block.close), input.calibration) + 1);
@@ -43,6 +47,23 @@ export function transcriptText(input: {
       renderBlock(block, { tokens: tokens[index] ?? 0, limit: limits[index] ?? 0, headShare: kinds.headShare }),
     )
     .join('\n');
+}
+
+function piecesOf(
+  blocks: readonly Block[],
+  { piece, calibration }: { readonly piece?: PartPiece; readonly calibration: Calibration },
+): readonly Block[] {
+  if (piece === undefined) return blocks;
+  const texts = pieceOfTexts(
+    blocks.map((block) => block.text),
+    piece,
+    calibration,
+  );
+  return blocks.flatMap((block, index) => {
+    const text = texts[index] ?? '';
+    const open = block.open.replace(/>$/u, ` piece="${piece.number} of ${piece.of}">`);
+    return text === '' ? [] : [{ ...block, open, text }];
+  });
 }
 
 /** Makes tags of the transcript's own frame harmless inside quoted text. */

@@ -52,9 +52,11 @@ export async function readPart(sql: Database, { compactionId, part }: PartRefere
   const [compaction, parts] = await Promise.all([getCompaction(sql, compactionId), listParts(sql, compactionId)]);
   const row = parts.find((each) => each.part.number === part);
   if (row === undefined) throw partNotFound(compactionId, part);
+  // Of a part, the plan alone knows which piece of an entry it reads.
+  const piece = compaction.plan.parts.find((each) => each.number === part)?.piece;
   return {
     compaction,
-    row,
+    row: piece === undefined ? row : { ...row, part: { ...row.part, piece } },
     previousSummary: await readPreviousSummary(sql, compaction.previousCompactionId),
     parts:
       row.part.kind === 'merge'

@@ -122,6 +122,45 @@ describe('parts of a summary', () => {
     }
   });
 
+  test("R9 an entry larger than the summarizer's window is read in pieces that leave nothing out", () => {
+    const conversation = new Conversation({ policy: NO_REDUCERS, limits: { window: 200_000, maximumOutput: 8_000 } });
+    const line = (number: number): string =>
+      `[item ${number}] ${number % 3 === 0 ? 'aGVsbG8gd29ybGQ9Pz8x'.repeat(40) : prose(900, number)}`;
+    conversation.log.user('Read the register.');
+    conversation.log.step([Array.from({ length: 600 }, (_, number) => line(number)).join('\n')]);
+    for (let step = 0; step < 14; step += 1) conversation.log.step([prose(8_000, step)]);
+    const summarizer = { window: 32_000, maximumOutput: 4_000 };
+    const result = planCompaction({ ...conversation.planInput('manual'), summarizer });
+    const parts = result.kind === 'planned' ? result.plan.parts : [];
+    expect(parts.filter((part) => part.piece !== undefined).length).toBeGreaterThan(4);
+    const requests = parts
+      .filter((part) => part.kind !== 'merge')
+      .map((part) => {
+        const entries = conversation.log.entries.filter(
+          ({ sequence }) => sequence >= (part.fromSequence ?? Infinity) && sequence <= (part.toSequence ?? 0),
+        );
+        const { view } = summaryView({
+          policy: NO_REDUCERS,
+          parts,
+          part,
+          entries,
+          previousSummary: null,
+          partTexts: [],
+          focus: null,
+          agent: AGENT,
+          turnIsOpen: true,
+          summarizer,
+          calibration: NO_CALIBRATION,
+        });
+        const tokens = estimateTokens(measuredFromText(view), NO_CALIBRATION);
+        expect(tokens).toBeLessThanOrEqual(summaryRequestLimit(summarizer, part.maximumOutput) * 1.05);
+        return JSON.stringify(view);
+      })
+      .join('');
+    expect(requests).not.toContain('characters left out');
+    for (let number = 0; number < 600; number += 1) expect(requests).toContain(`[item ${number}]`);
+  });
+
   test('the number of parts is bounded, because their ids cross Temporal', () => {
     const conversation = new Conversation({
       policy: NO_REDUCERS,

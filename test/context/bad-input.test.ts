@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { budgetFor } from '../../src/context/budget.ts';
+import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
+import { planCompaction } from '../../src/context/plan-compaction.ts';
+import type { PlanInput, PlanResult } from '../../src/context/plan.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
+import { Conversation, image, prose, text } from './builders.ts';
+
+const LIMITS = { window: 32_768, maximumOutput: 8_192 };
+
+/** Plans until nothing changes any more, as a turn would, and gives the last result. */
+function settle(conversation: Conversation, change: Partial<PlanInput> = {}): { result: PlanResult; passes: number } {
+  for (let passes = 0; ; passes += 1) {
+    const result = planCompaction({ ...conversation.planInput('threshold'), ...change });
+    if (result.kind !== 'planned' || passes === 5) return { result, passes };
+    conversation.commit(result.plan, 'The user asked for a report; nothing is open.');
+  }
+}
+
+describe.each([...BUILT_IN_PRESETS])('bad input with preset $name', (policy) => {
+  const start = (): Conversation => new Conversation({ policy, limits: LIMITS });
+
+  const shapes: Readonly<Record<string, (conversation: Conversation) => void>> = {
+    'one giant message': ({ log }) => {
+      log.user(prose(400_000));
+    },
+    'only images': ({ log }) => {
+      log.user(Array.from({ length: 60 }, () => image(1_500, 1_500)));
+    },
+    'only tool results': ({ log }) => {
+      for (let index = 0; index < 12; index += 1) {
+        const result = { callNumber: 1, callIndex: index, toolName: 'read_file', isError: false } as const;
+        log.add({ kind: 'tool_result', ...result, content: text(prose(20_000, index)) });
+      }
+    },
+    'no user message': ({ log }) => {
+      for (let step = 0; step < 12; step += 1) log.step([prose(20_000, step)]);
+    },
+    'lone surrogates, NUL and base64': ({ log }) => {
+      log.user(`\ud800 begins, \udc00 ends, \u0000 between ${'\ud83d'.repeat(200)}`);
+      log.step([Buffer.alloc(3_000_000, 7).toString('base64')]);
+      log.answer('Read.');
+      log.user(`And this? \u0000\udfff ${prose(2_000)}`);
+    },
+  };
+
+  test.each(Object.entries(shapes))(
+    '%s: it comes to an end that fits or says what does not, and the log stays as it is',
+    (_, shape) => {
+      const conversation = start();
+      shape(conversation);
+      const originals = structuredClone(conversation.log.entries);
+      const { result, passes } = settle(conversation);
+      expect(passes).toBeLessThan(5);
+      expect(conversation.log.entries.slice(0, originals.length)).toEqual(originals);
+      if (result.kind === 'exhausted') expect(result.breakdown.total).toBeGreaterThan(conversation.budget.inputBudget);
+      else expect(result).toMatchObject({ kind: 'fits' });
+      // The view can be made, whatever is in it.
+      expect(conversation.view().messages.length).toBeGreaterThan(0);
+    },
+  );
+
+  test('100,000 tiny entries are planned, or said to be too much, in seconds', { timeout: 60_000 }, () => {
+    const conversation = start();
+    const { log } = conversation;
+    for (let turn = 0; turn < 33_334; turn += 1) {
+      log.user('Go on.');
+      log.step(['ok']);
+    }
+    const result = planCompaction(conversation.planInput());
+    // Its document never drops an entry and never shortens one below 500 characters: nothing may be made smaller.
+    expect(result.kind).toBe(policy.name === 'wolffish' ? 'exhausted' : 'planned');
+    if (result.kind === 'planned') expect(result.plan.tokensAfter).toBeLessThan(result.plan.tokensBefore);
+    if (result.kind === 'exhausted') expect(result.breakdown.userMessages).toBeGreaterThan(LIMITS.window);
+  });
+
+  test('R1 a window smaller than the system prompt is exhausted, with what fills it', () => {
+    const conversation = start();
+    conversation.log.user('Hello.');
+    const fixed = { ...NO_MEASUREMENTS, letters: 400_000 };
+    const result = planCompaction({ ...conversation.planInput('overflow'), fixed });
+    expect(result).toMatchObject({ kind: 'exhausted' });
+    if (result.kind !== 'exhausted') return;
+    expect(result.breakdown.fixed).toBeGreaterThan(LIMITS.window);
+    expect(result.breakdown.total).toBe(result.tokens);
+    expect(result.breakdown.inputBudget).toBe(budgetFor(policy, LIMITS).inputBudget);
+  });
+});
