@@ -1,22 +1,53 @@
 import { budgetFor } from '../context/budget.ts';
+import { estimateTokens } from '../context/estimate.ts';
+import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import { breakdownWindow } from '../context/measure-view.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
 import * as store from '../store/end-turn.ts';
+import { StoreError } from '../store/errors.ts';
 import { readPlanSource } from '../store/fit-check.ts';
+import type { FitCheck } from '../store/fit-check.ts';
+import type { ContextUsage } from '../store/open-work.ts';
 import type { EndTurnInput } from '../turn/activity-values.ts';
 import { closeToolCall } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 
-/** Writes the outcome, gives open tool calls a result that says so, and shows what fills the window when that was the reason. */
+/** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. */
 export async function endTurn(dependencies: ActivityDependencies, input: EndTurnInput): Promise<void> {
-  const breakdown = input.outcome === 'context_exhausted' ? await breakdownFor(dependencies, input) : null;
-  await store.endTurn(dependencies.database, { ...input, breakdown }, closeToolCall);
+  const check = await readFitOfOpenTurn(dependencies, input);
+  const isFull = check !== null && input.outcome === 'context_exhausted';
+  const breakdown = isFull ? await breakdownFor(dependencies, input, check) : null;
+  const contextUsage = check === null ? null : contextUsageOf(check);
+  await store.endTurn(dependencies.database, { ...input, breakdown, contextUsage }, closeToolCall);
   dependencies.reachCrashPoint('endTurn:written');
 }
 
-async function breakdownFor({ database }: ActivityDependencies, { turn }: EndTurnInput): Promise<WindowBreakdown> {
-  const check = await readFit(database, turn);
+/** `null` when an earlier attempt ended the turn already, or when nothing was said. */
+async function readFitOfOpenTurn({ database }: ActivityDependencies, { turn }: EndTurnInput): Promise<FitCheck | null> {
+  try {
+    return await readFit(database, turn);
+  } catch (error) {
+    if (error instanceof StoreError && (error.code === 'stale_epoch' || error.code === 'entry_not_found')) return null;
+    throw error;
+  }
+}
+
+function contextUsageOf({ view, fixed, calibration, reported }: FitCheck): ContextUsage {
+  const contextTokens = estimateTokens(addMeasurements(view, fixed), calibration);
+  if (reported === null) return { contextTokens, usageTokens: null, trailingTokens: contextTokens };
+  return {
+    contextTokens,
+    usageTokens: reported.usage.input + reported.usage.output,
+    trailingTokens: estimateTokens(reported.since, calibration),
+  };
+}
+
+async function breakdownFor(
+  { database }: ActivityDependencies,
+  { turn }: EndTurnInput,
+  check: FitCheck,
+): Promise<WindowBreakdown> {
   const source = await readPlanSource(database, turn);
   return breakdownWindow({
     fixed: check.fixed,

@@ -143,6 +143,7 @@ async function write(
     number,
     form: compaction.form,
     formNumber: compaction.formNumber,
+    fallback: compaction.formNumber > 1,
     reason: compaction.reason,
     willRetry: compaction.reason === 'overflow',
     messagesRemoved: compaction.plan.droppedMessages,

@@ -3,6 +3,7 @@ import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Database } from './database.ts';
 import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
+import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
@@ -14,6 +15,7 @@ export interface EndTurnRequest {
   readonly reason: string | null;
   /** What fills the window, for `context_exhausted`. */
   readonly breakdown: WindowBreakdown | null;
+  readonly contextUsage?: ContextUsage | null;
 }
 
 export interface EndedTurn {
@@ -43,7 +45,7 @@ export async function endTurn(
 }
 
 async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<TurnOutcome> {
-  const { turn, outcome, reason, breakdown } = request;
+  const { turn, outcome, reason, breakdown, contextUsage = null } = request;
   const { conversationId, turnId } = turn;
   return writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
@@ -56,7 +58,12 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     await consumeCommands(writer.sql, { conversationId, kind: 'stop', turnId });
     // A command that had a turn of its own was served by it, whatever came of it; another would begin forever.
     if (row.command_only) await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
-    await finishTurn(writer, { turnId, outcome, reason, breakdown: breakdown === null ? null : jsonText(breakdown) });
+    if (reason === 'second_overflow') {
+      const tokens = breakdown?.total ?? null;
+      await writer.event('compaction_exhausted', { reason: 'overflow', failure: 'second_overflow', tokens });
+    }
+    const breakdownText = breakdown === null ? null : jsonText(breakdown);
+    await finishTurn(writer, { turnId, outcome, reason, breakdown: breakdownText, contextUsage });
     await setActiveTurn(writer.sql, turn, null);
     // What still runs for this turn, on a worker that was cut off, finds itself too old to write.
     await raiseEpoch(writer.sql, conversationId);

@@ -58,6 +58,16 @@ export async function abandonCompaction({ sql, turn, event }: Writer, failure: s
   for (const row of rows) await event('compaction_abandoned', { compactionId: row.id, failure }, row.turn_id);
 }
 
+/** What the window holds when a turn ends, in tokens. */
+export interface ContextUsage {
+  /** By the calibrated estimate. */
+  readonly contextTokens: number;
+  /** What the provider counted of the newest call and its answer; `null`: nothing since the newest compaction. */
+  readonly usageTokens: number | null;
+  /** Estimated of what came after that answer; of everything when nothing was counted. */
+  readonly trailingTokens: number;
+}
+
 /** Writes the outcome. The row is final from here on: the database refuses another. */
 export async function finishTurn(
   { sql, event }: Writer,
@@ -66,13 +76,14 @@ export async function finishTurn(
     readonly outcome: TurnOutcome;
     readonly reason: string | null;
     readonly breakdown?: string | null;
+    readonly contextUsage?: ContextUsage | null;
   },
 ): Promise<void> {
   await sql`
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
       ended_at = holdfast_now()
     where id = ${end.turnId}`;
-  await event('turn_ended', { outcome: end.outcome, reason: end.reason }, end.turnId);
+  await event('turn_ended', { outcome: end.outcome, reason: end.reason, ...end.contextUsage }, end.turnId);
 }
 
 /**

@@ -76,6 +76,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   threshold: 'the window is filling',
   overflow: 'the provider reported an overflow',
   manual: 'you asked for it',
+  maintenance: 'old results are cleared after each turn',
 };
 
 function cause({ trigger }: CompactionFacts): string[] {

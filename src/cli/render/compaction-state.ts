@@ -28,6 +28,7 @@ type CompactionEvent = Extract<
       | 'compaction_committed'
       | 'compaction_exhausted'
       | 'compaction_abandoned'
+      | 'compaction_cancelled'
       | 'compaction_declined';
   }
 >;
@@ -58,14 +59,22 @@ export function applyCompaction(running: RunningCompaction | null, event: Compac
       return {
         compaction: null,
         tokens: null,
-        items: [warn(`Nothing that may be compacted makes the view${size} small enough.`)],
+        items: [warn(exhaustedText(event, size))],
       };
     }
     case 'compaction_abandoned':
       return { compaction: null, tokens: null, items: [warn('The compaction was given up.')] };
+    case 'compaction_cancelled':
+      return { ...unchanged, items: [warn('A hook cancelled the compaction; the view stays as it is.')] };
     case 'compaction_declined':
       return { ...unchanged, items: [{ kind: 'notice', level: 'information', text: declined(event) }] };
   }
+}
+
+function exhaustedText(event: CompactionEvent & { readonly kind: 'compaction_exhausted' }, size: string): string {
+  return event.failure === 'second_overflow'
+    ? 'Context overflow recovery failed after one attempt: the provider refused the compacted request too.'
+    : `Nothing that may be compacted makes the view${size} small enough.`;
 }
 
 function committed(

@@ -43,7 +43,8 @@ export type ReadEvent = EventPlace &
       }
     | { readonly kind: 'form_failed'; readonly compaction: CompactionFacts; readonly failure: string | null }
     | { readonly kind: 'compaction_committed'; readonly compaction: CompactionFacts }
-    | { readonly kind: 'compaction_exhausted'; readonly tokens: number | null }
+    | { readonly kind: 'compaction_exhausted'; readonly tokens: number | null; readonly failure: string | null }
+    | { readonly kind: 'compaction_cancelled' }
     | { readonly kind: 'compaction_abandoned' }
     | { readonly kind: 'compaction_declined'; readonly reason: string | null; readonly tokens: number | null }
     | { readonly kind: 'late_result' }
@@ -157,7 +158,13 @@ function readCompaction(kind: string, data: Data): Unplaced<ReadEvent> | null {
     case 'compaction_committed':
       return { kind: 'compaction_committed', compaction: compactionOf(data) };
     case 'compaction_exhausted':
-      return { kind: 'compaction_exhausted', tokens: number(data, 'tokens', 'tokensBefore') };
+      return {
+        kind: 'compaction_exhausted',
+        tokens: number(data, 'tokens', 'tokensBefore', 'total'),
+        failure: text(data, 'failure'),
+      };
+    case 'compaction_cancelled':
+      return { kind: 'compaction_cancelled' };
     case 'compaction_abandoned':
       return { kind: 'compaction_abandoned' };
     case 'compaction_declined':

@@ -133,6 +133,7 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
     case 'part_failed':
     case 'form_failed':
     case 'compaction_committed':
+    case 'compaction_cancelled':
     case 'compaction_exhausted':
     case 'compaction_abandoned':
     case 'compaction_declined': {
