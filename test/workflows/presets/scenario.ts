@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { CrashPoint } from '../../../src/activities/crash-points.ts';
+import { textOf } from '../../../src/context/content.ts';
+import type { TurnHarness } from '../../support/turn-harness.ts';
+import { startWorkerProcess } from '../../support/worker-process.ts';
+
+/** The window of the documents. */
+export const MODEL = 'simulator/sim-200k';
+
+/** Writes files of about 20,000 tokens each. */
+export async function writeLogs(harness: TurnHarness, files: number): Promise<void> {
+  for (let file = 1; file <= files; file += 1) {
+    const lines = Array.from(
+      { length: 1_600 },
+      (_, index) => `pump ${file * 10_000 + index} opens at ${index % 90} bar\n`,
+    );
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+}
+
+export function readTask(files: number): string {
+  return `Call read_file with {"path": "log-$index.txt"} ${files} times, one by one`;
+}
+
+export interface SeenEvent {
+  readonly number: number;
+  readonly kind: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export async function eventsOf(harness: TurnHarness, conversationId: string): Promise<readonly SeenEvent[]> {
+  return harness.database<SeenEvent[]>`
+    select number, kind, data from events where conversation_id = ${conversationId} order by number`;
+}
+
+/** Parts of every compaction of a conversation, in order. */
+export async function partsOf(
+  harness: TurnHarness,
+  conversationId: string,
+): Promise<
+  readonly { readonly compaction_id: string; readonly kind: string; readonly wave: number; readonly state: string }[]
+> {
+  return harness.database`
+    select p.compaction_id, p.kind, p.wave, p.state from compaction_parts p join compactions c on c.id = p.compaction_id
+    where p.conversation_id = ${conversationId} order by c.created_at, p.number`;
+}
+
+/** No orphan, no gap, and every original still there. */
+export async function expectWholeLog(harness: TurnHarness, conversationId: string, results: number): Promise<void> {
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
+  const read = entries.filter((entry) => entry.kind === 'tool_result');
+  expect(read).toHaveLength(results);
+  for (const entry of read) expect(textOf(entry.content)).toContain(' opens at ');
+}
+
+/**
+ * Starts one worker after the other, each to be killed at one of the places, and then one that stays. Every kind of
+ * activity that the scenario runs loses its worker once.
+ */
+export async function killOnceAt(harness: TurnHarness, points: readonly CrashPoint[]): Promise<void> {
+  for (const point of points) {
+    const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
+    expect(await doomed.exited, point).toMatchObject({ signal: 'SIGKILL' });
+  }
+  await harness.startWorker();
+}
+
+export async function requestBodies(harness: TurnHarness, purpose: string): Promise<readonly string[]> {
+  const { requests } = await harness.requests();
+  return requests.filter((request) => request.purpose === purpose).map((request) => JSON.stringify(request.body ?? {}));
+}
