@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { budgetFor } from '../../../src/context/budget.ts';
 import { composeSummary } from '../../../src/context/compose-summary.ts';
-import { measureContent } from '../../../src/context/measure.ts';
-import { policyTokens } from '../../../src/context/count-request.ts';
-import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
 import { planCompaction } from '../../../src/context/plan-compaction.ts';
 import { PI_POLICY } from '../../../src/context/presets/pi.ts';
-import { image, prose, text, viewText } from '../builders.ts';
-import { counted, LARGE, large, planAt } from './counted.ts';
+import { prose, text, viewText } from '../builders.ts';
+import { large, planAt } from './counted.ts';
 
 /** About as many tokens of prose as pi counts: four characters each. */
 const tokens = (count: number, seed = 1): string => prose(count * 4, seed);
@@ -33,76 +29,6 @@ function longTurn(steps = 40) {
   for (let step = 1; step <= steps; step += 1) conversation.log.step([tokens(4_000, step)], { said: `step ${step}` });
   return conversation;
 }
-
-describe('trigger', () => {
-  test('P4 a pass is due when context tokens are over the window less the reserve, and not at it', () => {
-    const conversation = fullWindow();
-    const since = conversation.log.entries.length + 1;
-    const limit = 200_000 - 16_384;
-    expect(counted(conversation, { input: limit, output: 0, since })).toMatchObject({ tokens: limit, isDue: false });
-    expect(counted(conversation, { input: limit, output: 1, since }).isDue).toBe(true);
-  });
-
-  test('P5 the defaults are: enabled, 16,384 tokens reserved, 20,000 kept', () => {
-    expect(PI_POLICY.enabled).toBe(true);
-    const { outputReserve, tail } = budgetFor(PI_POLICY, LARGE);
-    expect({ outputReserve, tail }).toEqual({ outputReserve: 16_384, tail: 20_000 });
-  });
-
-  test('P5 switched off, nothing is ever compacted, and an overflow ends in exhaustion', () => {
-    const conversation = large({ ...PI_POLICY, enabled: false });
-    conversation.log.user(tokens(90_000));
-    conversation.log.answer(tokens(90_000));
-    conversation.log.answer(tokens(90_000));
-    expect(counted(conversation, { input: 300_000, output: 0, since: 99 }).isDue).toBe(false);
-    expect(planCompaction(conversation.planInput('threshold')).kind).toBe('fits');
-    expect(planCompaction(conversation.planInput('overflow')).kind).toBe('exhausted');
-  });
-
-  test('P6 P12 P33 the count is the newest usage, its answer, and an estimate of what follows', () => {
-    const conversation = large(PI_POLICY);
-    conversation.log.user('Read.');
-    const [answer] = conversation.log.step([tokens(2_000)]);
-    const since = (answer?.sequence ?? 0) + 1;
-    expect(counted(conversation, { input: 5_000, output: 300, since }).tokens).toBe(5_000 + 300 + 2_000);
-  });
-
-  test('P6 tool results that trail a successful usage are counted, not only messages after it', () => {
-    const conversation = large(PI_POLICY);
-    conversation.log.user('Read.');
-    const [answer] = conversation.log.step([tokens(2_000)]);
-    const since = (answer?.sequence ?? 0) + 1;
-    const report = { input: 182_000, output: 0, since };
-    expect(counted(conversation, report).isDue).toBe(true);
-    expect(counted(conversation, { ...report, since: since + 1 }).isDue).toBe(false);
-  });
-
-  test('P32 P34 P38 with no usage since the newest compaction nothing is counted, and no pass is due', () => {
-    const conversation = large(PI_POLICY);
-    conversation.log.user(tokens(80_000));
-    // By its own ratio the view is over the trigger; the calibrated estimate says that it fits.
-    const dense = { ...PI_POLICY, window: 90_000 };
-    const small = large(dense);
-    small.log.user(tokens(74_500));
-    expect(counted(small)).toMatchObject({ tokens: null, isDue: false });
-    expect(counted(conversation)).toMatchObject({ tokens: null, isDue: false });
-  });
-
-  test('P11 an entry counts a quarter of its characters, rounded up, and an image 4,800 characters', () => {
-    const { counting } = PI_POLICY;
-    const count = (content: ReturnType<typeof text>): number =>
-      Math.ceil(policyTokens(counting, measureContent(content), NO_CALIBRATION));
-    expect(count(text('x'.repeat(401)))).toBe(101);
-    expect(count([image()])).toBe(1_200);
-    const conversation = large(PI_POLICY);
-    conversation.log.user('Begin.');
-    conversation.log.answer(tokens(90_000));
-    // 17 images of 1,200 tokens reach 20,000.
-    for (let index = 0; index < 30; index += 1) conversation.log.user([image()]);
-    const plan = planAt(conversation);
-    expect(conversation.log.entries.length - (plan.firstKeptSequence ?? 0) + 1).toBe(17);
-  });
-});
 
 describe('cut', () => {
   test('P7 the walk stops at the entry with which 20,000 tokens are reached, and that entry stays', () => {
