@@ -9,11 +9,16 @@ import { startWorkerProcess } from '../../support/worker-process.ts';
 /** The window of the documents. */
 export const MODEL = 'simulator/sim-200k';
 
-/** Writes files of about 20,000 tokens each. */
-export async function writeLogs(harness: TurnHarness, files: number): Promise<void> {
+/** A smaller one, of which a worker gets more done between two deaths. */
+export const SMALL_MODEL = 'simulator/sim-32k';
+/** A worker that does not reach its end by then will not: it is stopped, and the test fails. */
+const KILL_MILLISECONDS = 60_000;
+
+/** Writes files of about eight tokens a line; a model sees as much of one as the limit on results allows. */
+export async function writeLogs(harness: TurnHarness, files: number, lineCount = 1_600): Promise<void> {
   for (let file = 1; file <= files; file += 1) {
     const lines = Array.from(
-      { length: 1_600 },
+      { length: lineCount },
       (_, index) => `pump ${file * 10_000 + index} opens at ${index % 90} bar\n`,
     );
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
@@ -63,7 +68,10 @@ export async function expectWholeLog(harness: TurnHarness, conversationId: strin
 export async function killOnceAt(harness: TurnHarness, points: readonly CrashPoint[]): Promise<void> {
   for (const point of points) {
     const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
-    expect(await doomed.exited, point).toMatchObject({ signal: 'SIGKILL' });
+    const patience = setTimeout(() => doomed.kill('SIGTERM'), KILL_MILLISECONDS);
+    const death = await doomed.exited;
+    clearTimeout(patience);
+    expect(death, point).toMatchObject({ signal: 'SIGKILL' });
   }
   await harness.startWorker();
 }
