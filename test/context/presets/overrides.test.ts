@@ -146,7 +146,7 @@ function nested(path: Path, source: unknown, value: number): unknown {
 }
 
 const NUMBERS = BUILT_IN_PRESETS.flatMap((policy) =>
-  numbersIn(policy).map((number) => ({ policy, title: `${policy.name} ${number.path.join('.')}`, ...number })),
+  numbersIn(policy).map(({ path, value }) => ({ policy, title: `${policy.name} ${path.join('.')}`, path, value })),
 );
 
 test.each(NUMBERS)('D10 $title changes what happens', ({ policy, title, path, value }) => {

@@ -9,8 +9,6 @@ import { startWorkerProcess } from '../../support/worker-process.ts';
 /** The window of the documents. */
 export const MODEL = 'simulator/sim-200k';
 
-/** A smaller one, of which a worker gets more done between two deaths. */
-export const SMALL_MODEL = 'simulator/sim-32k';
 /** A worker that does not reach its end by then will not: it is stopped, and the test fails. */
 const KILL_MILLISECONDS = 60_000;
 
