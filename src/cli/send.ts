@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { collectFiles, withAttachments } from './attachments.ts';
 import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
@@ -7,6 +8,7 @@ import { openOutput } from './output.ts';
 import { readText } from './read-text.ts';
 
 interface SendFlags extends ConnectionFlags {
+  readonly attach: readonly string[];
   readonly queue?: true;
   readonly messageId?: string;
 }
@@ -27,13 +29,14 @@ export function sendCommand(): Command {
   )
     .argument(...CONVERSATION_ARGUMENT)
     .argument('<message>', 'what to say; `-` reads it from standard input')
+    .option('--attach <files>', 'pictures, PDFs and texts that go with it, separated by commas', collectFiles, [])
     .option('--queue', 'start the next turn with it instead of steering the running one')
     .option('--message-id <id>', 'your own id, which makes sending twice harmless')
     .action(send);
 }
 
 async function send(reference: string, argument: string, flags: SendFlags): Promise<void> {
-  const content = await readText(argument, 'message');
+  const content = await withAttachments(await readText(argument, 'message'), flags.attach);
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);

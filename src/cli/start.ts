@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import type { Surroundings } from './connect.ts';
+import { collectFiles, withAttachments } from './attachments.ts';
 import { withClient } from './connect.ts';
 import { shortId } from './find-conversation.ts';
 import { showTurn } from './follow/show-turn.ts';
@@ -16,6 +17,7 @@ interface StartFlags extends ConnectionFlags {
   readonly model?: string;
   readonly preset?: string;
   readonly workspace?: string;
+  readonly attach: readonly string[];
   readonly detach?: true;
   readonly plain?: true;
   readonly check: boolean;
@@ -31,6 +33,7 @@ export function startCommand(): Command {
       examples: [
         'npx holdfast start "Read the README and say what this project does"',
         'cat task.md | npx holdfast start - --workspace ../other-project --detach',
+        'npx holdfast start "What is wrong with this page?" --attach page.png,console.txt',
         'npx holdfast start "Summarize docs/" --json | jq -r .answer',
       ],
     }),
@@ -40,6 +43,7 @@ export function startCommand(): Command {
     .option('--model <provider/model>', "instead of the agent's, for the whole conversation")
     .option('--preset <name>', "compaction preset instead of the agent's")
     .option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder)
+    .option('--attach <files>', 'pictures, PDFs and texts that go with it, separated by commas', collectFiles, [])
     .option('--detach', 'do not watch: print the conversation and return')
     .option('--plain', 'plain lines on a terminal too')
     .option('--no-check', 'accept an agent, model or preset that holdfast.yaml does not know; your own worker may')
@@ -47,7 +51,7 @@ export function startCommand(): Command {
 }
 
 async function start(argument: string, flags: StartFlags): Promise<void> {
-  const task = await readText(argument, 'task');
+  const task = await withAttachments(await readText(argument, 'task'), flags.attach);
   const output = openOutput({ plain: flags.plain === true });
   await withClient(flags, async (client, surroundings) => {
     if (flags.check) await checkChoice(surroundings, flags);

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { imageSize } from 'image-size';
+import type { ContentPart, FilePart } from '../context/content.ts';
+import type { MessageContent } from '../client/types.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Anthropic takes requests of 32 MB, base64 makes a third more of a file, and the conversation needs room too. Bytes. */
+const LARGEST_TOGETHER = 20_000_000;
+
+/** Pictures that all vendors read, by the name that `image-size` gives them. */
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+};
+
+/** Where a PDF hides its page tree in compressed objects, a page is taken to be this long. Bytes. */
+const TYPICAL_PDF_PAGE = 50_000;
+
+/** For an option that names files, separated by commas, and may be repeated. */
+export function collectFiles(text: string, earlier: readonly string[] = []): readonly string[] {
+  const names = text.split(',').map((name) => name.trim());
+  return [...earlier, ...names.filter((name) => name !== '')];
+}
+
+/**
+ * A text with the files beside it as a message's content.
+ * @throws UsageError when a file cannot be read, is of a kind that models do not read, or all are too large
+ */
+export async function withAttachments(text: string, files: readonly string[]): Promise<MessageContent> {
+  if (files.length === 0) return text;
+  const parts: ContentPart[] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const data = await readWhole(file);
+    bytes += data.length;
+    if (bytes > LARGEST_TOGETHER) {
+      const limit = LARGEST_TOGETHER / 1_000_000;
+      throw refused(`The attached files are larger than ${limit} MB together.`, 'Attach fewer or smaller files.');
+    }
+    parts.push(toPart(file, data));
+  }
+  return [{ type: 'text', text }, ...parts];
+}
+
+async function readWhole(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw refused(`The file ${file} cannot be read (${code}).`, 'Name files that exist, separated by commas.');
+  }
+}
+
+function toPart(file: string, data: Buffer): ContentPart {
+  const name = basename(file);
+  const picture = measurePicture(data);
+  if (picture !== undefined) return { type: 'image', ...picture, data: data.toString('base64') };
+  if (data.subarray(0, 5).toString('latin1') === '%PDF-') {
+    return filePart('application/pdf', name, data, countPages(data));
+  }
+  if (isText(data)) return filePart('text/plain', name, data, 1);
+  throw refused(
+    `${file} is neither a picture that models read (PNG, JPEG, GIF, WebP) nor a PDF nor text.`,
+    'Convert it, or put it into the workspace and let the agent use its tools.',
+  );
+}
+
+function filePart(mediaType: string, name: string, data: Buffer, pages: number): FilePart {
+  return { type: 'file', mediaType, name, data: data.toString('base64'), pages };
+}
+
+function measurePicture(data: Buffer): { mediaType: string; width: number; height: number } | undefined {
+  try {
+    const { type, width, height } = imageSize(data);
+    const mediaType = IMAGE_TYPES[type ?? ''];
+    return mediaType === undefined ? undefined : { mediaType, width, height };
+  } catch {
+    // No picture.
+    return undefined;
+  }
+}
+
+/** For the estimate of tokens only. */
+function countPages(data: Buffer): number {
+  const text = data.toString('latin1');
+  const listed = text.match(/\/Type\s*\/Page(?![a-zA-Z])/g)?.length ?? 0;
+  const counted = [...text.matchAll(/\/Count\s+(\d{1,5})/g)].map(([, pages]) => Number(pages));
+  const found = Math.max(listed, ...counted);
+  return found > 0 ? found : Math.ceil(data.length / TYPICAL_PDF_PAGE);
+}
+
+function isText(data: Buffer): boolean {
+  if (data.includes(0)) return false;
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(data);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refused(message: string, next: string): UsageError {
+  return new UsageError('usage', message, next);
+}

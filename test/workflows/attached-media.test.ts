@@ -1,0 +1,41 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { ContentPart } from '../../src/context/content.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+/** One red pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const NOTE = Buffer.from('the heron').toString('base64');
+const TASK: readonly ContentPart[] = [
+  { type: 'text', text: 'Say hello' },
+  { type: 'image', mediaType: 'image/png', data: PIXEL, width: 1, height: 1 },
+  { type: 'file', mediaType: 'text/plain', name: 'note.txt', data: NOTE, pages: 1 },
+];
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+});
+afterEach(() => harness.clearFaults());
+afterAll(() => harness.stop());
+
+test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
+  'pictures and files of a message reach the model of %s, and are left out when it refuses them as too large',
+  async (provider) => {
+    const before = (await harness.requests()).total;
+    await harness.fault({
+      kind: 'status',
+      status: 413,
+      body: 'Request Entity Too Large',
+      match: { containing: PIXEL },
+    });
+    const { conversationId, messageId } = await harness.client.startTask({ task: TASK, model: `${provider}/sim-32k` });
+    const turn = await harness.client.waitForOutcome({ conversationId, messageId });
+    expect(turn).toMatchObject({ outcome: 'completed', compactions: 0, overflows: 0 });
+    const { total } = await harness.requests();
+    expect(total - before).toBe(2);
+    const entries = await harness.client.listEntries({ conversationId });
+    expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual(TASK);
+  },
+);
