@@ -13,7 +13,7 @@ import { extractivePart, summaryParts } from './summary-parts.ts';
 import { summaryFraming } from './summary-shown.ts';
 
 /** A summary takes at most this share of what the pass aims for beyond what it cannot shrink. */
-const SUMMARY_SHARE = 0.25;
+const SUMMARY_SHARE = 0.15;
 
 /**
  * Shortens entries where they stand and writes a summary from their originals; nothing is dropped,

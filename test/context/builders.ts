@@ -1,5 +1,6 @@
 import { budgetFor } from '../../src/context/budget.ts';
 import type { ContentPart } from '../../src/context/content.ts';
+import { definedOf } from '../../src/context/defined-of.ts';
 import type { Entry, EntryOutline, NoteSlot } from '../../src/context/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/estimate.ts';
 import { fixedMeasurements } from '../../src/context/fixed-measurements.ts';
@@ -15,7 +16,7 @@ import type {
 import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { projectView } from '../../src/context/project-view.ts';
-import { continuationContent } from '../../src/context/continuation.ts';
+import { continuationContent, continuationWords } from '../../src/context/continuation.ts';
 import { measureSummary, presentationOf } from '../../src/context/summary-message.ts';
 import type { AgentView, View } from '../../src/context/view.ts';
 
@@ -210,6 +211,7 @@ export class Conversation {
       entries: this.needed(),
       summary: this.summary,
       operations: this.operations,
+      ...(this.policy.placeholders !== undefined && { placeholders: this.policy.placeholders }),
     });
   }
 
@@ -224,13 +226,16 @@ export class Conversation {
         firstKeptSequence: plan.firstKeptSequence,
         coveredThroughSequence: plan.coveredThroughSequence,
         keptUserEntryIds: plan.keptUserEntryIds,
-        measurements: measureSummary(summaryText, presentationOf(this.policy)),
+        measurements: measureSummary(summaryText, presentationOf(this.policy), plan.shown?.framing),
+        ...definedOf({ shown: plan.shown, inPlace: plan.inPlace }),
         text: summaryText,
       };
     }
     this.log.add({ kind: 'compaction', content: [] });
-    if (plan.continuation)
-      this.log.add({ kind: 'note', slot: 'continuation', content: continuationContent(this.policy.continuationText) });
+    if (plan.continuation) {
+      const words = continuationWords(this.policy, plan.form);
+      this.log.add({ kind: 'note', slot: 'continuation', content: continuationContent(words) });
+    }
   }
 }
 

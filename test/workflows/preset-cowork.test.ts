@@ -1,0 +1,107 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listMemories } from '../../src/store/memories.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+/** Each crash point of an activity that a cowork turn with a compaction runs. */
+const CRASHES = [
+  'beginTurn:written',
+  'compactContext:planned',
+  'summarize:answered',
+  'commitCompaction:written',
+  'callModel:answered@3',
+  'runTool:finished@2',
+  'endTurn:written',
+];
+const FILES = 14;
+const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one\nSay all read`;
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork' } });
+  await mkdir(join(harness.workspace, '.cowork'));
+  for (let file = 1; file <= FILES; file += 1) {
+    const lines = Array.from(
+      { length: 130 },
+      (_, index) => `pump ${file * 100 + index} opens at ${index * 3 + file} bar\n`,
+    );
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+  await writeFile(
+    join(harness.workspace, 'holdfast.yaml'),
+    'agents:\n  default:\n    model: simulator/sim-16k\n    preset: cowork\n',
+  );
+}, 300_000);
+
+afterAll(() => harness.stop());
+
+interface Committed {
+  readonly number: number;
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  readonly summary: string;
+}
+
+async function committed(conversationId: string): Promise<readonly Committed[]> {
+  return harness.database<Committed[]>`
+    select number, tokens_before, tokens_after, summary from compactions
+    where conversation_id = ${conversationId} and status = 'committed' order by number`;
+}
+
+async function expectHandedOver(conversationId: string): Promise<void> {
+  const passes = await committed(conversationId);
+  expect(passes.length).toBeGreaterThan(0);
+  const window = 16 * 1_024;
+  for (const pass of passes) {
+    expect(pass.tokens_before).toBeGreaterThan(window * 0.88);
+    expect(pass.tokens_after).toBeLessThan(window * 0.56);
+    expect(pass.summary).toContain('## Recommended Next Step');
+    expect(pass.summary).toContain('1. "Call read_file with');
+  }
+  const scopes = [{ scope: 'workspace', scopeName: harness.workspace }] as const;
+  const memories = await listMemories(harness.database, { scopes, kinds: ['summary'] });
+  const own = memories.filter((memory) => memory.conversationId === conversationId && memory.sourceId === memory.id);
+  expect(own.map(({ text }) => text).toSorted()).toEqual(passes.map(({ summary }) => summary).toSorted());
+  const [log] = await readdir(join(harness.workspace, '.cowork'));
+  const written = await readFile(join(harness.workspace, '.cowork', log ?? ''), 'utf8');
+  for (const memory of own) expect(written.split(`<!-- summary ${memory.id} `)).toHaveLength(2);
+}
+
+test('C14, C15, C18 90 % goes to 50 %, the summary stands after the first message and is a memory, also when a worker dies in every activity', async () => {
+  const sent = await harness.client.startTask({ task: TASK });
+  for (const crashPoint of CRASHES) {
+    const worker = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint });
+    expect((await worker.exited).signal, crashPoint).toBe('SIGKILL');
+  }
+  const last = await startWorkerProcess(harness);
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 400_000 });
+  last.kill('SIGTERM');
+  await last.exited;
+  expect(turn.outcome).toBe('completed');
+  await expectHandedOver(sent.conversationId);
+  const { requests } = await harness.requests();
+  expect(requests.filter(({ status }) => status === 400)).toEqual([]);
+  const afterPass = requests.filter(({ purpose }) => purpose === 'agent').map(({ body }) => JSON.stringify(body));
+  const shown = afterPass.filter((body) => body.includes('<cowork_compaction_summary>'));
+  expect(shown.length).toBeGreaterThan(0);
+  for (const body of shown) {
+    expect(body.split('<cowork_compaction_summary>')).toHaveLength(2);
+    expect(body.indexOf('Call read_file')).toBeLessThan(body.indexOf('<cowork_compaction_summary>'));
+  }
+}, 900_000);
+
+test('C11, C18, C19 the events tell flush, commit, what was saved and removed, and whether it came in time', async () => {
+  const rows = await harness.database<{ kind: string; data: Record<string, unknown> }[]>`
+    select kind, data from events where kind in ('compaction_started', 'memory_flushed', 'compaction_committed') order by number`;
+  const kinds = rows.map(({ kind }) => kind);
+  expect(kinds.indexOf('compaction_started')).toBeLessThan(kinds.indexOf('memory_flushed'));
+  expect(kinds.indexOf('memory_flushed')).toBeLessThan(kinds.indexOf('compaction_committed'));
+  const done = rows.find(({ kind }) => kind === 'compaction_committed')?.data ?? {};
+  expect(done).toMatchObject({ proactive: true, reason: 'threshold' });
+  expect(done['tokensSaved']).toBe(Number(done['tokensBefore']) - Number(done['tokensAfter']));
+  expect(Number(done['targets'])).toBeGreaterThan(3);
+});
