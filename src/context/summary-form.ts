@@ -219,6 +219,7 @@ function completePlan(
           maximumOutput: written(rooms.summary),
           turnPrefixOutput: written(rooms.turnPrefix),
         });
+  if (parts === null) return null;
   const how = summaryShown(input.policy, of.form, input.entries.at(-1)?.sequence ?? cut);
   const after = input.summary?.coveredThroughSequence ?? 0;
   const isInPlace = input.summary?.inPlace === true;

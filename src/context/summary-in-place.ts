@@ -45,6 +45,11 @@ export function planSummaryInPlace(
   const readable = entriesRead(state, draft, reading.earlier);
   if (readable.length === 0) return null;
   const maximumOutput = Math.max(1, Math.floor(summaryLimit * (1 - input.policy.summary.appendedShare)));
+  const parts =
+    form === 'extractive_summary'
+      ? extractivePart(readable, summaryLimit)
+      : summaryParts(input, { dropped: readable, turnStart: null, maximumOutput, turnPrefixOutput: maximumOutput });
+  if (parts === null) return null;
   return {
     form,
     firstKeptSequence: input.summary?.firstKeptSequence ?? input.entries[0]?.sequence ?? first.sequence,
@@ -55,10 +60,7 @@ export function planSummaryInPlace(
     coveredThroughSequence: newest.sequence,
     keptUserEntryIds: input.summary?.keptUserEntryIds ?? [],
     operations: [...draft.operations.values()],
-    parts:
-      form === 'extractive_summary'
-        ? extractivePart(readable, summaryLimit)
-        : summaryParts(input, { dropped: readable, turnStart: null, maximumOutput, turnPrefixOutput: maximumOutput }),
+    parts,
     summaryLimit,
     shown: {
       placement: input.policy.summary.placement ?? 'end',

@@ -9,7 +9,7 @@ import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from './summary-requ
 const ENTRY_FRAME_TOKENS = 20;
 /** The quoted instructions of the agent, a focus, and the fixed sentences of a request, tokens. */
 const QUOTED_TOKENS = 1_000;
-/** Parts of a plan at most: what crosses Temporal is bounded. Beyond it, transcripts are shortened. */
+/** Parts of a plan at most: what crosses Temporal is bounded. Beyond it, another form is planned. */
 const PARTS_MAXIMUM = 48;
 /** A part's summary is at least this long, tokens. */
 const PART_OUTPUT_MINIMUM = 128;
@@ -44,7 +44,8 @@ export function extractivePart(dropped: readonly EntryOutline[], maximumOutput: 
 /**
  * The calls of the summarizing model: one part when all originals fit into one request, otherwise
  * parts that run in parallel and a merge; the beginning of a split turn is then a part of its own.
- * No part is ever larger than the summarizer's window allows (R8, R9).
+ * No part is ever larger than the summarizer's window allows, and no text is left out to make it so: `null` when that would take too
+ * many parts (R8, R9).
  */
 export function summaryParts(
   input: PlanInput,
@@ -58,7 +59,7 @@ export function summaryParts(
     /** The same for the beginning of a split turn that is a part of its own. */
     readonly turnPrefixOutput: number;
   },
-): PlanPart[] {
+): PlanPart[] | null {
   const sized = sizeEntries(input, plan.dropped);
   const stretches = splitStretches(plan.dropped, plan.turnStart);
   const frame: RequestFrame = {
@@ -106,9 +107,10 @@ function fitsAll(parts: readonly PlanPart[], { limit }: RequestFrame): boolean {
   return parts.every((part) => part.inputTokens <= limit);
 }
 
-function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] {
+function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] | null {
   const room = Math.max(1, frame.limit - frame.overhead);
   const packed = packAll(sized, stretches, room);
+  if (packed === null) return null;
   const forTexts = Math.max(0, room - Math.min(frame.previousTokens, room * PREVIOUS_SHARE));
   const maximumOutput = Math.max(
     Math.min(PART_OUTPUT_MINIMUM, frame.maximumOutput),
@@ -129,12 +131,10 @@ function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], fram
   return [...parts, merge];
 }
 
-/** As many parts as the summarizer's window asks for; when those are too many, larger ones that are shortened when read. */
-function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: number): Stretch[] {
-  for (let size = room; ; size *= 1.5) {
-    const packed = stretches.flatMap((stretch) => packStretch(sized, stretch, size));
-    if (packed.length < PARTS_MAXIMUM || packed.length === stretches.length) return packed;
-  }
+/** As many parts as the summarizer's window asks for; `null` when those are too many. */
+function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: number): Stretch[] | null {
+  const packed = stretches.flatMap((stretch) => packStretch(sized, stretch, room));
+  return packed.length < PARTS_MAXIMUM ? packed : null;
 }
 
 function splitStretches(dropped: readonly EntryOutline[], turnStart: number | null): Stretch[] {

@@ -168,7 +168,9 @@ describe('parts of a summary', () => {
     });
     conversation.log.user('Go.');
     for (let step = 0; step < 300; step += 1) conversation.log.step([prose(16_000, step)]);
-    const { parts } = planFor(conversation, { window: 8_000, maximumOutput: 2_000 });
+    const { parts, form } = planFor(conversation, { window: 8_000, maximumOutput: 2_000 });
     expect(parts.length).toBeLessThanOrEqual(64);
+    // R9: rather the program reads everything than a model a part of it.
+    expect(form).toBe('extractive_summary');
   });
 });
