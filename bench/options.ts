@@ -2,7 +2,20 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { UsageError } from '../src/cli/usage-error.ts';
 
 /** In the order in which they are run and shown. */
-export const BENCHMARK_NAMES = ['steps', 'throughput', 'history', 'growth', 'append', 'planning', 'memory'] as const;
+export const BENCHMARK_NAMES = [
+  'steps',
+  'throughput',
+  'history',
+  'growth',
+  'append',
+  'planning',
+  'memory',
+  'recall',
+  'memory-search',
+] as const;
+
+/** Run only when named: they need data of the user's, or take long. */
+const SEARCH_BENCHMARKS = ['recall', 'memory-search'] as const satisfies readonly BenchmarkName[];
 
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
 
@@ -14,6 +27,10 @@ export interface BenchOptions {
   readonly json: boolean;
   /** Postgres with fsync. */
   readonly durable: boolean;
+  /** Folder with facts and questions for `recall`; `null` unless given. */
+  readonly recallData: string | null;
+  /** Entries that `memory-search` searches. */
+  readonly entries: number;
 }
 
 const EXAMPLES = `
@@ -21,6 +38,8 @@ Examples:
   $ npm run bench
   $ npm run bench -- steps throughput --rounds 9
   $ npm run bench -- --check --json
+  $ npm run bench -- recall --recall-data <folder>
+  $ npm run bench -- memory-search --entries 1000000
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
 Exit codes:
@@ -37,13 +56,27 @@ function parseRounds(text: string): number {
   return rounds;
 }
 
+function parseEntries(text: string): number {
+  const entries = Number(text);
+  if (!Number.isInteger(entries) || entries < 1_000 || entries > 10_000_000) {
+    throw new InvalidArgumentError('Entries are a whole number from 1,000 to 10,000,000.');
+  }
+  return entries;
+}
+
 function createCommand(): Command {
   return new Command('bench')
     .description(
       'Measures what Holdfast costs: against a raw Temporal workflow that does the same work, and against itself at other sizes. Servers of its own, the simulator as the model; docs/measurements.md explains the figures.',
     )
-    .addArgument(new Argument('[names...]', 'what to measure; default: everything').choices(BENCHMARK_NAMES))
+    .addArgument(
+      new Argument('[names...]', 'what to measure; default: everything but recall and memory-search').choices(
+        BENCHMARK_NAMES,
+      ),
+    )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
+    .option('--recall-data <folder>', 'facts.jsonl and questions.jsonl for recall')
+    .addOption(new Option('--entries <number>', 'entries of memory-search').default(100_000).argParser(parseEntries))
     .option('--check', 'exit with 1 when a target is missed')
     .option('--json', 'print one JSON object on the last line')
     .option('--durable', "Postgres waits for its disk at every commit, which Temporal's development server never does")
@@ -55,6 +88,8 @@ function createCommand(): Command {
 
 interface Flags {
   readonly rounds: number;
+  readonly recallData?: string;
+  readonly entries: number;
   readonly check?: true;
   readonly json?: true;
   readonly durable?: true;
@@ -75,11 +110,20 @@ export function parseOptions(commandArguments: readonly string[]): BenchOptions 
   }
   const flags = command.opts<Flags>();
   const wanted = command.args;
+  if (wanted.includes('recall') && flags.recallData === undefined) {
+    throw new UsageError('usage', 'recall needs --recall-data <folder>.', 'npm run bench -- --help');
+  }
   return {
-    names: wanted.length === 0 ? BENCHMARK_NAMES : BENCHMARK_NAMES.filter((name) => wanted.includes(name)),
+    names: BENCHMARK_NAMES.filter((name) => (wanted.length === 0 ? !isSearch(name) : wanted.includes(name))),
+    recallData: flags.recallData ?? null,
+    entries: flags.entries,
     rounds: flags.rounds,
     check: flags.check ?? false,
     json: flags.json ?? false,
     durable: flags.durable ?? false,
   };
+}
+
+export function isSearch(name: BenchmarkName): name is (typeof SEARCH_BENCHMARKS)[number] {
+  return SEARCH_BENCHMARKS.some((each) => each === name);
 }

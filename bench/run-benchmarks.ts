@@ -2,12 +2,15 @@ import type { BenchStack } from './bench-stack.ts';
 import { measureAppend } from './benchmarks/append.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
 import { measureHistory } from './benchmarks/history.ts';
+import { measureMemorySearch } from './benchmarks/memory-search.ts';
+import { measureRecall } from './benchmarks/recall.ts';
 import { measureMemory } from './benchmarks/memory.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
 import { measureSteps } from './benchmarks/steps.ts';
 import { measureThroughput } from './benchmarks/throughput.ts';
 import type { Figure } from './figures.ts';
 import { runRawTurn, runTurn } from './measured-turn.ts';
+import { isSearch } from './options.ts';
 import type { BenchmarkName, BenchOptions } from './options.ts';
 import { newestRequests } from './requests.ts';
 
@@ -17,10 +20,12 @@ const RECORDED_STEPS = 36;
 /** Runs what was asked for, one after another. */
 export async function runBenchmarks(
   stack: BenchStack,
-  { names, rounds }: Pick<BenchOptions, 'names' | 'rounds'>,
+  options: Pick<BenchOptions, 'names' | 'rounds' | 'recallData' | 'entries'>,
   events: { readonly signal: AbortSignal; readonly onBegin: (name: string) => void },
 ): Promise<Figure[]> {
-  const figures: Figure[] = [];
+  const figures = await searchFigures(stack, options, events);
+  const names = options.names.filter((name) => !isSearch(name));
+  if (names.length === 0) return figures;
   let worker = await stack.startWorker('holdfast');
   // Memory first, on a worker that has done nothing yet.
   if (names.includes('memory')) {
@@ -33,9 +38,27 @@ export async function runBenchmarks(
   await warmUp(stack);
   for (const name of names) {
     if (events.signal.aborted) break;
-    if (name === 'memory') continue;
+    if (name === 'memory' || isSearch(name)) continue;
     events.onBegin(name);
-    figures.push(...(await measure(name, stack, rounds)));
+    figures.push(...(await measure(name, stack, options.rounds)));
+  }
+  return figures;
+}
+
+/** Search needs Postgres alone: before any worker. */
+async function searchFigures(
+  { database }: BenchStack,
+  { names, recallData, entries }: Pick<BenchOptions, 'names' | 'recallData' | 'entries'>,
+  events: { readonly onBegin: (name: string) => void },
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  if (names.includes('recall') && recallData !== null) {
+    events.onBegin('recall');
+    figures.push(...(await measureRecall(database, recallData)));
+  }
+  if (names.includes('memory-search')) {
+    events.onBegin('memory-search');
+    figures.push(...(await measureMemorySearch(database, entries)));
   }
   return figures;
 }
@@ -48,7 +71,11 @@ async function warmUp(stack: BenchStack): Promise<void> {
   await runRawTurn(stack, RECORDED_STEPS - 1);
 }
 
-async function measure(name: Exclude<BenchmarkName, 'memory'>, stack: BenchStack, rounds: number): Promise<Figure[]> {
+async function measure(
+  name: Exclude<BenchmarkName, 'memory' | 'recall' | 'memory-search'>,
+  stack: BenchStack,
+  rounds: number,
+): Promise<Figure[]> {
   switch (name) {
     case 'steps':
       return measureSteps(stack, rounds);

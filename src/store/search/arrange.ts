@@ -14,6 +14,9 @@ const SAME_SCORE = 0.55;
 const SAME_QUESTION = 0.75;
 /** … and when the shorter of the two shares half of its words with the other. */
 const SAME_WORDS = 0.5;
+/** Sentences that are more alike than that are of the same, even when one lacks a word of the question ("born in New York City"). */
+const NEARLY_SAME_WORDS = 0.7;
+const SAME_QUESTION_OF_NEARLY_SAME = 0.5;
 
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often. */
 export function arrange(ranked: readonly RankedCandidate[]): RankedCandidate[] {
@@ -61,7 +64,9 @@ function updates(newer: Compared, older: Compared): boolean {
   if (other.matched.some(({ word, isName }) => isName && !mine.has(word))) return false;
   const asked = other.matched.reduce((sum, { weight }) => sum + weight, 0);
   const answered = other.matched.reduce((sum, { word, weight }) => sum + (mine.has(word) ? weight : 0), 0);
-  return asked > 0 && answered >= SAME_QUESTION * asked && likeness(newer.words, older.words) >= SAME_WORDS;
+  const alike = likeness(newer.words, older.words);
+  const needed = alike >= NEARLY_SAME_WORDS ? SAME_QUESTION_OF_NEARLY_SAME : SAME_QUESTION;
+  return asked > 0 && answered >= needed * asked && alike >= SAME_WORDS;
 }
 
 function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {

@@ -9,7 +9,7 @@ export const FALLBACK_LANGUAGE: Language = 'english';
 /** Words that make out a language; those that several of these languages share are left out where they mislead. */
 const FUNCTION_WORDS: Readonly<Record<Language, string>> = {
   english:
-    'the and of to is was you that it for with are have this not my we they what be a in on at by i he she his her as an or from has had do',
+    'the and of to is was you that it for with are have this not my we they what be a in on at by i he she his her as an or from has had do at men for',
   german: 'der die das und ist nicht ich sie mit ein eine den dem zu wir auf für auch von haben',
   french: 'le les des et est une pas je vous dans pour que qui sur avec nous du au ce sont',
   spanish: 'el los las y es una por con para del que no se lo está como más pero fue hay',

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
+import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { searchMemory } from '../../../src/store/search.ts';
+import type { MemoryQuery } from '../../../src/store/search.ts';
+import { reindexConversation } from '../../../src/store/search/reindex.ts';
+import { takeMessages } from '../../../src/store/inbox.ts';
+import type { TurnReference } from '../../../src/turn/turn-reference.ts';
+import { openTestStore, send, startTurn, text } from '../support/store-builders.ts';
+import type { TestStore } from '../support/store-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+async function conversationOf(...said: string[]): Promise<TurnReference> {
+  const [first = '', ...rest] = said;
+  const turn = await startTurn(sql, first);
+  for (const each of rest) await send(sql, { conversationId: turn.conversationId, ...text(each) });
+  await takeMessages(sql, turn);
+  return turn;
+}
+
+async function texts(turn: TurnReference, query: string, rest: Partial<MemoryQuery> = {}): Promise<string[]> {
+  const found = await searchMemory(sql, { conversationId: turn.conversationId, query, ...rest });
+  return found.map((passage) => passage.text);
+}
+
+describe('searchMemory', () => {
+  it('finds other forms of a word, in the language of the text', async () => {
+    const turn = await conversationOf(
+      'She adopted two puppies from the shelter',
+      'Wir haben die Häuser der Nachbarn gestern nicht mit dem Auto gesehen',
+      'Nothing else happened',
+    );
+    expect((await texts(turn, 'adopting a puppy'))[0]).toBe('She adopted two puppies from the shelter');
+    expect((await texts(turn, 'Haus'))[0]).toContain('Häuser');
+  });
+
+  it('finds the answer that has no word of the question, behind the turn that asks it', async () => {
+    const turn = await conversationOf(
+      'Ben: The weather was dull again',
+      'Ana: Which instrument did you pick up during the summer holidays?',
+      'Ben: The cello, and I love it',
+      'Ana: I cooked a stew',
+      'Ben: Buses were late',
+      'Ana: My sister moved',
+    );
+    const found = await texts(turn, 'Which instrument did Ben pick up in the summer holidays?');
+    expect(found.slice(0, 2)).toContain('Ben: The cello, and I love it');
+  });
+
+  it('puts the newer of two facts first when it changes the answer, and only then', async () => {
+    const turn = await conversationOf(
+      'Jasen Rodriquez was born in New York City.',
+      'Jasen Rodriquez likes to sail near the city on Sundays.',
+      'Maria Lopez was born in Lisbon.',
+      'Jasen Rodriquez was born in Los Angeles.',
+    );
+    const found = await texts(turn, 'In which city was Jasen Rodriquez born?');
+    expect(found[0]).toBe('Jasen Rodriquez was born in Los Angeles.');
+    expect(found[1]).toBe('Jasen Rodriquez was born in New York City.');
+    expect((await texts(turn, 'Where was Maria Lopez born?'))[0]).toBe('Maria Lopez was born in Lisbon.');
+  });
+
+  it('folds what was said twice', async () => {
+    const turn = await conversationOf('The port is 5433', 'something', 'the port  is 5433', 'Which port?');
+    const found = await texts(turn, 'port 5433');
+    expect(found.filter((each) => each.includes('5433'))).toEqual(['the port  is 5433']);
+  });
+
+  it('puts an entry first that the query names by its id', async () => {
+    const turn = await conversationOf('apples and pears', 'plums');
+    const [entry] = await sql<{ id: string }[]>`
+      select id from entries where conversation_id = ${turn.conversationId} order by sequence limit 1`;
+    const found = await searchMemory(sql, { conversationId: turn.conversationId, query: `plums in ${entry?.id}` });
+    expect(found[0]).toMatchObject({ entryId: entry?.id, match: 'id' });
+  });
+
+  it('understands dates of the query against the time of writing', async () => {
+    const turn = await conversationOf('We signed the lease yesterday', 'We read about a lease', 'We saw a film');
+    const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    expect((await texts(turn, `What was with the lease on ${day}?`))[0]).toBe('We signed the lease yesterday');
+    const after = new Date(Date.now() + 60_000).toISOString();
+    expect(await texts(turn, 'lease', { after })).toEqual([]);
+    expect(await texts(turn, 'lease', { before: after })).toHaveLength(2);
+  });
+
+  it('searches all conversations of an agent, and none of another', async () => {
+    const [one, other] = [await conversationOf('a bandicoot here'), await conversationOf('a bandicoot there')];
+    const found = await searchMemory(sql, { agent: 'reader', query: 'bandicoot' });
+    expect(found.map(({ conversationId }) => conversationId).toSorted()).toEqual(
+      [one.conversationId, other.conversationId].toSorted(),
+    );
+    expect(await searchMemory(sql, { agent: 'nobody', query: 'bandicoot' })).toEqual([]);
+  });
+});
+
+describe('the index', () => {
+  it('is brought up to date by upkeep, and rebuilt to the same', async () => {
+    const turn = await conversationOf('the numbat digs', 'the quoll sleeps', 'the numbat sleeps');
+    const state = async () => ({
+      terms: await sql`
+        select s.term, s.passages from search_statistics s join search_progress p on p.number = s.conversation_number
+        where p.conversation_id = ${turn.conversationId} and s.term not like '@%' order by s.term`,
+      progress: await sql`
+        select passages, words, languages, through_sequence from search_progress
+        where conversation_id = ${turn.conversationId}`,
+    });
+    await indexFallenBehind({ database: sql } as ActivityDependencies, undefined, {
+      signal: new AbortController().signal,
+    });
+    const before = await state();
+    expect(before.progress[0]).toMatchObject({ passages: 3, languages: ['english'] });
+    expect(before.terms).toContainEqual({ term: 'numbat', passages: 2 });
+    expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3 });
+    expect(await state()).toEqual(before);
+    expect(await texts(turn, 'quoll')).toEqual(['the quoll sleeps']);
+  });
+});
