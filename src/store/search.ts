@@ -33,6 +33,8 @@ export interface MemoryQuery extends SearchFilter {
 
 const DEFAULT_LIMIT = 10;
 const LARGEST_LIMIT = 100;
+/** Ranked passages that are looked at once more: more than any limit, for some fall away. */
+const ARRANGED = 130;
 /** Characters of a query that are looked at. */
 const LONGEST_QUERY = 2_000;
 
@@ -51,7 +53,7 @@ export async function searchMemory(sql: Database, query: MemoryQuery): Promise<F
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
   const [named, ranked] = await Promise.all([findByIds(sql, scope, text, query), rank(sql, scope, text, query)]);
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
-  const rest = arrange(ranked).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
+  const rest = arrange(ranked.slice(0, ARRANGED)).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
   const found = [...named, ...rest].slice(0, limit);
   const paths = await pathsOf(sql, found);
   return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));

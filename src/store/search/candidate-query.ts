@@ -3,9 +3,9 @@ import type { SearchedScope } from './scope.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
 /** Passages that one search may look at: what bounds its time, whatever the size of the conversation. */
-const MOST_CANDIDATES = 2_000;
+const MOST_CANDIDATES = 1_200;
 /** Words that belong together stand together more often than chance has it. */
-const COMPANY = 3;
+const COMPANY = 8;
 
 /** Passages that have all of these terms are candidates. */
 interface Clause {
@@ -36,23 +36,16 @@ function chooseClauses(terms: readonly WeightedTerm[], total: number): Clause[] 
     chosen.push(clause);
     return true;
   };
-  const common = byRarity.filter((term) => !take({ terms: [term], passages: term.passages }));
-  for (const clause of companies(common, total)) take(clause);
-  // Always something: all words together, however many passages that may be.
-  if (chosen.length === 0 && byRarity.length > 0) chosen.push(together(byRarity, total));
-  return chosen;
-}
-
-/** Pairs and then triples of common terms, those of fewest passages first. */
-function companies(terms: readonly WeightedTerm[], total: number): Clause[] {
-  const pairs = terms.flatMap((one, index) => terms.slice(index + 1).map((other) => together([one, other], total)));
-  const triples = terms.flatMap((one, index) =>
-    terms
-      .slice(index + 1)
-      .flatMap((two, next) => terms.slice(index + next + 2).map((three) => together([one, two, three], total))),
-  );
-  const rarestFirst = (one: Clause, other: Clause): number => one.passages - other.passages;
-  return [...pairs.toSorted(rarestFirst).slice(0, 6), ...triples.toSorted(rarestFirst).slice(0, 4)];
+  const [rarest, ...others] = byRarity.filter((term) => !take({ terms: [term], passages: term.passages }));
+  if (rarest === undefined) return chosen;
+  // All with the rarest, so that the index is read along one list only.
+  for (const other of others) take(together([rarest, other], total));
+  if (chosen.length > 0) return chosen;
+  // Always something: as many words together as bring it down, in the end all.
+  for (let count = 3; count < byRarity.length; count += 1) {
+    if (take(together(byRarity.slice(0, count), total))) return chosen;
+  }
+  return [together(byRarity, total)];
 }
 
 function together(terms: readonly WeightedTerm[], total: number): Clause {

@@ -6,9 +6,9 @@ import type { SearchedScope } from './scope.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
 /** Passages that are ranked by all that is known of them. */
-const POOL = 150;
+const POOL = 80;
 /** The best of the pool are joined with what stands around them. */
-const JOINED = 60;
+const JOINED = 30;
 /** Entries before and after. */
 const NEIGHBOUR_DISTANCE = 2;
 

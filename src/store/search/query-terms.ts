@@ -36,11 +36,18 @@ export async function queryTermsOf(
   const names = namesOf(query);
   const found = new Map<string, QueryTerm>();
   for (const { text, position } of words) {
-    if (found.has(text)) continue;
     const ofWord = stems.flatMap((each) => each.get(text) ?? []);
-    found.set(text, {
+    const terms = [...new Set([foldAccents(text), ...ofWord.map(({ term }) => term)])];
+    // "limit" and "limits" ask for one thing.
+    const stem = terms.at(-1) ?? text;
+    const before = found.get(stem);
+    if (before !== undefined) {
+      found.set(stem, { ...before, terms: [...new Set([...terms, ...before.terms])] });
+      continue;
+    }
+    found.set(stem, {
       word: text,
-      terms: [...new Set([foldAccents(text), ...ofWord.map(({ term }) => term)])],
+      terms,
       isStopWord: ofWord.some(({ isStopWord }) => isStopWord),
       isDate: false,
       isName: names.has(text),

@@ -63,9 +63,7 @@ const PARTIAL_TERMS = 2;
 export function rankCandidates(query: RankedQuery, candidates: readonly Candidate[]): RankedCandidate[] {
   const quoted = query.terms.map(({ terms }) => terms.map(quoteTerm));
   const measured = candidates.map((candidate) => measure(query, quoted, candidate));
-  const byPlace = new Map(
-    measured.flatMap((each) => (each.candidate.offset === 0 ? [[placeKey(each.candidate, 0), each] as const] : [])),
-  );
+  const byPlace = placesInConversations(measured);
   const ranked = measured.map((each) => score(query, each, byPlace));
   // A single word asks for where it stands, a question for its answer.
   const telling = new Set(query.terms.filter(({ isStopWord }) => !isStopWord).map(({ position }) => position));
@@ -116,7 +114,7 @@ function placesOfAny(vector: string, quoted: readonly string[]): readonly number
   return places;
 }
 
-function score(query: RankedQuery, measured: Measured, byPlace: ReadonlyMap<string, Measured>): RankedCandidate {
+function score(query: RankedQuery, measured: Measured, byPlace: Places): RankedCandidate {
   const { candidate, values } = measured;
   const total = sumWithNeighbours(query.terms, values, neighboursOf(candidate, byPlace));
   const own = query.terms.filter((_, index) => (values[index] ?? 0) > 0);
@@ -149,18 +147,31 @@ function sumWithNeighbours(
   return sum;
 }
 
-function placeKey({ conversationId, sequence }: Candidate, distance: number): string {
-  return `${conversationId} ${(sequence ?? -1_000_000) + distance}`;
+/** What was said, by conversation and sequence. */
+type Places = ReadonlyMap<string, ReadonlyMap<number, Measured>>;
+
+function placesInConversations(measured: readonly Measured[]): Places {
+  const places = new Map<string, Map<number, Measured>>();
+  for (const each of measured) {
+    const { conversationId, sequence, offset } = each.candidate;
+    if (sequence === null || offset !== 0 || !isSpoken(each.candidate)) continue;
+    const inConversation = places.get(conversationId) ?? new Map<number, Measured>();
+    places.set(conversationId, inConversation.set(sequence, each));
+  }
+  return places;
 }
 
-function neighboursOf(candidate: Candidate, byPlace: ReadonlyMap<string, Measured>): readonly Neighbour[] {
-  if (!isSpoken(candidate)) return [];
-  return [-2, -1, 1, 2].flatMap((distance) => {
-    const found = byPlace.get(placeKey(candidate, distance));
-    if (found === undefined || !isSpoken(found.candidate)) return [];
+function neighboursOf(candidate: Candidate, places: Places): readonly Neighbour[] {
+  const inConversation = places.get(candidate.conversationId);
+  if (candidate.sequence === null || inConversation === undefined || !isSpoken(candidate)) return [];
+  const neighbours: Neighbour[] = [];
+  for (const distance of [-2, -1, 1, 2]) {
+    const found = inConversation.get(candidate.sequence + distance);
+    if (found === undefined) continue;
     const share = (distance < 0 ? BEFORE_SHARE : BEHIND_SHARE) * DISTANCE_SHARE ** (Math.abs(distance) - 1);
-    return [{ share, values: found.values }];
-  });
+    neighbours.push({ share, values: found.values });
+  }
+  return neighbours;
 }
 
 function isSpoken({ kind }: Candidate): boolean {
