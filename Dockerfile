@@ -17,6 +17,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/migrations ./migrations
+COPY --from=build /app/data ./data
 # Not the set-up itself: the program reads the Node version that it needs from here.
 COPY --from=build /app/scripts/setup ./scripts/setup
 COPY --from=build /app/scripts/versions.json ./scripts/versions.json
