@@ -79,19 +79,27 @@ const CAUSES: Readonly<Record<string, string>> = {
   maintenance: 'old results are cleared after each turn',
 };
 
-function cause({ trigger }: CompactionFacts): string[] {
-  return trigger === null ? [] : [CAUSES[trigger] ?? safeLine(trigger)];
+function cause({ trigger, proactive = null }: CompactionFacts): string[] {
+  if (trigger === null) return [];
+  const label = proactive === null ? '' : proactive ? ' (proactive)' : ' (reactive)';
+  return [`${CAUSES[trigger] ?? safeLine(trigger)}${label}`];
 }
 
-function begunSize({ tokensBefore }: CompactionFacts): string[] {
-  return tokensBefore === null ? [] : [`${formatCount(tokensBefore)} tokens`];
+function begunSize({ tokensBefore, messages = null, targets = null }: CompactionFacts): string[] {
+  return [
+    ...(tokensBefore === null ? [] : [`${formatCount(tokensBefore)} tokens`]),
+    ...(messages === null ? [] : [plural(messages, 'message')]),
+    ...(targets === null ? [] : [plural(targets, 'target')]),
+  ];
 }
 
-function sizeChange({ tokensBefore, tokensAfter }: CompactionFacts): string[] {
+function sizeChange({ tokensBefore, tokensAfter, targets = null }: CompactionFacts): string[] {
   if (tokensAfter === null) return [];
   if (tokensBefore === null) return [`${formatCount(tokensAfter)} tokens`];
+  const saved =
+    targets === null ? [] : [`${plural(targets, 'target')}, ${formatCount(tokensBefore - tokensAfter)} tokens saved`];
   const won = tokensBefore === 0 ? 0 : Math.round((1 - tokensAfter / tokensBefore) * 100);
-  return [`${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens (−${won} %)`];
+  return [`${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens (−${won} %)`, ...saved];
 }
 
 /** The targets: what is summarized, and how many entries are shown shorter. */

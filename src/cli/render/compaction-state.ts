@@ -94,6 +94,9 @@ function committed(
     fromSequence: known.fromSequence ?? planned?.fromSequence ?? null,
     toSequence: known.toSequence ?? planned?.toSequence ?? null,
     durationMilliseconds: known.durationMilliseconds,
+    messages: known.messages ?? planned?.messages ?? null,
+    targets: known.targets ?? planned?.targets ?? null,
+    proactive: known.proactive ?? planned?.proactive ?? null,
   };
   const durationMilliseconds = known.durationMilliseconds ?? (running === null ? null : event.at - running.since);
   return {

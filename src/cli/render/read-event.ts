@@ -78,6 +78,11 @@ export interface CompactionFacts {
   readonly fromSequence: number | null;
   readonly toSequence: number | null;
   readonly durationMilliseconds: number | null;
+  /** Messages in the view, and how many of them the pass takes out or shortens. */
+  readonly messages?: number | null;
+  readonly targets?: number | null;
+  /** The view still fitted the window; otherwise the pass is a reaction to a jump past it. */
+  readonly proactive?: boolean | null;
 }
 
 type Data = TimelineEvent['data'];
@@ -192,6 +197,9 @@ function compactionOf(data: Data): CompactionFacts {
     tokensAfter: number(data, 'tokensAfter'),
     parts: number(data, 'parts'),
     operations: number(data, 'operations', 'targets'),
+    messages: number(data, 'messages'),
+    targets: number(data, 'targets'),
+    proactive: typeof data['proactive'] === 'boolean' ? data['proactive'] : null,
     fromSequence: number(data, 'fromSequence', 'coveredFromSequence'),
     toSequence: number(data, 'toSequence', 'coveredThroughSequence'),
     durationMilliseconds: number(data, 'durationMilliseconds'),
