@@ -95,3 +95,11 @@ test('C22, D8 older groups that name active files stay whole, within 15 % of the
   expect(kept.length).toBeGreaterThan(3);
   expect(kept.length).toBeLessThan(2 * 8);
 });
+
+test('C1 the first message stays also when it is not the newest of the user', () => {
+  const conversation = working(20, 20_000);
+  conversation.log.user('SECOND: and test it.');
+  for (let step = 0; step < 24; step += 1) conversation.log.step([prose(20_000, step + 50)]);
+  conversation.commit(planWith(conversation), SECTIONS);
+  expect(textAt(conversation.view(), 0)).toContain('FIRST: rewrite the storage layer.');
+});

@@ -1,0 +1,82 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorkerProcess } from '../support/worker-process.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+/** Each crash point of an activity that a wolffish turn with a compaction runs. */
+const CRASHES = [
+  'beginTurn:written',
+  'compactContext:planned',
+  'summarize:answered',
+  'commitCompaction:written',
+  'callModel:answered@3',
+  'runTool:finished@2',
+  'endTurn:written',
+];
+const MAILS = 41;
+/** Characters: 15 mails take what seeds/wolffish.md reports, 494,000 tokens of the document's 1.5 characters. */
+const MAIL_CHARACTERS = 49_400;
+const TASK = `Call read_file with {"path": "mail/$index.txt", "limit": 2000} ${MAILS} times, one by one\nSay all mails are read`;
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  const agent = {
+    model: 'simulator/sim-977k',
+    preset: 'wolffish',
+    policy: { outputReserve: { tokens: 32_768 } },
+  } as const;
+  harness = await startTurnHarness({ agent });
+  await mkdir(join(harness.workspace, 'mail'));
+  for (let mail = 1; mail <= MAILS; mail += 1) {
+    const lines = Array.from(
+      { length: 900 },
+      (_, index) => `{"mail":${mail},"line":${index},"ref":"KT-${mail * 7_919 + index}"}\n`,
+    );
+    await writeFile(join(harness.workspace, 'mail', `${mail}.txt`), lines.join('').slice(0, MAIL_CHARACTERS));
+  }
+  await writeFile(
+    join(harness.workspace, 'holdfast.yaml'),
+    [
+      'agents:',
+      '  default:',
+      '    model: simulator/sim-977k',
+      '    preset: wolffish',
+      '    policy: { outputReserve: { tokens: 32768 } }',
+      '',
+    ].join('\n'),
+  );
+}, 300_000);
+
+afterAll(() => harness.stop());
+
+test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a worker dies in every activity', async () => {
+  const sent = await harness.client.startTask({ task: TASK });
+  for (const crashPoint of CRASHES) {
+    const worker = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint });
+    expect((await worker.exited).signal, crashPoint).toBe('SIGKILL');
+  }
+  const last = await startWorkerProcess(harness);
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 600_000 });
+  last.kill('SIGTERM');
+  await last.exited;
+  expect(turn.outcome).toBe('completed');
+  const [read] = await harness.database<{ calls: number; failed: number }[]>`
+    select count(distinct e.call_number)::int as calls, count(*) filter (where e.is_error)::int as failed
+    from entries e where e.conversation_id = ${sent.conversationId} and e.kind = 'tool_result'`;
+  expect(read).toEqual({ calls: MAILS, failed: 0 });
+  const { requests } = await harness.requests();
+  expect(requests.filter(({ status }) => status === 400)).toEqual([]);
+  const events = await harness.database<{ kind: string; data: Record<string, unknown> }[]>`
+    select kind, data from events where conversation_id = ${sent.conversationId}
+      and kind in ('compaction_started', 'compaction_committed') order by number`;
+  const started = events.find(({ kind }) => kind === 'compaction_started')?.data ?? {};
+  expect(started).toMatchObject({ force: false, parts: 1 });
+  expect(Number(started['messages'])).toBeGreaterThan(20);
+  const applied = events.find(({ kind }) => kind === 'compaction_committed')?.data ?? {};
+  expect(applied['tokensSaved']).toBe(Number(applied['tokensBefore']) - Number(applied['tokensAfter']));
+  expect(Number(applied['targets'])).toBeGreaterThan(1);
+  expect(events.filter(({ kind }) => kind === 'compaction_committed').length).toBeGreaterThan(0);
+}, 1_200_000);
