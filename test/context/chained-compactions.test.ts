@@ -4,68 +4,13 @@ import { textOf } from '../../src/context/content.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
 import { judgeCompaction, viewAfterCompaction } from '../../src/context/judge-compaction.ts';
 import { measureContent } from '../../src/context/measure.ts';
-import { measureView } from '../../src/context/measure-view.ts';
 import { planCompaction } from '../../src/context/plan-compaction.ts';
-import type { CompactionPlan } from '../../src/context/plan.ts';
 import { canonicalView } from '../../src/context/project-view.ts';
 import { summaryContent } from '../../src/context/summary-message.ts';
-import { AGENT, Conversation, prose, viewText } from './builders.ts';
+import { AGENT, Conversation, viewText } from './builders.ts';
+import { play, property, tokensOf, writtenSummary } from './chained.ts';
 import { happen, happenings, limits } from './random-conversations.ts';
-import type { Happening } from './random-conversations.ts';
 import { expectPaired, measuredFromText } from './view-checks.ts';
-
-/** What a summarizer may answer for a plan: as long as it was allowed to. */
-function writtenSummary(plan: CompactionPlan, pass: number): string {
-  return plan.summaryLimit === 0 ? '' : `Summary ${pass}. ${prose(Math.floor(plan.summaryLimit * 3), pass)}`;
-}
-
-function tokensOf(conversation: Conversation): number {
-  const input = conversation.planInput();
-  return estimateTokens(measureView(input), NO_CALIBRATION);
-}
-
-interface Pass {
-  readonly plan: CompactionPlan;
-  readonly before: Conversation['summary'];
-}
-
-/** Lets everything happen, compacting whenever the plan says so; `check` sees the conversation after each pass. */
-function play(
-  events: readonly Happening[],
-  conversation: Conversation,
-  check: (pass: Pass) => void,
-): { readonly passes: number; readonly exhausted: boolean } {
-  for (const [seed, event] of events.entries()) {
-    const reason = happen(conversation, event, seed + 1);
-    const result = planCompaction(conversation.planInput(reason));
-    if (result.kind === 'exhausted') {
-      // Nothing to shrink but a few short messages: an overflow reported then is beyond repair.
-      const { breakdown } = result;
-      return { passes: conversation.passes, exhausted: breakdown.total - breakdown.fixed - breakdown.summary > 1_500 };
-    }
-    if (result.kind === 'fits') {
-      expect(tokensOf(conversation)).toBeLessThanOrEqual(conversation.budget.inputBudget);
-      continue;
-    }
-    const before = conversation.summary;
-    conversation.commit(result.plan, writtenSummary(result.plan, conversation.passes + 1));
-    check({ plan: result.plan, before });
-  }
-  return { passes: conversation.passes, exhausted: false };
-}
-
-function property(
-  check: (conversation: Conversation, pass: Pass) => void,
-  arbitrary: fc.Arbitrary<readonly Happening[]> = happenings,
-): void {
-  fc.assert(
-    fc.property(arbitrary, limits, (events, modelLimits) => {
-      const conversation = new Conversation({ limits: modelLimits });
-      play(events, conversation, (pass) => check(conversation, pass));
-    }),
-    { numRuns: 30 },
-  );
-}
 
 describe('compactions one after another over random conversations', () => {
   test('reach at least five passes often enough to mean something', () => {
@@ -135,20 +80,23 @@ describe('compactions one after another over random conversations', () => {
   const withoutOverflows = happenings.map((events) => events.filter((event) => event.kind !== 'overflow'));
 
   test('R17 user messages stay verbatim, newest first, as far as their budget goes', () => {
-    property((conversation, { plan }) => {
-      if (plan.firstKeptSequence === null) return;
-      const text = viewText(conversation.view());
-      const users = conversation.log.entries.filter((entry) => entry.kind === 'user').toReversed();
-      // Rooms shrink in proportion when they do not fit together; a third of the budget is always left.
-      let left = conversation.budget.userMessages / 3;
-      for (const entry of users) {
-        left -= estimateTokens(entry.measurements, NO_CALIBRATION);
-        if (left < 0) break;
-        expect(text.includes(JSON.stringify(textOf(entry.content)).slice(1, -1))).toBe(true);
-      }
-      const newest = users[0];
-      expect(text.includes(textOf(newest?.content ?? []).slice(0, 12))).toBe(true);
-    }, withoutOverflows);
+    property(
+      (conversation, { plan }) => {
+        if (plan.firstKeptSequence === null) return;
+        const text = viewText(conversation.view());
+        const users = conversation.log.entries.filter((entry) => entry.kind === 'user').toReversed();
+        // Rooms shrink in proportion when they do not fit together; a third of the budget is always left.
+        let left = conversation.budget.userMessages / 3;
+        for (const entry of users) {
+          left -= estimateTokens(entry.measurements, NO_CALIBRATION);
+          if (left < 0) break;
+          expect(text.includes(JSON.stringify(textOf(entry.content)).slice(1, -1))).toBe(true);
+        }
+        const newest = users[0];
+        expect(text.includes(textOf(newest?.content ?? []).slice(0, 12))).toBe(true);
+      },
+      { arbitrary: withoutOverflows },
+    );
   });
 
   test('order is kept', () => {

@@ -1,0 +1,83 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const FILES = 24;
+const PRESETS = BUILT_IN_PRESETS.map(({ name }) => name);
+
+/** A number that only the file holds. */
+const pumpOf = (file: number): number => 70_000 + file * 31;
+
+let harness: TurnHarness;
+
+/** A task that the simulator's reader finishes only with what its context still holds of every file. */
+const readingTask = (files: number): string =>
+  [
+    'Read these files one by one, each to its end, and write the report to report.md: a table with one row per file.',
+    '',
+    ...Array.from({ length: files }, (_, index) => `${index + 1}. log-${index + 1}.txt; pump: the number after "pump of log ${index + 1} is"`),
+    '',
+    'For each file, note:',
+    '- pump: see each file',
+    '',
+    'Do not guess: write "unknown" where you do not know.',
+  ].join('\n');
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    agent: { model: 'simulator/sim-64k', tools: ['read_file', 'write_file', 'recall_search', 'recall_open'] },
+  });
+  for (let file = 1; file <= FILES; file += 1) {
+    const lines = Array.from({ length: 240 }, (_, index) => `valve ${file * 100 + index} opens at ${index} bar\n`);
+    lines.splice(40, 0, `pump of log ${file} is ${pumpOf(file)}\n`);
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+async function expectReport(files: number): Promise<void> {
+  const report = await readFile(join(harness.workspace, 'report.md'), 'utf8');
+  for (let file = 1; file <= files; file += 1) expect(report).toContain(String(pumpOf(file)));
+}
+
+test.each(PRESETS)(
+  'R10 under %s a task larger than the window is answered from its summaries, and nothing is lost or half written',
+  async (preset) => {
+    const sent = await harness.client.startTask({ task: readingTask(FILES), preset });
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+    expect(turn).toMatchObject({ outcome: 'completed', reason: null });
+    const { conversationId } = sent;
+    const { invariants } = await verify(harness.database, { conversationId });
+    expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
+    expect((await harness.client.listSummaries({ conversationId })).at(-1)).toMatchObject({ preset });
+    await expectReport(FILES);
+  },
+);
+
+test.each(PRESETS)(
+  'R14 under %s a turn goes on by itself after a compaction that was asked for meanwhile',
+  async (preset) => {
+    const sent = await harness.client.startTask({ task: readingTask(FILES), preset });
+    const { conversationId } = sent;
+    const reads = async (): Promise<number> => {
+      const entries = await harness.client.listEntries({ conversationId, limit: 400 });
+      return entries.filter(({ toolName }) => toolName === 'read_file').length;
+    };
+    await waitUntil('some files are read', async () => (await reads()) >= 9);
+    await harness.client.requestCompaction({ conversationId });
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+    expect(turn).toMatchObject({ outcome: 'completed', reason: null });
+    const summaries = await harness.client.listSummaries({ conversationId });
+    expect(summaries.map(({ trigger }) => trigger)).toContain('manual');
+    const entries = await harness.client.listEntries({ conversationId, limit: 400 });
+    expect(new Set(entries.map(({ turnId }) => turnId))).toEqual(new Set([turn.turnId]));
+    await expectReport(FILES);
+  },
+);
