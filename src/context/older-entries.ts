@@ -23,7 +23,8 @@ export function olderEntries(
   },
 ): readonly EntryOutline[] {
   const first = keptFirst(state, of.before);
-  const active = of.activeGroups.flatMap((group) => group.entries);
+  // The first message may name an active file too.
+  const active = of.activeGroups.flatMap((group) => group.entries).filter((entry) => entry.id !== first?.id);
   const taken = new Set([...(first === null ? [] : [first]), ...active].map((entry) => entry.id));
   const users = keptUserMessages({
     candidates: state.input.entries.filter(

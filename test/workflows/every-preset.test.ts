@@ -20,7 +20,10 @@ const readingTask = (files: number): string =>
   [
     'Read these files one by one, each to its end, and write the report to report.md: a table with one row per file.',
     '',
-    ...Array.from({ length: files }, (_, index) => `${index + 1}. log-${index + 1}.txt; pump: the number after "pump of log ${index + 1} is"`),
+    ...Array.from(
+      { length: files },
+      (_, index) => `${index + 1}. log-${index + 1}.txt; pump: the number after "pump of log ${index + 1} is"`,
+    ),
     '',
     'For each file, note:',
     '- pump: see each file',
@@ -34,7 +37,7 @@ beforeAll(async () => {
   });
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from({ length: 240 }, (_, index) => `valve ${file * 100 + index} opens at ${index} bar\n`);
-    lines.splice(40, 0, `pump of log ${file} is ${pumpOf(file)}\n`);
+    lines.splice(10, 0, `pump of log ${file} is ${pumpOf(file)}\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
   }
   await harness.startWorker();
@@ -71,11 +74,14 @@ test.each(PRESETS)(
       return entries.filter(({ toolName }) => toolName === 'read_file').length;
     };
     await waitUntil('some files are read', async () => (await reads()) >= 9);
-    await harness.client.requestCompaction({ conversationId });
+    const asked = await harness.client.requestCompaction({ conversationId });
     const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
+    if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
     expect(turn).toMatchObject({ outcome: 'completed', reason: null });
-    const summaries = await harness.client.listSummaries({ conversationId });
-    expect(summaries.map(({ trigger }) => trigger)).toContain('manual');
+    // It may have joined a compaction that was under way (R4).
+    const [message] = await harness.database`select turn_id from messages where id = ${asked.messageId}`;
+    expect(message).toEqual({ turn_id: turn.turnId });
+    expect(turn.compactions).toBeGreaterThan(0);
     const entries = await harness.client.listEntries({ conversationId, limit: 400 });
     expect(new Set(entries.map(({ turnId }) => turnId))).toEqual(new Set([turn.turnId]));
     await expectReport(FILES);

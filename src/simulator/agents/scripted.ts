@@ -1,3 +1,4 @@
+import { summariesIn } from './summaries.ts';
 import type { Draft } from '../core/answer.ts';
 import type { Random } from '../core/random.ts';
 import { isAnswered, newestUserText, type ConversationEvent } from './conversation.ts';
@@ -8,8 +9,6 @@ const RESULT_CHARACTERS = 200;
 
 /** "Step 3 of 12": how far a script is, said with every step, so that it outlives the step's own messages. */
 const PROGRESS = /\bStep (\d+) of (\d+)\b/g;
-
-const SUMMARY_QUESTION = /^\s*What did we do so far\?\s*$/i;
 
 /**
  * Follows the newest instructions of the user: `Call <tool> with {json}` and their like (see the README).
@@ -36,20 +35,10 @@ function stepsDone(
   steps: readonly ScriptStep[],
 ): number {
   const said = since.flatMap((event) => (event.kind === 'assistant' ? [event.text] : []));
-  const summaries = all.flatMap((event) => (event.kind === 'user' && event.textKind === 'summary' ? [event.text] : []));
-  const reached = [...said, ...summaries, ...answeredSummaries(all)].flatMap((text) =>
+  const reached = [...said, ...summariesIn(all)].flatMap((text) =>
     [...text.matchAll(PROGRESS)].flatMap((match) => (Number(match[2]) === steps.length ? [Number(match[1])] : [])),
   );
   return Math.max(stepsAnswered(since, steps), ...reached);
-}
-
-/** A summary may stand as the assistant's answer to the question what was done. */
-function answeredSummaries(events: readonly ConversationEvent[]): readonly string[] {
-  return events.flatMap((event, index) => {
-    const before = events[index - 1];
-    const isAsked = before?.kind === 'user' && SUMMARY_QUESTION.test(before.text);
-    return event.kind === 'assistant' && isAsked ? [event.text] : [];
-  });
 }
 
 function stepsAnswered(since: readonly ConversationEvent[], steps: readonly ScriptStep[]): number {

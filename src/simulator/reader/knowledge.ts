@@ -1,4 +1,5 @@
 import { stringArgument, type CallEvent, type ConversationEvent } from '../agents/conversation.ts';
+import { summariesIn } from '../agents/summaries.ts';
 import { tellsToGoOn } from '../agents/user-text.ts';
 import { isPlaceholder, joinSegments, parseFilePage, type Segment } from './file-text.ts';
 import type { Finding } from './find-fact.ts';
@@ -63,9 +64,7 @@ function numberArgument(call: CallEvent, name: string): number | undefined {
 /** Gathers what the events tell. */
 export function gatherKnowledge(events: readonly ConversationEvent[], reportPath: string): Knowledge {
   const calls = events.flatMap((event) => (event.kind === 'call' ? [event] : []));
-  const summaries = events.flatMap((event) =>
-    event.kind === 'user' && event.textKind === 'summary' ? [event.text] : [],
-  );
+  const summaries = summariesIn(events);
   const files = gatherFiles(calls);
   return {
     files: files.known,
