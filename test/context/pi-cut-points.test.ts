@@ -42,7 +42,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 const logs = fc
   .array(happening, { minLength: 0, maxLength: 40 })
-  .map((list): readonly Happening[] => [{ kind: 'user', characters: 400 }, ...list]);
+  .map((list): readonly Happening[] => list.toSpliced(0, 0, { kind: 'user', characters: 400 }));
 
 interface Log {
   readonly outlines: readonly EntryOutline[];
