@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { BeforeCompaction, CompactionPreparation } from '../../../src/context/compaction-hook.ts';
+import { startTurnHarness } from '../../support/turn-harness.ts';
+import type { TurnHarness } from '../../support/turn-harness.ts';
+import { eventsOf, readTask, requestBodies, writeLogs } from './scenario.ts';
+
+let harness: TurnHarness;
+/** What the hooks of a test answer, in order. */
+let hooks: BeforeCompaction[] = [];
+const asked: CompactionPreparation[] = [];
+
+const nth =
+  (index: number): BeforeCompaction =>
+  (preparation) => {
+    if (index === 0) asked.push(preparation);
+    return hooks[index]?.(preparation);
+  };
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    agent: { model: 'simulator/sim-32k', preset: 'pi' },
+    beforeCompaction: [nth(0), nth(1), nth(2)],
+  });
+  await writeLogs(harness, 3);
+  await harness.startWorker();
+});
+
+beforeEach(() => {
+  hooks = [];
+  asked.length = 0;
+});
+
+afterAll(() => harness.stop());
+
+/** Three files, then a compaction that the user asks for. */
+async function compacted(conversationId?: string): Promise<string> {
+  const turn = await harness.runTask(readTask(3), conversationId === undefined ? {} : { conversationId });
+  const command = await harness.client.requestCompaction({ conversationId: turn.conversationId });
+  await harness.client.waitForOutcome({ ...command, timeoutMilliseconds: 40_000 });
+  return turn.conversationId;
+}
+
+interface Committed {
+  readonly details: unknown;
+  readonly model: string | null;
+  readonly summary: string;
+  readonly files: { readonly read: readonly string[] };
+}
+
+async function newestOf(conversationId: string): Promise<Committed> {
+  const [row] = await harness.database<Committed[]>`
+    select details, model, summary, files from compactions
+    where conversation_id = ${conversationId} and status = 'committed' order by number desc limit 1`;
+  if (row === undefined) throw new Error('nothing was committed');
+  return row;
+}
+
+test('P28 a hook is told first kept entry, messages, tokens and files', async () => {
+  const conversationId = await compacted();
+  const preparation = asked.at(-1);
+  const entries = await harness.client.listEntries({ conversationId, limit: 100 });
+  const kept = entries.find((entry) => entry.entryId === preparation?.firstKeptEntryId);
+  expect(kept).toBeDefined();
+  expect(preparation?.entriesToSummarize.at(-1)?.sequence).toBe((kept?.sequence ?? 0) - 1);
+  expect(preparation?.tokensBefore).toBeGreaterThan(0);
+  expect(preparation?.files.read).toContain('log-1.txt');
+  expect(preparation?.previousSummary).toBeNull();
+});
+
+test('P28 a hook that stays silent leaves the default', async () => {
+  hooks = [() => undefined];
+  expect((await newestOf(await compacted())).model).toBe('simulator/sim-32k');
+});
+
+test('P28 a hook that brings a summary saves the call of a model', async () => {
+  hooks = [() => ({ summary: '## Goal\nFROM THE HOOK' })];
+  const before = (await requestBodies(harness, 'summary')).length;
+  const { summary, model } = await newestOf(await compacted());
+  expect(summary).toContain('FROM THE HOOK');
+  expect(model).toBeNull();
+  expect((await requestBodies(harness, 'summary')).length).toBe(before);
+});
+
+test('P25 P28 a hook that cancels changes nothing', async () => {
+  hooks = [() => ({ cancel: true })];
+  const conversationId = await compacted();
+  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
+  const entries = await harness.client.listEntries({ conversationId, limit: 100 });
+  expect(entries.some((entry) => entry.kind === 'compaction')).toBe(false);
+  const kinds = (await eventsOf(harness, conversationId)).map(({ kind }) => kind);
+  expect(kinds).toContain('compaction_cancelled');
+  expect(kinds).not.toContain('compaction_started');
+});
+
+test('P28 a hook that throws is passed over, and the others are asked in order', async () => {
+  const order: number[] = [];
+  hooks = [
+    () => {
+      order.push(1);
+      throw new Error('broken');
+    },
+    () => {
+      order.push(2);
+      return { summary: '## Goal\nFROM THE SECOND' };
+    },
+    () => {
+      order.push(3);
+      return { cancel: true };
+    },
+  ];
+  const { summary } = await newestOf(await compacted());
+  expect(summary).toContain('FROM THE SECOND');
+  expect([...new Set(order)]).toEqual([1, 2]);
+});
+
+test('P29 details of a hook are stored with the compaction and carried on to the next', async () => {
+  hooks = [() => ({ details: { artifacts: ['a1', 'a2'] } })];
+  const conversationId = await compacted();
+  expect((await newestOf(conversationId)).details).toEqual({ artifacts: ['a1', 'a2'] });
+  hooks = [() => undefined];
+  await compacted(conversationId);
+  expect(asked.at(-1)?.previousDetails).toEqual({ artifacts: ['a1', 'a2'] });
+  expect(asked.at(-1)?.previousSummary).not.toBeNull();
+  expect((await newestOf(conversationId)).details).toEqual({ artifacts: ['a1', 'a2'] });
+});
+
+test('P29 the lists of files are stored with it and carried on', async () => {
+  const conversationId = await compacted();
+  const first = await newestOf(conversationId);
+  await compacted(conversationId);
+  const next = await newestOf(conversationId);
+  expect(first.files.read.length).toBeGreaterThan(0);
+  for (const file of first.files.read) expect(next.files.read).toContain(file);
+});
+
+test('O24 hooks add lines before and after the instruction', async () => {
+  hooks = [
+    () => ({ contextLines: { prepend: ['BRANCH is main'] } }),
+    () => ({ contextLines: { append: ['GOAL is to ship'] } }),
+  ];
+  await compacted();
+  const body = (await requestBodies(harness, 'summary')).at(-1) ?? '';
+  const instruction = body.indexOf('The transcript above');
+  expect(body.indexOf('BRANCH is main')).toBeGreaterThan(-1);
+  expect(body.indexOf('BRANCH is main')).toBeLessThan(instruction);
+  expect(body.indexOf('GOAL is to ship')).toBeGreaterThan(instruction);
+});

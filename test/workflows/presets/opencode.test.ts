@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../../support/turn-harness.ts';
+import type { TurnHarness } from '../../support/turn-harness.ts';
+import { eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
+
+let harness: TurnHarness;
+const MARK = '[Old tool result content cleared]';
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'opencode' } });
+  await writeLogs(harness, 11);
+  await harness.startWorker();
+});
+
+afterEach(() => harness.clearFaults());
+afterAll(() => harness.stop());
+
+test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more than 20,000 are won', async () => {
+  const first = await harness.runTask(readTask(5), { timeoutMilliseconds: 100_000 });
+  const { conversationId } = first;
+  await harness.runTask('Say one', { conversationId });
+  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
+  await harness.runTask('Say two', { conversationId });
+  const [pruned] = await harness.client.listSummaries({ conversationId });
+  expect(pruned).toMatchObject({ trigger: 'maintenance', form: 'reduction', text: null });
+  await harness.runTask('Say three', { conversationId });
+  const body = (await requestBodies(harness, 'agent')).at(-1) ?? '';
+  const cleared = body.split(MARK).length - 1;
+  expect(cleared).toBeGreaterThanOrEqual(2);
+  expect(body.includes('pump 50001 ')).toBe(true);
+  await expectWholeLog(harness, conversationId, 5);
+  // Nothing new is old: another turn clears nothing more.
+  expect(await harness.client.listSummaries({ conversationId })).toHaveLength(1);
+}, 280_000);
+
+test('O7 O8 O14 a marker is queued as a task, served before the next call, and the view begins there', async () => {
+  const turn = await harness.runTask(readTask(11), { timeoutMilliseconds: 250_000 });
+  const { conversationId } = turn;
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  const [compaction] = await harness.client.listSummaries({ conversationId });
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const at = entries.findIndex((entry) => entry.kind === 'compaction');
+  const marker = entries[at];
+  // Marker, then the note that asks to go on, then the next answer.
+  expect(entries.slice(at, at + 3).map((entry) => entry.kind)).toEqual(['compaction', 'note', 'assistant']);
+  const [row] = await harness.database<
+    { head_entry_id: string; marker_entry_id: string; first_kept_sequence: number }[]
+  >`
+    select head_entry_id, marker_entry_id, first_kept_sequence from compactions where id = ${compaction?.compactionId ?? ''}`;
+  expect(row).toEqual({
+    head_entry_id: marker?.entryId,
+    marker_entry_id: marker?.entryId,
+    first_kept_sequence: marker?.sequence,
+  });
+  const events = await eventsOf(harness, conversationId);
+  const kinds = events.map(({ kind }) => kind);
+  const started = kinds.indexOf('compaction_started');
+  expect(kinds.slice(started, kinds.indexOf('compaction_committed'))).not.toContain('model_call_started');
+}, 280_000);
+
+test('O13 O25 after it the model is asked what was done, sees the summary as its answer, and is asked to continue', async () => {
+  await harness.runTask(readTask(11), { timeoutMilliseconds: 250_000 });
+  const after = (await requestBodies(harness, 'agent')).find((body) =>
+    body.includes('Continue if you have next steps'),
+  );
+  expect(after).toBeDefined();
+  const { messages } = JSON.parse(after ?? '{}') as { messages: { role: string; content: unknown }[] };
+  expect(messages.map((message) => message.role).slice(0, 3)).toEqual(['user', 'assistant', 'user']);
+  expect(JSON.stringify(messages[0]?.content)).toContain('What did we do so far?');
+  expect(JSON.stringify(messages[1]?.content)).toContain('## Objective');
+}, 280_000);
+
+test('O12 O28 the end of a compaction tells form, fallback, duration and tokens, and the summary is no answer to the user', async () => {
+  const turn = await harness.runTask(readTask(11), { timeoutMilliseconds: 280_000 });
+  const { conversationId } = turn;
+  const committed = (await eventsOf(harness, conversationId)).find(({ kind }) => kind === 'compaction_committed');
+  expect(committed?.data).toMatchObject({ fallback: false, form: 'summary' });
+  for (const name of ['durationMilliseconds', 'tokensBefore', 'tokensAfter'])
+    expect(committed?.data[name], name).toBeGreaterThan(0);
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const summaries = await harness.client.listSummaries({ conversationId });
+  const answers = JSON.stringify(entries.filter((entry) => entry.kind === 'assistant').map((entry) => entry.content));
+  expect(answers.includes('## Objective')).toBe(false);
+  expect(summaries.at(-1)?.text?.includes('## Objective')).toBe(true);
+}, 320_000);
+
+test('O10 a model of its own summarizes, when one is set', async () => {
+  const own = await startTurnHarness({
+    agent: { model: MODEL, preset: 'opencode', policy: { summary: { model: 'simulator/sim-128k' } } },
+  });
+  try {
+    await writeLogs(own, 2);
+    await own.startWorker();
+    const turn = await own.runTask(readTask(2));
+    const asked = await own.client.requestCompaction({ conversationId: turn.conversationId });
+    await own.client.waitForOutcome({ ...asked, timeoutMilliseconds: 60_000 });
+    const [summary] = await own.client.listSummaries({ conversationId: turn.conversationId });
+    expect(summary).toMatchObject({ trigger: 'manual' });
+    const [row] = await own.database<{ model: string }[]>`
+      select model from compactions where id = ${summary?.compactionId ?? ''}`;
+    expect(row?.model).toBe('simulator/sim-128k');
+    const { requests } = await own.requests();
+    const models = requests.filter((request) => request.purpose === 'summary').map((request) => request.body);
+    expect(JSON.stringify(models[0])).toContain('sim-128k');
+    // A manual pass is not followed by a request to continue.
+    const entries = await own.client.listEntries({ conversationId: turn.conversationId });
+    expect(entries.at(-1)?.kind).toBe('compaction');
+  } finally {
+    await own.stop();
+  }
+}, 160_000);
