@@ -8,6 +8,7 @@ import { doctorCommand } from './doctor.ts';
 import { entryCommand } from './entry.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { explainErrorCommand } from './explain-error.ts';
+import { importCommand } from './import.ts';
 import { labCommand } from './lab.ts';
 import { listCommand } from './list.ts';
 import { migrateCommand } from './migrate.ts';
@@ -34,7 +35,7 @@ const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
   ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand]],
-  ['Recorded sessions:', [labCommand]],
+  ['Recorded sessions:', [labCommand, importCommand]],
   ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor]],
 ];
 

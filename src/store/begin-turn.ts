@@ -221,7 +221,8 @@ interface NewTurn extends BeginTurnRequest {
   readonly messages: number;
 }
 
-async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
+/** The row of a turn that begins. */
+export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
   const { turn, workflowId, runId } = start;
   const { snapshot, fixed } = start.snapshot;
   await sql`

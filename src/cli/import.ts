@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { findDatabaseUrl } from './connect.ts';
+import { shortId } from './find-conversation.ts';
+import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { importLines } from './render/lab-report.ts';
+import { plural } from './render/numbers.ts';
+
+interface ImportFlags extends ConnectionFlags {
+  readonly agent: string;
+  readonly model?: string;
+  readonly preset?: string;
+  readonly workspace?: string;
+}
+
+/** `holdfast import`: a recorded session as a conversation. */
+export function importCommand(): Command {
+  return withConnections(
+    holdfastCommand('import', {
+      summary: 'make a recorded agent session a conversation that can go on',
+      description:
+        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Nothing of the session is run.',
+      examples: [
+        'npx holdfast import session.jsonl',
+        'npx holdfast import session.jsonl --model anthropic/claude-sonnet-5-5 --preset pi && npx holdfast send last "Go on"',
+      ],
+    }),
+  )
+    .argument('<file>', 'recorded session')
+    .option('--agent <name>', 'agent that goes on with it', 'default')
+    .option('--model <provider/model>', "instead of the agent's own")
+    .option('--preset <name>', "compaction preset instead of the agent's own")
+    .option('--workspace <folder>', "instead of the agent's own")
+    .action(importFile);
+}
+
+async function importFile(file: string, flags: ImportFlags): Promise<void> {
+  const output = openOutput();
+  const [{ importSessions }, { loadConfiguration }, { connectDatabase }, { requireCurrentSchema }] = await Promise.all([
+    import('../lab/import-sessions.ts'),
+    import('../config/load-configuration.ts'),
+    import('../store/database.ts'),
+    import('../store/migrate.ts'),
+  ]);
+  const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+  const database = connectDatabase({ url: await findDatabaseUrl(flags), applicationName: 'holdfast-import' });
+  try {
+    await requireCurrentSchema(database);
+    const { conversations, report } = await importSessions(database, {
+      file,
+      configuration,
+      agent: flags.agent,
+      settings: {
+        model: flags.model ?? null,
+        preset: flags.preset ?? null,
+        workspace: flags.workspace === undefined ? null : resolve(flags.workspace),
+      },
+    });
+    if (flags.json === true) {
+      output.json({ conversations, report });
+      return;
+    }
+    output.lines(importLines(report));
+    for (const { conversationId, turns, entries } of conversations) {
+      output.lines([
+        `conversation ${conversationId}: ${plural(turns, 'turn')}, ${plural(entries, 'entry', 'entries')}`,
+        `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
+      ]);
+    }
+  } finally {
+    await database.end({ timeout: 1 });
+  }
+}
