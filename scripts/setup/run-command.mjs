@@ -89,6 +89,8 @@ export async function runCommand(command, commandArguments) {
       return runNode(['--import', 'tsx', join(ROOT, 'src/demo/main.ts'), ...commandArguments]);
     case 'bench':
       return runNode(['--import', 'tsx', join(ROOT, 'bench/main.ts'), ...commandArguments]);
+    case 'presets':
+      return runNode(['--import', 'tsx', join(ROOT, 'src/lab/presets-table.ts'), ...commandArguments]);
     default:
       process.stderr.write(`holdfast: there is no command "${command}".\nNext: node scripts/run.mjs demo|test|bench\n`);
       return 2;

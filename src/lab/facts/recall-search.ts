@@ -14,9 +14,9 @@ interface PassagePlace {
 }
 
 /**
- * `recall_search` over the originals of a session, in memory: the same passages and words as
- * `src/store/search.ts` has, weighted by their rarity. It leaves out stems, neighbours and likeness of
- * letters, so it finds rather less.
+ * `recall_search` over the originals of a session, in memory: passages, words and the weight of a word
+ * are those of the product (`src/store/search`). It leaves out what that search does besides: stems,
+ * dates, words side by side, words of the entries around, words that are like one that is nowhere.
  */
 export class RecallSearch {
   private readonly places: PassagePlace[] = [];
@@ -58,7 +58,7 @@ export class RecallSearch {
     const used = telling.length > 0 ? telling : terms;
     const scores = new Map<number, number>();
     for (const passages of used) {
-      const weight = Math.log(1 + (total - passages.length + 0.5) / (passages.length + 0.5));
+      const weight = rarity(passages.length, total);
       for (const passage of passages) scores.set(passage, (scores.get(passage) ?? 0) + weight);
     }
     const best = [...scores].sort((left, right) => right[1] - left[1] || this.newerFirst(left[0], right[0]));
@@ -70,6 +70,10 @@ export class RecallSearch {
     const [one, other] = [this.places[left]?.position ?? 0, this.places[right]?.position ?? 0];
     return other - one || left - right;
   }
+}
+
+function termsOf(text: string): string[] {
+  return [...new Set(wordsOf(text).map((word) => foldAccents(word.text)))];
 }
 
 function termsOf(text: string): string[] {

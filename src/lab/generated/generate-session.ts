@@ -89,7 +89,7 @@ function coding(script: Script, task: number): void {
   const limit = random.between(1_000, 90_000);
   say(
     script,
-    `Task ${task}: ${functionName(random)} in ${file} must accept at most ${limit} rows. Do not change ${`src/${area}/index.ts`}. Make sure that the tests of ${area} still pass.`,
+    `Task ${task}: ${functionName(random)} in ${file} must accept at most ${limit} rows. Do not change src/${area}/index.ts. Make sure that the tests of ${area} still pass.`,
   );
   for (let round = random.between(6, 14); round > 0; round -= 1) {
     const path = random.chance(0.3) ? file : `src/${random.pick(AREAS)}/${random.pick(VERBS)}-${random.hex(4)}.ts`;

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PRESETS } from '../../src/config/presets.ts';
+import { generateSession } from '../../src/lab/generated/generate-session.ts';
+import { fixture } from './read-fixture.ts';
+import { preset, replay, writeSession } from './lab-harness.ts';
+
+let directory: string;
+let coding: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-replay-'));
+  coding = await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 60));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('a replay under every preset', () => {
+  test('compacts without orphans or overflows, and says where each fact is', async () => {
+    const { presets, replays } = await replay(coding, { policies: Object.values(PRESETS) });
+    expect(presets.map(({ name }) => name)).toEqual(Object.keys(PRESETS));
+    for (const figures of presets) {
+      const { tail, userMessages, summary, ledger } = figures.factsWhere;
+      expect(figures, figures.name).toMatchObject({ window: 32_000, orphans: 0, overflows: 0, exhausted: 0 });
+      expect(figures.passes, figures.name).toBeGreaterThan(0);
+      expect(figures.maxFill, figures.name).toBeLessThanOrEqual(1);
+      expect(tail + userMessages + summary + ledger).toBe(figures.factsInView);
+      expect(figures.factsInView + figures.factsByRecall + figures.factsLost).toBe(figures.facts);
+    }
+    for (const { passes } of replays)
+      for (const pass of passes) expect(pass.tokensAfter).toBeLessThan(pass.tokensBefore);
+  });
+
+  test('is the same each time, and another seed asks for other facts', async () => {
+    const [first, again, other] = [await replay(coding), await replay(coding), await replay(coding, { seed: 2 })];
+    expect(again.presets).toEqual(first.presets);
+    expect(other.presets[0]?.passes).toBe(first.presets[0]?.passes);
+    expect(other.presets[0]?.factsWhere).not.toEqual(first.presets[0]?.factsWhere);
+  });
+});
+
+test('emptied summaries say less, and without recall nothing comes back', async () => {
+  const { presets } = await replay(coding);
+  const [figures] = presets;
+  expect(figures?.withoutSummaries.factsInView).toBeLessThan(figures?.factsInView ?? 0);
+  expect(figures?.factsByRecall).toBeGreaterThan((figures?.facts ?? 0) / 2);
+  expect(figures?.withoutRecall).toEqual({ factsInView: figures?.factsInView, factsByRecall: 0 });
+});
+
+test('a window that holds the session costs no pass, and all but the new part of each request is cached', async () => {
+  const { presets, replays } = await replay(coding, { windows: [1_000_000] });
+  expect(presets[0]).toMatchObject({ passes: 0, summaryCalls: 0, facts: 0 });
+  const steps = replays[0]?.steps ?? [];
+  for (const [index, step] of steps.entries()) {
+    const before = steps[index - 1]?.view.total ?? 0;
+    // Each piece is rounded up by itself.
+    if (before >= 1_024) expect(Math.abs(step.cached - before)).toBeLessThan(index + 10);
+  }
+});
+
+test('costs follow the prices asked for: the cache makes them smaller', async () => {
+  const { presets, pricedAs } = await replay(coding, { prices: 'anthropic/claude-sonnet-5-5' });
+  const [figures] = presets;
+  expect(pricedAs).toEqual(['anthropic/claude-sonnet-5-5']);
+  const output = figures?.summaryOutputTokens ?? 0;
+  expect(figures?.costWithoutCache).toBeGreaterThan(((figures?.tokensSent ?? 0) * 2 + output * 10) / 1_000_000);
+  expect(figures?.cost).toBeLessThan(figures?.costWithoutCache ?? 0);
+});
+
+test('a request that nothing can make fit is counted and not sent', async () => {
+  const giant = 'The whole ledger, line by line: '.repeat(20_000);
+  const file = await writeSession(directory, 'giant.jsonl', [
+    { role: 'system', content: giant },
+    { role: 'user', content: 'Hello.' },
+    { role: 'assistant', content: 'Hello.' },
+  ]);
+  const { presets } = await replay(file);
+  expect(presets[0]).toMatchObject({ calls: 0, exhausted: 1, overflows: 1, tokensSent: 0 });
+});
+
+test('numbers that a worker would refuse are named, not run', async () => {
+  const policy = { ...preset('default'), name: 'greedy', outputReserve: { tokens: 64_000, exact: true } };
+  const { presets, refused } = await replay(coding, { policies: [policy] });
+  expect(presets).toEqual([]);
+  expect(refused).toMatchObject([{ name: 'greedy', window: 32_000, problem: expect.stringContaining('64000') }]);
+});
+
+test('where the recording agent compacted is kept for the page, its summary is not replayed', async () => {
+  const { replays } = await replay(fixture('codex.jsonl'));
+  expect(replays[0]?.session.compacted).toEqual([{ before: 4, tokens: 9_100 }]);
+});
+
+test('an image takes its part of the window', async () => {
+  const { replays } = await replay(fixture('claude-code.jsonl'));
+  const entries = replays[0]?.session.entries ?? [];
+  expect(entries.map((entry) => entry.measurements.images)).toEqual([0, 0, 0, 1, 0, 0]);
+});

@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { importSessions } from '../../src/lab/import-sessions.ts';
+import { RecallSearch } from '../../src/lab/facts/recall-search.ts';
+import { poolFacts } from '../../src/lab/facts/fact-pool.ts';
+import { loadSessions } from '../../src/lab/session/lab-session.ts';
+import { generateSession } from '../../src/lab/generated/generate-session.ts';
+import { searchMemory } from '../../src/store/search.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { preset, replay, writeSession } from './lab-harness.ts';
+
+let harness: TurnHarness;
+let directory: string;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  directory = await mkdtemp(join(tmpdir(), 'holdfast-same-'));
+  await harness.startWorker();
+});
+
+afterAll(async () => {
+  await harness.stop();
+  await rm(directory, { recursive: true });
+});
+
+async function importAs(file: string, presetName: string): Promise<string> {
+  const configuration = loadConfiguration({
+    directory,
+    environment: { HOLDFAST_SIMULATOR_URL: harness.simulatorUrl, HOLDFAST_MODEL: 'simulator/sim-32k' },
+  });
+  const settings = { model: 'simulator/sim-32k', preset: presetName, workspace: harness.workspace };
+  const request = { file, configuration, agent: 'default', settings };
+  const { conversations } = await importSessions(harness.database, request);
+  return conversations[0]?.conversationId ?? '';
+}
+
+interface StoredPass {
+  readonly form: string;
+  readonly reason: string;
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  readonly first_kept_sequence: number | null;
+  readonly clips: number;
+}
+
+/** A session that stays below every trigger until the last message, which brings the view over it. */
+function sessionBeforeItsPass(question: string): {
+  readonly recorded: readonly unknown[];
+  readonly whole: readonly unknown[];
+} {
+  const recorded = [
+    { role: 'user', content: 'Read the letters and keep every reference number.' },
+    ...Array.from({ length: 20 }, (_, index) => [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: `c${index}`,
+            type: 'function',
+            function: { name: 'read_file', arguments: `{"path":"letters/${index}.txt"}` },
+          },
+        ],
+      },
+      {
+        role: 'tool',
+        tool_call_id: `c${index}`,
+        content: `Reference REF_${index}_7781. ${'A line of the letter. '.repeat(160)}`,
+      },
+    ]).flat(),
+    { role: 'assistant', content: 'All letters are read.' },
+  ];
+  const answer = { role: 'assistant', content: 'It is done.' };
+  return { recorded, whole: [...recorded, { role: 'user', content: question }, answer] };
+}
+
+test.each([
+  ['default', 1_300],
+  ['goagent', 1_900],
+])('the pass of a replay under %s is the pass that a turn makes', async (name, remarks) => {
+  const question = `Now answer. ${'Mind this remark, too. '.repeat(remarks)}`;
+  const { recorded, whole } = sessionBeforeItsPass(question);
+  const file = await writeSession(directory, `${name}.jsonl`, whole);
+  const lab = await replay(file, {
+    windows: [32_768],
+    policies: [preset(name)],
+    prices: 'simulator/sim-32k',
+  });
+  const [pass] = lab.replays[0]?.passes ?? [];
+  expect(lab.presets[0]?.passes).toBe(1);
+
+  const conversationId = await importAs(await writeSession(directory, `${name}-recorded.jsonl`, recorded), name);
+  // A replay has learned nothing of the model, whatever turns before this one taught.
+  await harness.database`delete from model_calibrations`;
+  await harness.runTask(question, { conversationId });
+  const stored = await harness.database<StoredPass[]>`
+    select c.form, c.reason, c.tokens_before, c.tokens_after, c.first_kept_sequence,
+      (select count(*)::int from compaction_operations o where o.compaction_id = c.id and o.kind = 'clip') as clips
+    from compactions c where c.conversation_id = ${conversationId} and c.status = 'committed' order by c.number`;
+  expect(stored).toHaveLength(1);
+  expect(stored[0]).toMatchObject({
+    form: pass?.form,
+    reason: pass?.reason,
+    first_kept_sequence: pass?.firstKeptSequence,
+    clips: pass?.operations.clip,
+  });
+  // A replay takes its own estimates for the provider's counts, each rounded up.
+  expect(Math.abs((stored[0]?.tokens_before ?? 0) - (pass?.tokensBefore ?? 0))).toBeLessThanOrEqual(5);
+});
+
+test('the lab finds by recall what recall_search finds', async () => {
+  const file = await writeSession(directory, 'recall.jsonl', generateSession('support', 3, 25));
+  const conversationId = await importAs(file, 'default');
+  const loaded = await loadSessions(file);
+  const [session] = loaded.sessions;
+  if (session === undefined) throw new Error('no session');
+  const pool = poolFacts(session, 1).slice(0, 400);
+  const cues = pool.filter((_, index) => index % 20 === 0).map((fact) => fact.cue);
+  const search = new RecallSearch(session, cues);
+  let same = 0;
+  for (const cue of cues) {
+    const found = await searchMemory(harness.database, { conversationId, query: cue, limit: 5 });
+    if (found[0]?.text === search.search(cue)[0]) same += 1;
+  }
+  loaded.close();
+  expect(cues.length).toBeGreaterThan(10);
+  // A cue that stands in a text as it is counts first in the product; the lab does not look for that.
+  expect(same / cues.length).toBeGreaterThan(0.8);
+});
