@@ -1,5 +1,6 @@
 import { entryText } from '../../store/entry-text.ts';
 import { splitPassages } from '../../store/search/passages.ts';
+import { rarity } from '../../store/search/weigh-terms.ts';
 import { foldAccents, wordsOf } from '../../store/search/words.ts';
 import type { LabSession } from '../session/lab-session.ts';
 
@@ -70,10 +71,6 @@ export class RecallSearch {
     const [one, other] = [this.places[left]?.position ?? 0, this.places[right]?.position ?? 0];
     return other - one || left - right;
   }
-}
-
-function termsOf(text: string): string[] {
-  return [...new Set(wordsOf(text).map((word) => foldAccents(word.text)))];
 }
 
 function termsOf(text: string): string[] {
