@@ -65,9 +65,40 @@ async function writeTables(presets: readonly PresetFigures[]): Promise<void> {
   await writeFile(PAGE, text);
 }
 
+const SENT_HEAD = [
+  'preset',
+  'passes',
+  'highest fill',
+  'overflows',
+  'orphans',
+  'summary calls',
+  'their tokens',
+  'tokens sent',
+  'cached',
+  'cost',
+  'without cache',
+];
+
+const FACTS_HEAD = [
+  'preset',
+  'facts in view',
+  'tail',
+  'user messages',
+  'summary',
+  'ledger',
+  'by recall',
+  'lost',
+  'in view, summaries emptied',
+  'lost, no recall',
+];
+
 function windowTables(window: number, presets: readonly PresetFigures[]): string {
-  const size = `${window / 1_000},000`;
-  const sent = presets.map((figures) => [
+  const title = `### Window of ${window / 1_000},000 tokens`;
+  return [title, '', table(SENT_HEAD, presets.map(sentRow)), '', table(FACTS_HEAD, presets.map(factsRow))].join('\n');
+}
+
+function sentRow(figures: PresetFigures): string[] {
+  return [
     `\`${figures.name}\``,
     String(figures.passes),
     percent(figures.maxFill),
@@ -79,56 +110,21 @@ function windowTables(window: number, presets: readonly PresetFigures[]): string
     percent(figures.tokensCached / figures.tokensSent),
     dollars(figures.cost),
     dollars(figures.costWithoutCache),
-  ]);
-  const facts = presets.map((figures) => {
-    const share = (count: number): string => percent(count / Math.max(1, figures.facts));
-    const { tail, userMessages, summary, ledger } = figures.factsWhere;
-    return [
-      `\`${figures.name}\``,
-      share(figures.factsInView),
-      ...[tail, userMessages, summary, ledger].map(share),
-      share(figures.factsByRecall),
-      share(figures.factsLost),
-      share(figures.withoutSummaries.factsInView),
-      share(figures.facts - figures.withoutRecall.factsInView),
-    ];
-  });
+  ];
+}
+
+function factsRow(figures: PresetFigures): string[] {
+  const share = (count: number): string => percent(count / Math.max(1, figures.facts));
+  const { tail, userMessages, summary, ledger } = figures.factsWhere;
   return [
-    `### Window of ${size} tokens`,
-    '',
-    table(
-      [
-        'preset',
-        'passes',
-        'highest fill',
-        'overflows',
-        'orphans',
-        'summary calls',
-        'their tokens',
-        'tokens sent',
-        'cached',
-        'cost',
-        'without cache',
-      ],
-      sent,
-    ),
-    '',
-    table(
-      [
-        'preset',
-        'facts in view',
-        'tail',
-        'user messages',
-        'summary',
-        'ledger',
-        'by recall',
-        'lost',
-        'in view, summaries emptied',
-        'lost, no recall',
-      ],
-      facts,
-    ),
-  ].join('\n');
+    `\`${figures.name}\``,
+    share(figures.factsInView),
+    ...[tail, userMessages, summary, ledger].map(share),
+    share(figures.factsByRecall),
+    share(figures.factsLost),
+    share(figures.withoutSummaries.factsInView),
+    share(figures.facts - figures.withoutRecall.factsInView),
+  ];
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
