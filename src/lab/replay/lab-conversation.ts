@@ -184,9 +184,17 @@ export class LabConversation {
   ): void {
     const { compactionId, summary, fixed, turnId, continuation } = of;
     const after = viewAfterCompaction(this.measuredView(fixed), plan, compactionId, summary?.measurements ?? null);
-    const { firstKeptSequence, coveredThroughSequence, keptUserEntryIds } = plan;
+    const { firstKeptSequence, coveredThroughSequence, keptUserEntryIds, shown, inPlace } = plan;
     if (summary !== null && firstKeptSequence !== null && coveredThroughSequence !== null) {
-      this.summary = { compactionId, firstKeptSequence, coveredThroughSequence, keptUserEntryIds, ...summary };
+      this.summary = {
+        compactionId,
+        firstKeptSequence,
+        coveredThroughSequence,
+        keptUserEntryIds,
+        ...(shown !== undefined && { shown }),
+        ...(inPlace !== undefined && { inPlace }),
+        ...summary,
+      };
     }
     for (const operation of plan.operations) this.operations.set(operation.entryId, operation);
     this.commits += 1;

@@ -1,10 +1,13 @@
+import { resolveAmount } from '../../context/budget.ts';
 import { composeSummary } from '../../context/compose-summary.ts';
 import { continuationContent, continuationWords } from '../../context/continuation.ts';
 import { countRequest } from '../../context/count-request.ts';
 import { estimateTokens } from '../../context/estimate.ts';
 import { extendFileLists, renderFileLists, withoutFileLists } from '../../context/file-lists.ts';
 import type { FileLists } from '../../context/file-lists.ts';
+import { guardSummary } from '../../context/guard-summary.ts';
 import { judgeCompaction, viewAfterCompaction } from '../../context/judge-compaction.ts';
+import { measureText } from '../../context/measure.ts';
 import { addMeasurements } from '../../context/measurement-arithmetic.ts';
 import type {
   Calibration,
@@ -112,8 +115,10 @@ async function runForms(agent: LabAgent, conversation: LabConversation, run: For
   for (let plan: CompactionPlan | null = run.first; plan !== null; plan = nextPlan(run, plan.form)) {
     const written = await writeParts(agent, conversation, plan);
     calls.push(...written.flatMap((part) => part.calls));
-    const failure = written.some(({ text }) => text === null) ? 'summary_failed' : null;
-    const summary = failure === null ? summaryOf(agent, conversation, plan, written) : null;
+    // A flush to memory comes beside the summary: without it the pass goes on.
+    const readable = written.filter((part) => part.kind !== 'flush');
+    const failure = readable.some(({ text }) => text === null) ? 'summary_failed' : null;
+    const summary = failure === null ? guardedSummary(agent, conversation, { run, plan }, readable) : null;
     const verdict = failure ?? judge(agent, conversation, { run, plan, summary, tokensBefore });
     if (verdict === 'accepted') {
       const pass = commit(agent, conversation, { run, plan, summary, calls, failedForms, tokensBefore });
@@ -145,9 +150,29 @@ async function writeParts(agent: LabAgent, conversation: LabConversation, plan: 
     const ofWave = plan.parts.filter((part: PlanPart) => part.wave === wave);
     const texts = await Promise.all(ofWave.map((part) => summarizePart(agent, conversation, { plan, part, before })));
     written.push(...texts);
-    if (texts.some(({ text }) => text === null)) return written;
+    if (texts.some(({ text, kind }) => text === null && kind !== 'flush')) return written;
   }
   return written;
+}
+
+/** The summary, shortened where the policy guards against a view that is still too large. */
+function guardedSummary(
+  agent: LabAgent,
+  conversation: LabConversation,
+  { run, plan }: { readonly run: FormsToRun; readonly plan: CompactionPlan },
+  parts: readonly PartText[],
+): NewLabSummary | null {
+  const { policy, budget, fixed } = agent;
+  const { calibration } = run;
+  const summary = summaryOf(agent, conversation, plan, parts);
+  const { overflowGuard } = policy.summary;
+  if (overflowGuard === undefined || summary === null) return summary;
+  const after = viewAfterCompaction(conversation.measuredView(fixed), plan, 'next', summary.measurements);
+  const over = estimateTokens(after, calibration) - resolveAmount(overflowGuard, budget);
+  if (over <= 0) return summary;
+  const maximumTokens = estimateTokens(measureText(summary.text), calibration) - over;
+  const text = guardSummary(summary.text, { policy, maximumTokens, calibration });
+  return { ...summary, text, measurements: measureSummary(text, presentationOf(policy), plan.shown?.framing) };
 }
 
 /** The text of all parts, with the lists of files below it; `null` when the plan writes no summary. */

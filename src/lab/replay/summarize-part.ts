@@ -7,6 +7,9 @@ import { extractiveSummary } from '../../context/extractive-summary.ts';
 import { withoutFileLists } from '../../context/file-lists.ts';
 import { appendMissing, missingFromSummary } from '../../context/must-keep.ts';
 import type { CompactionPlan, PlanPart } from '../../context/plan.ts';
+import type { CompactionPolicy } from '../../context/policy.ts';
+import { askedPolicy, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary-quotes.ts';
+import { readableEntries } from '../../context/summary-reading.ts';
 import { summaryView } from '../../context/summary-request.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import type { ModelAnswer, ReportedUsage } from '../../models/model-client.ts';
@@ -41,19 +44,21 @@ export async function summarizePart(
   of: { readonly plan: CompactionPlan; readonly part: PlanPart; readonly before: readonly PartText[] },
 ): Promise<PartText> {
   const { plan, part, before } = of;
-  const entries = originalsOf(conversation, part);
+  const policy = partPolicy(agent.policy, part);
+  const entries = originalsOf(conversation, plan, part);
   const previous = conversation.summary === null ? null : withoutFileLists(conversation.summary.text);
-  if (plan.form === 'extractive_summary') {
-    const text = extractiveSummary({
-      policy: agent.policy,
+  if (plan.form === 'extractive_summary' && part.kind !== 'flush') {
+    const extract = extractiveSummary({
+      policy,
       entries,
       previousSummary: previous,
       maximumTokens: part.maximumOutput,
     });
+    const text = withQuotes(agent, conversation, { plan, part }, extract);
     return { kind: part.kind, text, promptVersion: 'extractive', calls: [] };
   }
   const request = summaryView({
-    policy: agent.policy,
+    policy,
     parts: plan.parts,
     part,
     entries,
@@ -68,12 +73,15 @@ export async function summarizePart(
   });
   const calls: SummaryCall[] = [];
   for (let failures = 0; failures <= SUMMARY_RETRIES; failures += 1) {
-    const tried = await tryOnce(agent, request.view, part);
+    const tried = await tryOnce(agent, { view: request.view, part, policy });
     calls.push(tried.call);
     if (tried.text !== null) {
+      if (part.kind === 'flush')
+        return { kind: part.kind, text: tried.text, promptVersion: request.promptVersion, calls };
       const earlierTexts = [previous ?? '', ...(part.kind === 'merge' ? before.map(({ text }) => text ?? '') : [])];
       const missing = missingFromSummary({ text: tried.text, entries, earlierTexts });
-      const text = appendMissing(tried.text, missing, plan.summaryLimit);
+      const complete = appendMissing(tried.text, missing, plan.summaryLimit);
+      const text = withQuotes(agent, conversation, { plan, part }, complete);
       return { kind: part.kind, text, promptVersion: request.promptVersion, calls };
     }
     if (tried.final) break;
@@ -81,18 +89,41 @@ export async function summarizePart(
   return { kind: part.kind, text: null, promptVersion: request.promptVersion, calls };
 }
 
-function originalsOf(conversation: LabConversation, part: PlanPart): Entry[] {
+function originalsOf(conversation: LabConversation, plan: CompactionPlan, part: PlanPart): Entry[] {
   const { fromSequence, toSequence } = part;
   if (fromSequence === undefined || toSequence === undefined) return [];
-  return conversation.withContent(conversation.entries.slice(fromSequence - 1, toSequence));
+  const entries = conversation.withContent(conversation.entries.slice(fromSequence - 1, toSequence));
+  return part.kind === 'flush' ? entries : [...readableEntries(plan, entries)];
+}
+
+/** A flush has sections and a prompt of its own; others are asked for what a model has to write. */
+function partPolicy(policy: CompactionPolicy, part: PlanPart): CompactionPolicy {
+  const { flush } = policy.summary;
+  if (part.kind !== 'flush' || flush === undefined) return askedPolicy(policy, part.maximumOutput);
+  const { summary } = policy;
+  const prompts = { ...summary.prompts, history: flush.prompt };
+  return { ...policy, summary: { ...summary, prompts, sections: flush.sections, headings: 'markdown' } };
+}
+
+/** The user's messages are quoted once, in the text that the others lead to, where the policy quotes them. */
+function withQuotes(
+  { policy }: LabAgent,
+  conversation: LabConversation,
+  { plan, part }: { readonly plan: CompactionPlan; readonly part: PlanPart },
+  text: string,
+): string {
+  const isLast = plan.parts.every((other) => other.number <= part.number);
+  if (!isLast || quotingSection(policy) === undefined) return text;
+  const covered = conversation.entries.slice(0, plan.coveredThroughSequence ?? 0);
+  const messages = conversation.withContent(covered.filter((entry) => entry.kind === 'user'));
+  return insertQuotes(policy, text, quoteUserMessages(messages, plan.quotedLimit ?? 0));
 }
 
 type View = ReturnType<typeof summaryView>['view'];
 
 async function tryOnce(
-  { summarizer, policy }: LabAgent,
-  view: View,
-  part: PlanPart,
+  { summarizer }: LabAgent,
+  { view, part, policy }: { readonly view: View; readonly part: PlanPart; readonly policy: CompactionPolicy },
 ): Promise<{ readonly text: string | null; readonly call: SummaryCall; readonly final: boolean }> {
   let answer: ModelAnswer;
   try {
