@@ -15,8 +15,8 @@ const BEGIN = '<!-- written by `npm run presets`: begin -->';
 const END = '<!-- written by `npm run presets`: end -->';
 
 const SEED = 1;
-const STEPS = 300;
-const WINDOWS = [32_000, 200_000];
+const STEPS = 100;
+const WINDOWS = [32_000];
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-presets-'));
