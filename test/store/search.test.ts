@@ -161,6 +161,8 @@ describe('searchMemory', () => {
     const found = await find(turn, 'walrus');
     expect(found.map(({ kind }) => kind).toSorted()).toEqual(['assistant', 'note', 'summary', 'tool_result', 'user']);
     expect(found.find(({ kind }) => kind === 'summary')).toMatchObject({ entryId: compactionId, sequence: null });
+    // It is the newest and the shortest, but repeats what originals say.
+    expect(found.at(-1)?.kind).toBe('summary');
     expect(found.some(({ text: said }) => said.includes('secret'))).toBe(false);
     expect((await find(turn, 'walrus', { kinds: ['note', 'summary'] })).map(({ kind }) => kind).toSorted()).toEqual([
       'note',

@@ -58,6 +58,7 @@ interface Compared {
 
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
+  if (one.kind === 'summary' && other.kind !== 'summary') return false;
   if (!isNewer(one, other) || (other.match === 'phrase' && one.match !== 'phrase')) return false;
   if (one.score < SAME_SCORE * other.score) return false;
   const mine = new Set(one.matched.map(({ word }) => word));

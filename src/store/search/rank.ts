@@ -41,8 +41,6 @@ const DISTANCE_SHARE = 0.5;
 const ADJACENT_SHARE = 0.3;
 /** A turn said by whom the query names is likelier the answer than one said to them. */
 const SPEAKER_FACTOR = 1.1;
-/** Summaries repeat what originals say, and the newest is in the view anyhow. */
-const SUMMARY_FACTOR = 0.7;
 /** Shorter queries would stand everywhere. Characters. */
 const SHORTEST_PHRASE = 3;
 
@@ -71,10 +69,15 @@ export function rankCandidates(query: RankedQuery, candidates: readonly Candidat
   return ranked.filter(({ match }) => isQuestion || match !== 'neighbour').toSorted(bestFirst);
 }
 
+/**
+ * What has the query as it is goes first. Summaries come after originals: they repeat what these say, one generation after
+ * the other, and the newest is in the view anyhow.
+ */
 export function bestFirst(one: RankedCandidate, other: RankedCandidate): number {
   const rank = ({ match }: RankedCandidate): number => (match === 'id' ? 2 : match === 'phrase' ? 1 : 0);
   return (
     rank(other) - rank(one) ||
+    Number(one.kind === 'summary') - Number(other.kind === 'summary') ||
     other.score - one.score ||
     other.createdAt.getTime() - one.createdAt.getTime() ||
     (other.sequence ?? 0) - (one.sequence ?? 0) ||
@@ -118,8 +121,7 @@ function score(query: RankedQuery, measured: Measured, byPlace: Places): RankedC
   const { candidate, values } = measured;
   const total = sumWithNeighbours(query.terms, values, neighboursOf(candidate, byPlace));
   const own = query.terms.filter((_, index) => (values[index] ?? 0) > 0);
-  const factor =
-    (isSaidBy(candidate.text, own) ? SPEAKER_FACTOR : 1) * (candidate.kind === 'summary' ? SUMMARY_FACTOR : 1);
+  const factor = isSaidBy(candidate.text, own) ? SPEAKER_FACTOR : 1;
   return {
     ...candidate,
     score: factor * (total + adjacency(query.terms, measured)),
