@@ -24,14 +24,17 @@ export async function* watchConversation(database: Database, options: WatchOptio
   const onAbort = (): void => queue.end();
   signal?.addEventListener('abort', onAbort, { once: true });
   const timer = setInterval(() => reader.look(), LOOK_INTERVAL_MILLISECONDS);
-  const listening = await Promise.all([
-    database.listen(
-      EVENTS_CHANNEL,
-      (payload) => payload.startsWith(conversationId) && reader.look(),
-      () => reader.look(),
-    ),
-    ...channel.map(([name, receive]) => database.listen(name, receive)),
-  ]);
+  const listeners = startListeners(
+    [
+      database.listen(
+        EVENTS_CHANNEL,
+        (payload) => payload.startsWith(conversationId) && reader.look(),
+        () => reader.look(),
+      ),
+      ...channel.map(([name, receive]) => database.listen(name, receive)),
+    ],
+    (error) => queue.fail(error),
+  );
   try {
     reader.look();
     if (signal?.aborted === true) return;
@@ -39,9 +42,37 @@ export async function* watchConversation(database: Database, options: WatchOptio
   } finally {
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
-    await Promise.all(listening.map((each) => each.unlisten()));
+    await listeners.end();
     await reader.settle();
   }
+}
+
+type Listening = Awaited<ReturnType<Database['listen']>>;
+
+/**
+ * Events are shown without waiting for these: the driver tries for ever, in silence, to listen on a connection that broke
+ * meanwhile, and an outage must be told.
+ */
+function startListeners(
+  starting: readonly Promise<Listening>[],
+  failed: (error: unknown) => void,
+): { end(): Promise<void> } {
+  const listening: Listening[] = [];
+  let ended = false;
+  for (const each of starting) {
+    each
+      .then(
+        (started) => (ended ? started.unlisten() : void listening.push(started)),
+        (error: unknown) => (ended ? undefined : failed(error)),
+      )
+      .catch(failed);
+  }
+  return {
+    async end() {
+      ended = true;
+      await Promise.all(listening.map((each) => each.unlisten()));
+    },
+  };
 }
 
 const liveText = z.object({
