@@ -1,5 +1,5 @@
+import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
-import { inScope } from './log-invariants.ts';
 
 /** What compactions and their summaries must look like. */
 export const COMPACTION_INVARIANTS: readonly Invariant[] = [

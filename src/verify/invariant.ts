@@ -1,4 +1,4 @@
-import type { Database } from '../store/database.ts';
+import type { Database, Fragment } from '../store/database.ts';
 
 /** A place where what must always hold does not. Names ids and numbers, never text of a message. */
 export interface Breach {
@@ -24,4 +24,13 @@ export interface VerifyScope {
   readonly conversationId: string | null;
   /** Most breaches that one invariant lists. */
   readonly limit: number;
+}
+
+/** The condition that keeps a query to the scope's conversation. */
+export function inScope(
+  sql: Database,
+  column: Fragment,
+  { conversationId }: Pick<VerifyScope, 'conversationId'>,
+): Fragment {
+  return conversationId === null ? sql`true` : sql`${column} = ${conversationId}`;
 }

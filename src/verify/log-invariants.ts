@@ -1,10 +1,5 @@
-import type { Database, Fragment } from '../store/database.ts';
-import type { Breach, Invariant, VerifyScope } from './invariant.ts';
-
-/** The condition that keeps a query to the scope's conversation. */
-export function inScope(sql: Database, column: Fragment, { conversationId }: VerifyScope): Fragment {
-  return conversationId === null ? sql`true` : sql`${column} = ${conversationId}`;
-}
+import { inScope } from './invariant.ts';
+import type { Breach, Invariant } from './invariant.ts';
 
 /** What the log of entries, messages and events must look like. */
 export const LOG_INVARIANTS: readonly Invariant[] = [

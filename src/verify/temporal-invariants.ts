@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../store/database.ts';
 import { PAYLOAD_LIMIT_BYTES } from '../temporal/payload-guard.cjs';
+import { inScope } from './invariant.ts';
 import type { Breach, VerifyScope } from './invariant.ts';
 import type { CheckedInvariant } from './verify.ts';
 
@@ -40,11 +41,11 @@ export async function verifyTemporal(
   ];
 }
 
-function newestRuns(sql: Database, { conversationId }: VerifyScope, open: boolean): Promise<TurnRun[]> {
+function newestRuns(sql: Database, scope: VerifyScope, open: boolean): Promise<TurnRun[]> {
   return sql<TurnRun[]>`
     select conversation_id as "conversationId", id as "turnId", workflow_id as "workflowId", run_id as "runId"
     from turns
-    where ${conversationId === null ? sql`true` : sql`conversation_id = ${conversationId}`}
+    where ${inScope(sql, sql`conversation_id`, scope)}
       and ${open ? sql`outcome is null` : sql`true`}
     order by begun_at desc limit ${HISTORIES_READ}`;
 }

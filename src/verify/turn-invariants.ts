@@ -1,6 +1,6 @@
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
+import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
-import { inScope } from './log-invariants.ts';
 
 /** What turns, their model calls and what they cost must look like. */
 export const TURN_INVARIANTS: readonly Invariant[] = [

@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts';
 import { COMPACTION_INVARIANTS } from './compaction-invariants.ts';
+import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
 import { LOG_INVARIANTS } from './log-invariants.ts';
 import { TURN_INVARIANTS } from './turn-invariants.ts';
@@ -56,13 +57,13 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
     const { name, holds } = invariant;
     invariants.push({ name, holds, breaches: await invariant.find(sql, scope) });
   }
-  const within = scope.conversationId === null ? sql`true` : sql`conversation_id = ${scope.conversationId}`;
+  const within = inScope(sql, sql`conversation_id`, scope);
   const [[counts], repeatedCalls] = await Promise.all([
     sql<{ conversations: number; entries: number; turns: number }[]>`
       select (select count(*)::int from entries where ${within}) as entries,
         (select count(*)::int from turns where ${within}) as turns,
         (select count(*)::int from conversations
-          where ${scope.conversationId === null ? sql`true` : sql`id = ${scope.conversationId}`}) as conversations`,
+          where ${inScope(sql, sql`id`, scope)}) as conversations`,
     sql<RepeatedCall[]>`
       select conversation_id as "conversationId", turn_id as "turnId", call_number as "callNumber", count(*)::int as tries
       from model_calls

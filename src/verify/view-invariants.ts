@@ -3,6 +3,7 @@ import type { Database } from '../store/database.ts';
 import { StoreError } from '../store/errors.ts';
 import { readProjectionSourceOfCall } from '../store/view.ts';
 import { viewFingerprint } from '../store/view-fingerprint.ts';
+import { inScope } from './invariant.ts';
 import type { Breach, Invariant, VerifyScope } from './invariant.ts';
 
 /** Newest tries whose views are rebuilt per conversation: enough to notice a changed log, few enough for a large database. */
@@ -49,13 +50,13 @@ async function rebuild(sql: Database, call: Call): Promise<string> {
 }
 
 /** Tries that this version of the projection rendered: another version may differ. */
-async function newestCalls(sql: Database, { conversationId }: VerifyScope): Promise<Call[]> {
+async function newestCalls(sql: Database, scope: VerifyScope): Promise<Call[]> {
   return sql<Call[]>`
     select c.id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", m.attempt, m.view_fingerprint as fingerprint
     from conversations c
     join lateral (
       select * from model_calls m where m.conversation_id = c.id and m.renderer_version = ${RENDERER_VERSION}
       order by m.started_at desc limit ${REBUILT_PER_CONVERSATION}) m on true
-    where ${conversationId === null ? sql`true` : sql`c.id = ${conversationId}`}
+    where ${inScope(sql, sql`c.id`, scope)}
     order by c.id, m.started_at`;
 }

@@ -12,6 +12,7 @@ import type { MemoryQuery } from '../../src/store/search.ts';
 import { findUnindexedConversations } from '../../src/store/upkeep.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
+  conversationOf,
   answer,
   answerWith,
   finishToolCall,
@@ -37,14 +38,6 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-async function conversationOf(...said: string[]): Promise<TurnReference> {
-  const [first = 'hello', ...rest] = said;
-  const turn = await startTurn(sql, first);
-  for (const word of rest) await send(sql, { conversationId: turn.conversationId, ...text(word) });
-  await takeMessages(sql, turn);
-  return turn;
-}
-
 async function find({ conversationId }: { conversationId: string }, query: string, rest: Partial<MemoryQuery> = {}) {
   return searchMemory(sql, { conversationId, query, ...rest });
 }
@@ -56,19 +49,21 @@ async function texts(turn: TurnReference, query: string): Promise<string[]> {
 describe('searchMemory', () => {
   it('finds what has any of the words, rare words first', async () => {
     const turn = await conversationOf(
+      sql,
       'The weather report for Monday',
       'The report about penguins',
       'The report for the board',
       'Nothing to see',
     );
     expect((await texts(turn, 'What does the report say of penguins?'))[0]).toBe('The report about penguins');
-    const rare = await conversationOf('penguins swim', 'report one', 'report two', 'report three');
+    const rare = await conversationOf(sql, 'penguins swim', 'report one', 'report two', 'report three');
     expect((await texts(rare, 'penguins in a report'))[0]).toBe('penguins swim');
     expect(await texts(turn, 'penguins zebra')).toEqual(['The report about penguins']);
   });
 
   it('puts the exact phrase first, although another passage has more of the words', async () => {
     const turn = await conversationOf(
+      sql,
       'red blue green lantern lantern',
       'a green lantern',
       'green and lantern red blue',
@@ -82,6 +77,7 @@ describe('searchMemory', () => {
 
   it('finds identifiers by their parts, paths by their file, and text in scripts without spaces', async () => {
     const turn = await conversationOf(
+      sql,
       'see src/store/errors.ts for it',
       'call readFitCheck here',
       'snake_case_name',
@@ -97,7 +93,7 @@ describe('searchMemory', () => {
   });
 
   it('finds what is like the query when no word is the same', async () => {
-    const turn = await conversationOf('The Kubernetes cluster is down', 'Something else entirely');
+    const turn = await conversationOf(sql, 'The Kubernetes cluster is down', 'Something else entirely');
     const found = await find(turn, 'kuberntes');
     expect(found).toMatchObject([{ text: 'The Kubernetes cluster is down', match: 'similar' }]);
   });
@@ -114,7 +110,7 @@ describe('searchMemory', () => {
     '!!!',
     'x'.repeat(5_000),
   ])('takes any text for a query: %j', async (query) => {
-    const turn = await conversationOf('plain');
+    const turn = await conversationOf(sql, 'plain');
     expect(await find(turn, query)).toEqual([]);
   });
 
@@ -201,8 +197,8 @@ describe('searchMemory', () => {
   });
 
   it('sees other conversations as little as what does not exist', async () => {
-    await conversationOf('the okapi is here');
-    const other = await conversationOf('nothing');
+    await conversationOf(sql, 'the okapi is here');
+    const other = await conversationOf(sql, 'nothing');
     expect(await find(other, 'okapi')).toEqual([]);
     expect(await find({ conversationId: newId() }, 'okapi')).toEqual([]);
     expect(await find({ conversationId: 'x' }, 'okapi')).toEqual([]);
@@ -229,7 +225,7 @@ describe('searchMemory', () => {
   });
 
   it('keeps offsets where characters had to be replaced', async () => {
-    const turn = await conversationOf(`${'\0\uD800 '.repeat(600)}the axolotl`);
+    const turn = await conversationOf(sql, `${'\0\uD800 '.repeat(600)}the axolotl`);
     const [found] = await find(turn, 'axolotl');
     const opened = await openEntry(sql, {
       conversationId: turn.conversationId,
@@ -242,7 +238,7 @@ describe('searchMemory', () => {
   });
 
   it('gives the same order each time, newest first among equals', async () => {
-    const turn = await conversationOf('tapir one', 'tapir two', 'tapir three');
+    const turn = await conversationOf(sql, 'tapir one', 'tapir two', 'tapir three');
     const first = await texts(turn, 'tapir');
     expect(first).toEqual(['tapir three', 'tapir two', 'tapir one']);
     expect(await texts(turn, 'tapir')).toEqual(first);
@@ -251,14 +247,14 @@ describe('searchMemory', () => {
 
 describe('indexConversation', () => {
   it('indexes each entry once when many search at the same time', async () => {
-    const turn = await conversationOf(...Array.from({ length: 30 }, (_, index) => `ibex ${index}`));
+    const turn = await conversationOf(sql, ...Array.from({ length: 30 }, (_, index) => `ibex ${index}`));
     const counts = await Promise.all(Array.from({ length: 8 }, () => indexConversation(sql, turn.conversationId)));
     expect(counts.reduce((sum, { passages }) => sum + passages, 0)).toBe(30);
     expect(await find(turn, 'ibex', { limit: 100 })).toHaveLength(30);
   });
 
   it('knows which conversations are behind', async () => {
-    const turn = await conversationOf('behind');
+    const turn = await conversationOf(sql, 'behind');
     const isBehind = async () =>
       (await findUnindexedConversations(sql, { limit: 1_000 })).some(
         ({ conversationId }) => conversationId === turn.conversationId,
@@ -272,7 +268,7 @@ describe('indexConversation', () => {
   });
 
   it('works without pg_trgm', async () => {
-    const turn = await conversationOf('the pangolin');
+    const turn = await conversationOf(sql, 'the pangolin');
     await sql`drop extension pg_trgm cascade`;
     expect(await find(turn, 'pangolin')).toHaveLength(1);
     expect(await find(turn, 'pangolni')).toEqual([]);

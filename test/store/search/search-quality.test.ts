@@ -5,9 +5,8 @@ import type { Database } from '../../../src/store/database.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import type { MemoryQuery } from '../../../src/store/search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
-import { takeMessages } from '../../../src/store/inbox.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
-import { openTestStore, send, startTurn, text } from '../support/store-builders.ts';
+import { conversationOf, openTestStore } from '../support/store-builders.ts';
 import type { TestStore } from '../support/store-builders.ts';
 
 let store: TestStore;
@@ -19,14 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-async function conversationOf(...said: string[]): Promise<TurnReference> {
-  const [first = '', ...rest] = said;
-  const turn = await startTurn(sql, first);
-  for (const each of rest) await send(sql, { conversationId: turn.conversationId, ...text(each) });
-  await takeMessages(sql, turn);
-  return turn;
-}
-
 async function texts(turn: TurnReference, query: string, rest: Partial<MemoryQuery> = {}): Promise<string[]> {
   const found = await searchMemory(sql, { conversationId: turn.conversationId, query, ...rest });
   return found.map((passage) => passage.text);
@@ -35,6 +26,7 @@ async function texts(turn: TurnReference, query: string, rest: Partial<MemoryQue
 describe('searchMemory', () => {
   it('finds other forms of a word, in the language of the text', async () => {
     const turn = await conversationOf(
+      sql,
       'She adopted two puppies from the shelter',
       'Wir haben die Häuser der Nachbarn gestern nicht mit dem Auto gesehen',
       'Nothing else happened',
@@ -45,6 +37,7 @@ describe('searchMemory', () => {
 
   it('finds the answer that has no word of the question, behind the turn that asks it', async () => {
     const turn = await conversationOf(
+      sql,
       'Ben: The weather was dull again',
       'Ana: Which instrument did you pick up during the summer holidays?',
       'Ben: The cello, and I love it',
@@ -58,6 +51,7 @@ describe('searchMemory', () => {
 
   it('puts the newer of two facts first when it changes the answer, and only then', async () => {
     const turn = await conversationOf(
+      sql,
       'Jasen Rodriquez was born in New York City.',
       'Jasen Rodriquez likes to sail near the city on Sundays.',
       'Maria Lopez was born in Lisbon.',
@@ -70,13 +64,13 @@ describe('searchMemory', () => {
   });
 
   it('folds what was said twice', async () => {
-    const turn = await conversationOf('The port is 5433', 'something', 'the port  is 5433', 'Which port?');
+    const turn = await conversationOf(sql, 'The port is 5433', 'something', 'the port  is 5433', 'Which port?');
     const found = await texts(turn, 'port 5433');
     expect(found.filter((each) => each.includes('5433'))).toEqual(['the port  is 5433']);
   });
 
   it('puts an entry first that the query names by its id', async () => {
-    const turn = await conversationOf('apples and pears', 'plums');
+    const turn = await conversationOf(sql, 'apples and pears', 'plums');
     const [entry] = await sql<{ id: string }[]>`
       select id from entries where conversation_id = ${turn.conversationId} order by sequence limit 1`;
     const found = await searchMemory(sql, { conversationId: turn.conversationId, query: `plums in ${entry?.id}` });
@@ -84,7 +78,7 @@ describe('searchMemory', () => {
   });
 
   it('understands dates of the query against the time of writing', async () => {
-    const turn = await conversationOf('We signed the lease yesterday', 'We read about a lease', 'We saw a film');
+    const turn = await conversationOf(sql, 'We signed the lease yesterday', 'We read about a lease', 'We saw a film');
     const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     expect((await texts(turn, `What was with the lease on ${day}?`))[0]).toBe('We signed the lease yesterday');
     const after = new Date(Date.now() + 60_000).toISOString();
@@ -93,7 +87,10 @@ describe('searchMemory', () => {
   });
 
   it('searches all conversations of an agent, and none of another', async () => {
-    const [one, other] = [await conversationOf('a bandicoot here'), await conversationOf('a bandicoot there')];
+    const [one, other] = [
+      await conversationOf(sql, 'a bandicoot here'),
+      await conversationOf(sql, 'a bandicoot there'),
+    ];
     const found = await searchMemory(sql, { agent: 'reader', query: 'bandicoot' });
     expect(found.map(({ conversationId }) => conversationId).toSorted()).toEqual(
       [one.conversationId, other.conversationId].toSorted(),
@@ -104,7 +101,7 @@ describe('searchMemory', () => {
 
 describe('the index', () => {
   it('is brought up to date by upkeep, and rebuilt to the same', async () => {
-    const turn = await conversationOf('the numbat digs', 'the quoll sleeps', 'the numbat sleeps');
+    const turn = await conversationOf(sql, 'the numbat digs', 'the quoll sleeps', 'the numbat sleeps');
     const state = async () => ({
       terms: await sql`
         select s.term, s.passages from search_statistics s join search_progress p on p.number = s.conversation_number

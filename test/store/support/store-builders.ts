@@ -7,6 +7,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { listEntries } from '../../../src/store/entries.ts';
 import type { NewContent } from '../../../src/store/entries.ts';
 import { newId } from '../../../src/store/ids.ts';
+import { takeMessages } from '../../../src/store/inbox.ts';
 import { acceptMessage } from '../../../src/store/messages.ts';
 import type { MessageInput } from '../../../src/store/messages.ts';
 import { registerModelCall, storeAnswer } from '../../../src/store/model-calls.ts';
@@ -109,6 +110,15 @@ export async function startTurn(sql: Database, said = 'hello'): Promise<TurnRefe
   const conversationId = newId();
   await send(sql, { conversationId, ...text(said) });
   return continueConversation(sql, conversationId);
+}
+
+/** A turn with these messages of the user, each an entry of its own. Default: "hello". */
+export async function conversationOf(sql: Database, ...said: string[]): Promise<TurnReference> {
+  const [first = 'hello', ...rest] = said;
+  const turn = await startTurn(sql, first);
+  for (const each of rest) await send(sql, { conversationId: turn.conversationId, ...text(each) });
+  await takeMessages(sql, turn);
+  return turn;
 }
 
 /** The next turn of a conversation in which something waits. */
