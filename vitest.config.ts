@@ -1,15 +1,50 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Folders whose tests need no Temporal and no Postgres. */
+const MODULE_TESTS = [
+  'bench',
+  'cli/follow',
+  'cli/render',
+  'config',
+  'context',
+  'demo/input',
+  'models',
+  'simulator',
+  'temporal',
+  'tools',
+  'turn',
+].map((folder) => `test/${folder}/**/*.test.ts`);
+
+const shared = {
+  // Temporal's native module and one Runtime per process: forks, not threads (facts of the SDK's own test suite).
+  pool: 'forks',
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  allowOnly: false,
+} as const;
+
+/** Tests with real servers, which start when the first of them runs. */
+export const serviceTests = {
+  ...shared,
+  name: 'services',
+  include: ['test/**/*.test.ts'],
+  exclude: [...configDefaults.exclude, ...MODULE_TESTS],
+  globalSetup: ['test/support/start-servers.ts'],
+};
+
+/** A worker keeps its modules from file to file: loading them anew for each cost more than the tests themselves. */
+const moduleTests = {
+  ...shared,
+  name: 'modules',
+  include: MODULE_TESTS,
+  isolate: false,
+  globalSetup: ['test/support/watch-for-leaks.ts'],
+};
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    // Temporal's native module and one Runtime per process: forks, not threads (facts of the SDK's own test suite).
-    pool: 'forks',
     // Most tests wait for timers and servers rather than for a processor.
     maxWorkers: 3,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    allowOnly: false,
+    projects: [{ test: moduleTests }, { test: serviceTests }],
   },
 });

@@ -39,6 +39,17 @@ function readIfThere(path) {
 }
 
 /**
+ * Processes that outlived the run: a line for each project of the tests that left some.
+ *
+ * @param {string} path
+ * @returns {number}
+ */
+function readLeaked(path) {
+  const lines = (readIfThere(`${path}.leaked`) ?? '').split('\n');
+  return lines.reduce((sum, line) => sum + Number(line), 0);
+}
+
+/**
  * What the reporter and the teardown counted.
  *
  * @param {string} path
@@ -49,7 +60,7 @@ function readCounts(path) {
   // Vitest ended before it could report: that is a failure, not nothing.
   if (text === null) return { passed: 0, failed: 1 };
   const { passed, failed } = JSON.parse(text);
-  return { passed, failed: failed + Number(readIfThere(`${path}.leaked`) ?? 0) };
+  return { passed, failed: failed + readLeaked(path) };
 }
 
 /**

@@ -6,10 +6,11 @@ import { checkConfiguration } from './check-configuration.ts';
 import type { Configuration } from './configuration.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { AgentDefinition } from './definitions.ts';
-import { describeOptionProblems, optionPath, type FoundProblem } from './describe-option-problem.ts';
+import { optionPath, type FoundProblem } from './describe-option-problem.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration, type ConfigurationProblem } from './errors.ts';
-import { configurationOptions, FORGET_AFTER_DAYS, type ConfigurationOptions } from './options.ts';
+import { FORGET_AFTER_DAYS, type ConfigurationOptions } from './options.ts';
+import { notFollowingFrom, parseOptions } from './parse-options.ts';
 import { presetsWith, type Presets } from './presets.ts';
 import { providerKeys, resolveProviders } from './providers.ts';
 import { resolveAgent } from './resolve-agent.ts';
@@ -51,12 +52,13 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const directory = resolve(options.directory);
   const presets = presetsWith(options.presets ?? []);
   const source = readSource(directory);
-  const parsed = parseOptions(source);
+  // An empty file, or one with only comments, says nothing.
+  const parsed = parseOptions(source?.yaml.value ?? {});
   const providers = parsed.value.providers ?? {};
   const simulatorUrl = given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack.simulatorUrl ?? null;
   const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? parsed.value.defaultModel ?? modelForKeys(environment);
   const known = { presets, toolNames: options.toolNames, defaultModel };
-  const found = parsed.problems.length > 0 ? parsed.problems : checkConfiguration(parsed.value, known);
+  const found = [...parsed.problems, ...notFollowingFrom(parsed.problems, checkConfiguration(parsed.value, known))];
   const problems = [...found.map((problem) => placed(problem, source)), ...environmentProblems(environment)];
   const all = [...(source?.yaml.problems ?? []), ...problems].sort(byPlace);
   if (all.length > 0) throw invalidConfiguration(all);
@@ -107,17 +109,6 @@ function refuseOtherName(directory: string): void {
     'configuration_unreadable',
     `${join(directory, other)} is not read: Holdfast reads ${CONFIGURATION_FILE}. Rename it, or remove it.`,
   );
-}
-
-function parseOptions(source: Source | null): {
-  readonly value: ConfigurationOptions;
-  readonly problems: readonly FoundProblem[];
-} {
-  // An empty file, or one with only comments, says nothing.
-  const written = source?.yaml.value ?? {};
-  const parsed = configurationOptions.safeParse(written);
-  if (parsed.success) return { value: parsed.data, problems: [] };
-  return { value: {}, problems: describeOptionProblems(parsed.error.issues, { value: written, below: [] }) };
 }
 
 function placed({ code, path, message }: FoundProblem, source: Source | null): ConfigurationProblem {

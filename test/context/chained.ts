@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
 import { measureView } from '../../src/context/measure-view.ts';
 import { planCompaction } from '../../src/context/plan-compaction.ts';
-import type { CompactionPlan } from '../../src/context/plan.ts';
+import type { CompactionPlan, ModelLimits } from '../../src/context/plan.ts';
 import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { Conversation, prose } from './builders.ts';
 import { happen, happenings, limits } from './random-conversations.ts';
@@ -19,7 +19,7 @@ export function tokensOf(conversation: Conversation): number {
   return estimateTokens(measureView(input), NO_CALIBRATION);
 }
 
-export interface Pass {
+interface Pass {
   readonly plan: CompactionPlan;
   readonly before: Conversation['summary'];
 }
@@ -28,7 +28,7 @@ export interface Pass {
 export function play(
   events: readonly Happening[],
   conversation: Conversation,
-  check: (pass: Pass) => void,
+  check: Check,
 ): { readonly passes: number; readonly exhausted: boolean } {
   for (const [seed, event] of events.entries()) {
     const reason = happen(conversation, event, seed + 1);
@@ -44,26 +44,72 @@ export function play(
     }
     const before = conversation.summary;
     conversation.commit(result.plan, writtenSummary(result.plan, conversation.passes + 1));
-    check({ plan: result.plan, before });
+    check(conversation, { plan: result.plan, before });
   }
   return { passes: conversation.passes, exhausted: false };
 }
 
-/** Checks each pass over random conversations. Default: 30 conversations under the preset `default`. */
-export function property(
-  check: (conversation: Conversation, pass: Pass) => void,
-  options: {
-    readonly arbitrary?: fc.Arbitrary<readonly Happening[]>;
-    readonly policy?: CompactionPolicy;
-    readonly runs?: number;
-  } = {},
-): void {
-  const { arbitrary = happenings, policy, runs = 30 } = options;
-  fc.assert(
-    fc.property(arbitrary, limits, (events, modelLimits) => {
-      const conversation = new Conversation({ limits: modelLimits, ...(policy !== undefined && { policy }) });
-      play(events, conversation, (pass) => check(conversation, pass));
-    }),
-    { numRuns: runs },
-  );
+type Check = (conversation: Conversation, pass: Pass) => void;
+
+interface Played {
+  /** Names of the checks that failed somewhere. */
+  readonly failed: ReadonlySet<string>;
+  /** Passes of each conversation. */
+  readonly passes: readonly number[];
+  readonly exhausted: number;
+}
+
+const RUNS = 20;
+
+/** HOLDFAST_TEST_SEED plays other conversations. */
+const SEED = Number(process.env['HOLDFAST_TEST_SEED'] ?? 7);
+
+/**
+ * A test for each check, on each pass over the same random conversations, which are played once for all of them. The
+ * check that failed is run again by itself, so that fast-check names the smallest conversation that breaks it.
+ */
+export function testEachPass(
+  checks: Readonly<Record<string, Check>>,
+  options: { readonly policy?: CompactionPolicy; readonly runs?: number; readonly arbitrary?: typeof happenings } = {},
+): () => Played {
+  const { policy, runs = RUNS, arbitrary = happenings } = options;
+  const conversationOf = (modelLimits: ModelLimits): Conversation =>
+    new Conversation({ limits: modelLimits, ...(policy !== undefined && { policy }) });
+  const playAll = once((): Played => {
+    const failed = new Set<string>();
+    const passes: number[] = [];
+    let exhausted = 0;
+    const property = fc.property(arbitrary, limits, (events, modelLimits) => {
+      const played = play(events, conversationOf(modelLimits), (conversation, pass) => {
+        for (const [name, check] of Object.entries(checks)) if (!holds(check, conversation, pass)) failed.add(name);
+      });
+      passes.push(played.passes);
+      if (played.exhausted) exhausted += 1;
+    });
+    fc.assert(property, { seed: SEED, numRuns: runs });
+    return { failed, passes, exhausted };
+  });
+  test.each(Object.entries(checks))('%s', (name, check) => {
+    const { failed } = playAll();
+    if (!failed.has(name)) return;
+    const property = fc.property(arbitrary, limits, (events, modelLimits) => {
+      play(events, conversationOf(modelLimits), check);
+    });
+    fc.assert(property, { seed: SEED, numRuns: runs });
+  });
+  return playAll;
+}
+
+function holds(check: Check, conversation: Conversation, pass: Pass): boolean {
+  try {
+    check(conversation, pass);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null;
+  return () => (made ??= { value: make() }).value;
 }

@@ -109,7 +109,7 @@ describe('parts of a summary', () => {
           expect(part.inputTokens).toBeLessThanOrEqual(summaryRequestLimit(summarizer, part.maximumOutput));
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 12 },
     );
   });
 

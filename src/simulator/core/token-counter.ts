@@ -53,15 +53,21 @@ export class TokenCounter {
   readonly #counts = new Map<string, number>();
   readonly #limit: number;
 
-  /** @param limit texts remembered; the oldest are forgotten first */
-  constructor(limit = 100_000) {
+  readonly #countText: (text: string) => number;
+
+  /**
+   * @param limit texts remembered; the oldest are forgotten first
+   * @param countText counts a text that is not remembered
+   */
+  constructor(limit = 100_000, countText = countUncached) {
     this.#limit = limit;
+    this.#countText = countText;
   }
 
   count(text: string, digest = digestOf(text)): number {
     const known = this.#counts.get(digest);
     if (known !== undefined) return known;
-    const tokens = countUncached(text);
+    const tokens = this.#countText(text);
     this.#counts.set(digest, tokens);
     if (this.#counts.size > this.#limit) {
       for (const oldest of this.#counts.keys()) {

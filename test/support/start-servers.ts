@@ -1,10 +1,6 @@
-import { rm, writeFile } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
-import { signalProcess } from '../../src/local/process-signals.ts';
-import { describeLeaks, leakedProcesses } from './leaked-processes.ts';
-import type { FoundProcess } from './leaked-processes.ts';
-import { COUNTS_VARIABLE, leakedCountPath } from './plain-line-reporter.ts';
-import { startTestPostgres, startTestTemporal, temporaryDirectory } from './servers.ts';
+import { startTestPostgres, startTestTemporal } from './servers.ts';
+import watchForLeaks from './watch-for-leaks.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -15,22 +11,14 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest prints an error of a teardown and goes on to exit with 0, so the exit code and the count are set here. */
-async function failRun(leaked: readonly FoundProcess[]): Promise<never> {
-  process.exitCode = 1;
-  const counts = process.env[COUNTS_VARIABLE];
-  if (counts !== undefined) await writeFile(leakedCountPath(counts), String(leaked.length));
-  throw new Error(describeLeaks(leaked));
-}
-
 /**
  * One Postgres and one Temporal for all test files. HOLDFAST_TEST_DATABASE_URL and HOLDFAST_TEST_TEMPORAL_ADDRESS name
  * running ones instead, which are left running.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Inherited by everything that a test starts: a process that still has it at the end has leaked.
-  const directory = await temporaryDirectory('test-run');
-  process.env['TMPDIR'] = directory;
+export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
+  const lookForLeaks = await watchForLeaks(project);
+  // The servers start from this process, and count too.
+  process.env['TMPDIR'] = project.config.env['TMPDIR'];
   const databaseUrl = process.env['HOLDFAST_TEST_DATABASE_URL'];
   const temporalAddress = process.env['HOLDFAST_TEST_TEMPORAL_ADDRESS'];
   const [postgres, temporal] = await Promise.allSettled([
@@ -42,10 +30,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   );
   const teardown = async (): Promise<void> => {
     await Promise.all(servers.map(async (server) => server.stop()));
-    const leaked = await leakedProcesses(directory);
-    for (const { processId } of leaked) signalProcess(processId, 'SIGKILL');
-    await rm(directory, { recursive: true, force: true });
-    if (leaked.length > 0) await failRun(leaked);
+    await lookForLeaks();
   };
   const failure = [postgres, temporal].find((result) => result.status === 'rejected');
   if (failure !== undefined) {
