@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { compactCommand } from './compact.ts';
+import { conformanceCommand } from './conformance.ts';
 import { contextCommand } from './context.ts';
 import { costCommand } from './cost.ts';
 import { describeError, errorLines } from './describe-error.ts';
@@ -34,7 +35,7 @@ const doctor = (): Command => doctorCommand().summary('check this machine, with 
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
-  ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand]],
+  ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand, conformanceCommand]],
   ['Recorded sessions:', [labCommand, importCommand]],
   ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor]],
 ];

@@ -1,20 +1,15 @@
-import Anthropic from '@anthropic-ai/sdk';
 import { AnthropicCollector } from './anthropic-answer.ts';
 import { anthropicRequest } from './anthropic-request.ts';
+import { createAnthropicSdk } from './anthropic-sdk.ts';
 import { answerWithRepairs } from './call-repairs.ts';
 import type { ModelClient } from './model-client.ts';
-import { sdkOptions, type ProviderSettings } from './sdk-options.ts';
+import type { ProviderSettings } from './sdk-options.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { declaredToolName } from './tool-names.ts';
 
 /** A client of Anthropic's Messages API, or of a server that speaks it. */
 export function createAnthropicClient(provider: ProviderSettings): ModelClient {
-  const sdk = new Anthropic({
-    ...sdkOptions(provider),
-    // The SDK adds the version itself; users copy base URLs of both kinds.
-    baseURL: provider.baseUrl.replace(/\/(?:v1\/?)?$/, ''),
-    authToken: null,
-  });
+  const sdk = createAnthropicSdk(provider);
   return {
     answer: (request, options) =>
       answerWithRepairs(request, async (attempt) =>

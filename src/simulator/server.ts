@@ -97,7 +97,8 @@ function createApplication(state: SimulatorState): Hono<Bindings> {
   const app = new Hono<Bindings>();
   for (const [path, endpoint] of Object.entries(ENDPOINTS))
     app.post(path, (context) => serveEndpoint(state, endpoint, context));
-  app.post('/v1/messages/count_tokens', (context) => countTokens(state, context));
+  app.post('/v1/messages/count_tokens', (context) => countTokens(state, COUNTS.anthropic, context));
+  app.post('/v1/responses/input_tokens', (context) => countTokens(state, COUNTS.responses, context));
   app.route('/v1/models', modelRoutes());
   app.route('/control', controlRoutes(state.faults, state.log));
   app.get('/', (context) =>
@@ -126,12 +127,30 @@ async function serveEndpoint(state: SimulatorState, endpoint: Endpoint, context:
   return RESPONSE_ALREADY_SENT;
 }
 
-async function countTokens(state: SimulatorState, context: Context<Bindings>): Promise<Response> {
+/** Endpoints that count an input without answering it. */
+interface CountEndpoint {
+  readonly protocol: Protocol;
+  readonly parse: (body: unknown) => SimulatorRequest;
+  /** What the vendor puts beside the number. */
+  readonly shell: object;
+}
+
+const COUNTS = {
+  anthropic: { protocol: 'anthropic', parse: (body) => parseAnthropicRequest(body, 'count'), shell: {} },
+  responses: { protocol: 'responses', parse: parseResponsesRequest, shell: { object: 'response.input_tokens' } },
+} satisfies Record<string, CountEndpoint>;
+
+async function countTokens(
+  state: SimulatorState,
+  { protocol, parse, shell }: CountEndpoint,
+  context: Context<Bindings>,
+): Promise<Response> {
   const { outgoing } = context.env;
-  await guard('anthropic', outgoing, async () => {
-    const request = parseAnthropicRequest(parseJson('anthropic', await context.req.text()), 'count');
+  await guard(protocol, outgoing, async () => {
+    checkKey(protocol, context);
+    const request = parse(parseJson(protocol, await context.req.text()));
     const input = measurePrompt(request, state.counter).at(-1)?.tokens ?? 0;
-    sendBody(outgoing, 200, { input_tokens: input }, {});
+    sendBody(outgoing, 200, { ...shell, input_tokens: input }, {});
   });
   return RESPONSE_ALREADY_SENT;
 }

@@ -6,6 +6,8 @@ export interface Draft {
 
 export type AnswerBlock =
   | { readonly kind: 'text'; readonly text: string }
+  /** `proof` is what the vendor wants back with it, byte for byte. */
+  | { readonly kind: 'thinking'; readonly text: string; readonly proof: string }
   | { readonly kind: 'refusal'; readonly text: string }
   | { readonly kind: 'tool_call'; readonly id: string; readonly name: string; readonly argumentsText: string };
 

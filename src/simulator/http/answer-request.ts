@@ -121,7 +121,18 @@ function withIds(draft: Draft, request: SimulatorRequest, random: Random): Answe
     name: call.name,
     argumentsText: JSON.stringify(call.arguments),
   }));
-  return { blocks: [...text, ...calls], stop: calls.length > 0 ? 'tool_calls' : 'end' };
+  return {
+    blocks: [...thinking(draft, request, random), ...text, ...calls],
+    stop: calls.length > 0 ? 'tool_calls' : 'end',
+  };
+}
+
+/** What a thinking model thinks: which answer it is about to give. */
+function thinking(draft: Draft, { model }: SimulatorRequest, random: Random): AnswerBlock[] {
+  if (!model.thinks) return [];
+  const names = draft.calls.map(({ name }) => name).join(' and ');
+  const text = `The user wants ${names === '' ? 'an answer' : `a call of ${names}`}, and I have what it takes for it.`;
+  return [{ kind: 'thinking', text, proof: random.identifier(64) }];
 }
 
 function blockText(block: AnswerBlock): string {

@@ -55,6 +55,7 @@ function stopDetails({ answer }: Rendering): object | null {
 }
 
 function contentBlock(block: AnswerBlock): object {
+  if (block.kind === 'thinking') return { type: 'thinking', thinking: block.text, signature: block.proof };
   if (block.kind !== 'tool_call') return { type: 'text', text: block.text, citations: null };
   return {
     type: 'tool_use',
@@ -112,13 +113,21 @@ function* streamFrames(rendering: Rendering): Generator<Frame> {
 
 function* blockFrames(block: AnswerBlock, index: number, deltaCharacters: number): Generator<Frame> {
   const isCall = block.kind === 'tool_call';
-  const start = isCall ? { ...contentBlock(block), input: {} } : { type: 'text', text: '', citations: null };
+  const isThinking = block.kind === 'thinking';
+  const start = isCall ? { ...contentBlock(block), input: {} } : emptyBlock(isThinking);
   yield frame('content_block_start', { index, content_block: start });
   for (const delta of cutIntoDeltas(isCall ? block.argumentsText : block.text, deltaCharacters)) {
-    const change = isCall ? { type: 'input_json_delta', partial_json: delta } : { type: 'text_delta', text: delta };
+    const words = isThinking ? { type: 'thinking_delta', thinking: delta } : { type: 'text_delta', text: delta };
+    const change = isCall ? { type: 'input_json_delta', partial_json: delta } : words;
     yield frame('content_block_delta', { index, delta: change }, tokensOfDelta(delta));
   }
+  if (isThinking)
+    yield frame('content_block_delta', { index, delta: { type: 'signature_delta', signature: block.proof } });
   yield frame('content_block_stop', { index });
+}
+
+function emptyBlock(isThinking: boolean): object {
+  return isThinking ? { type: 'thinking', thinking: '', signature: '' } : { type: 'text', text: '', citations: null };
 }
 
 function frame(type: string, data: object, tokens = 0): Frame {

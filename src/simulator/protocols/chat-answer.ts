@@ -41,7 +41,7 @@ function shell({ request, random }: Rendering, object: string): object {
   };
 }
 
-function textOf(answer: Answer, kind: 'text' | 'refusal'): string | null {
+function textOf(answer: Answer, kind: 'text' | 'refusal' | 'thinking'): string | null {
   const texts = answer.blocks.flatMap((block) => (block.kind === kind ? [block.text] : []));
   return texts.length === 0 ? null : texts.join('\n');
 }
@@ -56,10 +56,19 @@ function message(answer: Answer): object {
     role: 'assistant',
     content: textOf(answer, 'text'),
     refusal: textOf(answer, 'refusal'),
+    ...reasoningOf(answer),
     annotations: [],
   };
   return calls.length === 0 ? base : { ...base, tool_calls: calls };
 }
+
+/** OpenAI keeps reasoning to itself in this protocol; compatible servers send it in this field. */
+function reasoningOf(answer: Answer): object {
+  const reasoning = textOf(answer, 'thinking');
+  return reasoning === null ? {} : { reasoning_content: reasoning };
+}
+
+const FIELDS = { text: 'content', refusal: 'refusal', thinking: 'reasoning_content' } as const;
 
 function usageBody(usage: Usage): object {
   return {
@@ -96,9 +105,8 @@ function* streamFrames(rendering: Rendering): Generator<Frame> {
       }
       index += 1;
     } else {
-      const field = block.kind === 'text' ? 'content' : 'refusal';
       for (const delta of cutIntoDeltas(block.text, rendering.deltaCharacters))
-        yield chunk({ [field]: delta }, tokensOfDelta(delta));
+        yield chunk({ [FIELDS[block.kind]]: delta }, tokensOfDelta(delta));
     }
   }
   yield chunk({}, 0, FINISH_REASONS[rendering.answer.stop]);

@@ -72,6 +72,8 @@ function usageBody(usage: Usage): object {
   };
 }
 
+const ID_PREFIXES = { text: 'msg', refusal: 'msg', thinking: 'rs', tool_call: 'fc' } as const;
+
 interface OutputItem {
   readonly block: AnswerBlock;
   readonly id: string;
@@ -83,7 +85,11 @@ function outputItems({ answer, random }: Rendering): readonly OutputItem[] {
   return answer.blocks
     .filter((block) => block.kind === 'tool_call' || block.text !== '')
     .map((block) => {
-      const id = `${block.kind === 'tool_call' ? 'fc' : 'msg'}_${random.identifier(48)}`;
+      const id = `${ID_PREFIXES[block.kind]}_${random.identifier(48)}`;
+      if (block.kind === 'thinking') {
+        const summary = [{ type: 'summary_text', text: block.text }];
+        return { block, id, item: { id, type: 'reasoning', summary, encrypted_content: block.proof } };
+      }
       if (block.kind === 'tool_call') {
         return {
           block,
@@ -144,7 +150,9 @@ function* itemFrames(
   event: MakeEvent,
 ): Generator<Frame> {
   const place = { item_id: id, output_index: outputIndex };
-  if (block.kind === 'tool_call') {
+  if (block.kind === 'thinking') {
+    yield* thinkingFrames({ place, item, text: block.text, deltaCharacters }, event);
+  } else if (block.kind === 'tool_call') {
     yield event('response.output_item.added', {
       output_index: outputIndex,
       item: { ...item, status: 'in_progress', arguments: '' },
@@ -177,4 +185,22 @@ function* itemFrames(
     yield event('response.content_part.done', { ...part, part: contentPart(block.kind, block.text) });
   }
   yield event('response.output_item.done', { output_index: outputIndex, item });
+}
+
+function* thinkingFrames(
+  thinking: { place: { output_index: number }; item: object; text: string; deltaCharacters: number },
+  event: MakeEvent,
+): Generator<Frame> {
+  const { place, item, text, deltaCharacters } = thinking;
+  const part = { ...place, summary_index: 0 };
+  yield event('response.output_item.added', {
+    output_index: place.output_index,
+    item: { ...item, summary: [], encrypted_content: null },
+  });
+  yield event('response.reasoning_summary_part.added', { ...part, part: { type: 'summary_text', text: '' } });
+  for (const delta of cutIntoDeltas(text, deltaCharacters)) {
+    yield event('response.reasoning_summary_text.delta', { ...part, delta }, tokensOfDelta(delta));
+  }
+  yield event('response.reasoning_summary_text.done', { ...part, text });
+  yield event('response.reasoning_summary_part.done', { ...part, part: { type: 'summary_text', text } });
 }

@@ -1,0 +1,78 @@
+import { anthropicRequest } from '../anthropic-request.ts';
+import { toModelCallError } from '../call-failure.ts';
+import { numberOf, property } from '../json.ts';
+import { createOpenAISdk } from '../openai-sdk.ts';
+import { responsesRequest } from '../responses-request.ts';
+import { createAnthropicSdk } from '../anthropic-sdk.ts';
+import type { ProviderSettings } from '../sdk-options.ts';
+import { FIRST_REQUEST } from './answer-checks.ts';
+import type { Verdict } from './capability.ts';
+import type { ServedWindow } from './overflow-check.ts';
+import { failureWords, type Probe, probeView } from './probe.ts';
+
+/** Fields in which servers tell a model's window, the surest first (vLLM; OpenRouter, Groq; Anthropic; llama.cpp). */
+const WINDOW_FIELDS = [
+  ['max_model_len'],
+  ['context_window'],
+  ['context_length'],
+  ['max_context_length'],
+  ['max_input_tokens'],
+  ['meta', 'n_ctx'],
+  ['meta', 'n_ctx_train'],
+] as const;
+
+/** The window that the server's list of models names; `null` when it names none or has no such list. */
+export async function servedWindow(provider: ProviderSettings, model: string): Promise<ServedWindow | null> {
+  try {
+    const listed: unknown =
+      provider.protocol === 'anthropic'
+        ? await createAnthropicSdk(provider).models.retrieve(model)
+        : await listedModel(provider, model);
+    for (const field of WINDOW_FIELDS) {
+      const tokens = numberOf(property(listed, ...field));
+      if (tokens !== undefined && tokens > 0) return { tokens, source: "the server's list of models" };
+    }
+  } catch {
+    // Many servers have no such list: nothing is known then, which the check says.
+  }
+  return null;
+}
+
+async function listedModel(provider: ProviderSettings, model: string): Promise<unknown> {
+  const { models } = createOpenAISdk(provider);
+  // Some servers list a model only, others know one that they do not list.
+  const one = await models.retrieve(model).catch(() => undefined);
+  if (one !== undefined) return one;
+  const { data } = await models.list();
+  return data.find(({ id }) => id === model) ?? (data.length === 1 ? data[0] : undefined);
+}
+
+/** Counts the first request again, without an answer, and compares with what its answer reported. */
+export async function checkCountEndpoint(provider: ProviderSettings, probe: Probe): Promise<Verdict> {
+  if (provider.protocol === 'chat')
+    return { status: 'missing', detail: 'Chat Completions has none; Holdfast estimates, and learns from usage' };
+  try {
+    const counted = numberOf(property(await countFirstRequest(provider, probe.model), 'input_tokens'));
+    if (counted === undefined) return { status: 'missing', detail: 'the endpoint answered without a number' };
+    const reported = probe.answers[0]?.usage?.input;
+    const compared = reported === undefined ? '' : `, usage said ${reported}`;
+    return { status: 'works', detail: `counts ${counted} tokens${compared}` };
+  } catch (error) {
+    return { status: 'missing', detail: `refused: ${failureWords(toModelCallError(error, provider.name))}` };
+  }
+}
+
+async function countFirstRequest(provider: ProviderSettings, model: string): Promise<unknown> {
+  const request = { model, view: probeView(FIRST_REQUEST), maximumOutput: 1, cacheKey: 'holdfast-conformance' };
+  const options = { provider: provider.name, thinking: true };
+  if (provider.protocol === 'anthropic') {
+    const { messages, system } = anthropicRequest(request, options);
+    return createAnthropicSdk(provider).messages.countTokens({ model, messages, ...(system && { system }) });
+  }
+  const { input, instructions } = responsesRequest(request, options);
+  return createOpenAISdk(provider).responses.inputTokens.count({
+    model,
+    input: input ?? [],
+    instructions: instructions ?? null,
+  });
+}
