@@ -16,7 +16,8 @@ let application: string;
 beforeAll(async () => {
   harness = await startTurnHarness();
   application = await mkdtemp(join(tmpdir(), 'holdfast-application-'));
-  await run('npm', ['pack', '--silent', '--pack-destination', application], { cwd: ROOT });
+  // The set-up of the run has built these sources; a build now would take dist from under other tests.
+  await run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', application], { cwd: ROOT });
   const tarball = (await readdir(application)).find((name) => name.endsWith('.tgz')) ?? '';
   await writeFile(
     join(application, 'package.json'),

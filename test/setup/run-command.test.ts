@@ -10,8 +10,9 @@ let project: ProjectCopy;
 beforeAll(async () => {
   project = await copyProject({ checksPostgres: false });
   await project.run('scripts/setup.mjs');
-  const cases = join(project.root, 'test', 'cases');
-  await mkdir(cases);
+  // A folder whose tests need no servers.
+  const cases = join(project.root, 'test/turn/cases');
+  await mkdir(cases, { recursive: true });
   const head = "import { spawn } from 'node:child_process';\nimport { beforeAll, expect, test } from 'vitest';\n";
   const files: Record<string, string> = {
     good: "test('one', () => expect(1).toBe(1));\ntest('two', () => expect(2).toBe(2));",
@@ -28,12 +29,9 @@ beforeAll(async () => {
 });
 afterAll(async () => project.remove());
 
-/** `npm test -- <arguments>`; the shared servers of this run serve the inner one too. */
+/** `npm test -- <arguments>` */
 async function npmTest(...testArguments: string[]): Promise<Outcome & { lastLine: string }> {
-  const outcome = await project.run('scripts/run.mjs', ['test', ...testArguments], {
-    HOLDFAST_TEST_DATABASE_URL: 'postgresql://unused',
-    HOLDFAST_TEST_TEMPORAL_ADDRESS: 'unused:1',
-  });
+  const outcome = await project.run('scripts/run.mjs', ['test', ...testArguments]);
   return { ...outcome, lastLine: outcome.stdout.trimEnd().split('\n').at(-1) ?? '' };
 }
 
@@ -44,33 +42,34 @@ describe('npm test', () => {
     ['skipped tests and todos as failed', 'skipped', 1, '1 passed, 2 failed'],
     ['a file that cannot be imported as failed', 'broken', 1, '0 passed, 1 failed'],
     ['an unhandled error as failed', 'unhandled', 1, '1 passed, 1 failed'],
-    ['a leaked process as failed', 'leak', 1, '1 passed, 1 failed'],
   ])('counts %s', async (_what, file, code, line) => {
-    const outcome = await npmTest(`test/cases/${file}.test.ts`);
+    const outcome = await npmTest(`test/turn/cases/${file}.test.ts`);
     expect(outcome.lastLine, `${outcome.stdout}\n${outcome.stderr}`).toBe(line);
     expect(outcome.code).toBe(code);
   });
 
   test('counts a failed hook, and the tests that it kept from running', async () => {
-    const outcome = await npmTest('test/cases/hook.test.ts');
+    const outcome = await npmTest('test/turn/cases/hook.test.ts');
     expect(outcome.lastLine).toMatch(/^0 passed, [12] failed$/);
     expect(outcome.code).toBe(1);
   });
 
   test('that finds no test has failed', async () => {
-    const outcome = await npmTest('test/cases/nothing-of-that-name');
+    const outcome = await npmTest('test/turn/cases/nothing-of-that-name');
     expect(outcome.lastLine).toMatch(/^0 passed, \d failed$/);
     expect(outcome.code).toBe(1);
   });
 
   test('counts only the tests that a name pattern picks', async () => {
-    const outcome = await npmTest('test/cases/bad.test.ts', '-t', 'right');
+    const outcome = await npmTest('test/turn/cases/bad.test.ts', '-t', 'right');
     expect(outcome.lastLine).toBe('1 passed, 0 failed');
     expect(outcome.code).toBe(0);
   });
 
-  test('the leaked process is named', async () => {
-    const outcome = await npmTest('test/cases/leak.test.ts');
+  test('counts a leaked process as failed, and names it', async () => {
+    const outcome = await npmTest('test/turn/cases/leak.test.ts');
+    expect(outcome.lastLine).toBe('1 passed, 1 failed');
+    expect(outcome.code).toBe(1);
     expect(outcome.stdout + outcome.stderr).toMatch(/1 leaked: [^]*setInterval/);
   });
 });
