@@ -3,6 +3,7 @@ import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../tools/define-tool.ts';
 import type { StoredAnswer } from '../store/model-calls.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CalledTool, CallModelResult } from '../turn/activity-values.ts';
+import { mayAsk } from './decided-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** Characters of a tool name that the workflow sees: a model may invent names of any length, the history may not grow by them. */
@@ -27,6 +28,7 @@ export function describeAnswer(
     kind: 'answered',
     tools,
     calls: places,
+    ...(calls.some(({ name }) => mayAsk(dependencies, snapshot, name)) && { asks: true as const }),
     inputTokens: answer.usage?.input ?? null,
     cut: answer.stopReason === 'maximum_output' && calls.length === 0,
     turnCost: answer.turnCost,

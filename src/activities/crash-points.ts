@@ -14,6 +14,7 @@ export const CRASH_POINTS = [
   'callModel:registered',
   'callModel:answered',
   'callModel:stored',
+  'requestDecisions:written',
   'runTool:claimed',
   'runTool:finished',
   'runTool:stored',

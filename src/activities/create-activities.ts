@@ -7,6 +7,7 @@ import { compactContext } from './compact-context.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { endTurn } from './end-turn.ts';
 import { lookAtInbox, takeMessages } from './inbox.ts';
+import { requestDecisions } from './request-decisions.ts';
 import { runTool } from './run-tool.ts';
 import { summarize } from './summarize.ts';
 import { indexFallenBehind, repairLostTurns, ringForWaitingMessages } from './upkeep.ts';
@@ -28,6 +29,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     summarize: bind('summarize', summarize),
     commitCompaction: bind('commitCompaction', commitCompaction),
     callModel: bind('callModel', callModel),
+    requestDecisions: bind('requestDecisions', requestDecisions),
     runTool: bind('runTool', runTool),
     endTurn: bind('endTurn', endTurn),
     ringForWaitingMessages: bind<void, void>('ringForWaitingMessages', ringForWaitingMessages),

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { CancelledFailure } from '@temporalio/common';
+import type { ContentPart } from '../context/content.ts';
 import { measureContent } from '../context/measure.ts';
 import { writePieces } from '../store/content-pieces.ts';
 import { openEntry } from '../store/entries.ts';
+import { readDecision } from '../store/decisions.ts';
 import { newId } from '../store/ids.ts';
 import { searchMemory } from '../store/search.ts';
 import { claimToolCall, reclaimToolCall, storeToolResult } from '../store/tool-calls.ts';
@@ -13,10 +15,12 @@ import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
 import { resultLimitFor } from '../tools/result-limit.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
 import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';
+import { maskText } from '../tools/secret-mask.ts';
 import type { ToolMemory } from '../tools/tool.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
 import { permanentFailure } from './activity-error.ts';
+import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
@@ -36,12 +40,56 @@ export async function runTool(
   const claim = await claimToolCall(database, { ...input, workerIdentity });
   if (claim.state === 'finished') return stateOf(claim.outcome);
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
+  const decided = await decidedResult(dependencies, snapshot, { input, claim });
+  if (decided !== null) return storeDecidedResult(dependencies, { input, claim, decided });
   if (claim.state === 'claimed') return run(dependencies, input, execution, { claim, snapshot });
   if (mayRunAgain(dependencies, claim.name)) {
     const { attempt } = await reclaimToolCall(database, { ...input, workerIdentity, previousAttempt: claim.attempt });
     return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
   }
   return storeUnknownOutcome(dependencies, input, claim);
+}
+
+interface DecidedResult {
+  readonly text: string;
+  readonly answered: boolean;
+}
+
+/** What a person decided instead of running the tool; `null`: it may run. Looked up after a crash too: who asked for leave must have it. */
+async function decidedResult(
+  dependencies: ActivityDependencies,
+  snapshot: AgentSnapshot,
+  { input, claim }: { readonly input: RunToolInput; readonly claim: OpenClaim },
+): Promise<DecidedResult | null> {
+  const call = { name: claim.name, argumentsText: claim.arguments };
+  if ((await wantedDecision(dependencies, snapshot, call)) === null) return null;
+  return resultOfDecision(await readDecision(dependencies.database, { ...input, turnId: input.turn.turnId }));
+}
+
+async function storeDecidedResult(
+  dependencies: ActivityDependencies,
+  {
+    input,
+    claim,
+    decided,
+  }: { readonly input: RunToolInput; readonly claim: OpenClaim; readonly decided: DecidedResult },
+): Promise<RunToolResult> {
+  const content = newText(maskText(decided.text, dependencies.secrets));
+  const entryId = newId();
+  const stored = await storeToolResult(dependencies.database, {
+    ...input,
+    ...content,
+    entryId,
+    attempt: claim.attempt,
+    workerIdentity: dependencies.workerIdentity,
+    outcome: decided.answered ? 'succeeded' : 'not_run',
+  });
+  if (stored.state === 'late') throw permanentFailure('SupersededAttempt', 'another attempt finished this tool call');
+  const { turnId } = input.turn;
+  return {
+    ...stateOf(stored.outcome),
+    fingerprint: fingerprintOf({ turnId, claim, content: content.content, entryId }),
+  };
 }
 
 /** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */
@@ -84,7 +132,7 @@ async function run(
     if (end.ending === 'aborted') throw new CancelledFailure('tool call aborted');
     dependencies.reachCrashPoint('runTool:finished');
     const stored = await storeResult(dependencies, input, { end, entryId, attempt: claim.attempt });
-    const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, end, entryId });
+    const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, content: end.content, entryId });
     return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
   } finally {
     await end.dispose();
@@ -147,12 +195,12 @@ function isRecall(tool: string): boolean {
 function fingerprintOf(call: {
   readonly turnId: string;
   readonly claim: OpenClaim;
-  readonly end: ToolCallEnd;
+  readonly content: readonly ContentPart[];
   readonly entryId: string;
 }): string {
-  const { turnId, claim, end, entryId } = call;
+  const { turnId, claim, content, entryId } = call;
   // A clipped result names its own entry, which is another one each time.
-  const result = isRecall(claim.name) ? '' : JSON.stringify(end.content).replaceAll(entryId, '');
+  const result = isRecall(claim.name) ? '' : JSON.stringify(content).replaceAll(entryId, '');
   const parts = JSON.stringify([turnId, claim.name, claim.arguments, result]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 8);
 }

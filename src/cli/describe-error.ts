@@ -26,6 +26,12 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
   model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
   entry_not_found: { next: '`npx holdfast show <conversation>` shows the ids of entries.', exit: 'usage' },
+  decision_not_found: { next: '`npx holdfast show <conversation>` shows what waits.', exit: 'usage' },
+  decision_ambiguous: {
+    next: 'Name the call behind the conversation, as in `npx holdfast approve last 2.0`.',
+    exit: 'usage',
+  },
+  decision_stale: { next: '`npx holdfast show <conversation>` shows how the call ended.', exit: 'usage' },
   message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
   unknown_agent: { next: 'Choose an agent that holdfast.yaml defines.', exit: 'usage' },
   unknown_model: {

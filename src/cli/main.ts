@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
+import { approvalsCommand } from './approvals.ts';
 import { compactCommand } from './compact.ts';
 import { conformanceCommand } from './conformance.ts';
 import { contextCommand } from './context.ts';
 import { costCommand } from './cost.ts';
+import { answerCommand, approveCommand, denyCommand } from './decide.ts';
 import { describeError, errorLines } from './describe-error.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
@@ -34,6 +36,7 @@ const doctor = (): Command => doctorCommand().summary('check this machine, with 
 /** The commands, by what they are for, in the order of the help. */
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
+  ['Approvals and questions:', [approveCommand, denyCommand, answerCommand, approvalsCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
   ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand, conformanceCommand]],
   ['Recorded sessions:', [labCommand, importCommand]],

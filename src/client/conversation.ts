@@ -2,6 +2,7 @@ import { budgetFor } from '../context/budget.ts';
 import { breakdownWindow } from '../context/measure-view.ts';
 import { getConversation as getRow } from '../store/conversations.ts';
 import type { ConversationRow } from '../store/conversations.ts';
+import { listWaitingDecisions } from '../store/decisions.ts';
 import type { Database } from '../store/database.ts';
 import { readLastTurn } from '../store/turns.ts';
 import type { TurnRow } from '../store/turns.ts';
@@ -17,7 +18,10 @@ export async function describeConversation(database: Database, conversationId: s
 }
 
 export async function withLastTurn(database: Database, row: ConversationRow): Promise<Conversation> {
-  const turn = await readLastTurn(database, row.id);
+  const [turn, waitingCalls] = await Promise.all([
+    readLastTurn(database, row.id),
+    listWaitingDecisions(database, row.id),
+  ]);
   return {
     conversationId: row.id,
     agent: row.agent,
@@ -27,6 +31,7 @@ export async function withLastTurn(database: Database, row: ConversationRow): Pr
     entryCount: row.entries,
     eventCount: row.events,
     waitingMessages: row.waitingMessages,
+    waitingCalls,
     turn: turn === null ? null : summarizeTurn(turn),
   };
 }
@@ -35,7 +40,7 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
   const { usage } = row;
   return {
     turnId: row.turn.turnId,
-    state: row.outcome !== null ? 'ended' : row.waitsForRateLimit ? 'waiting_for_rate_limit' : 'running',
+    state: stateOf(row),
     outcome: row.outcome,
     reason: row.reason,
     explanation: row.outcome === null ? null : explainOutcome(row.outcome, row.reason, row.vendorMessage),
@@ -55,6 +60,12 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
     endedAt: row.endedAt,
     breakdown: row.breakdown,
   };
+}
+
+function stateOf(row: TurnRow): TurnSummary['state'] {
+  if (row.outcome !== null) return 'ended';
+  if (row.waitsForPeople !== null) return row.waitsForPeople;
+  return row.waitsForRateLimit ? 'waiting_for_rate_limit' : 'running';
 }
 
 /** What the next call's request would contain, in tokens by kind, and the numbers in force. */

@@ -14,6 +14,8 @@ import { requireCurrentSchema } from '../store/migrate.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import { describeContext, describeConversation, summarizeTurn, withLastTurn } from './conversation.ts';
+import type { DecisionMethods } from './decision-types.ts';
+import { deciders } from './decisions.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError, clientError } from './errors.ts';
@@ -60,6 +62,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
   return {
     ...senders(database, doorbell),
     ...readers(database),
+    ...deciders(database, doorbell, guarded),
     watch: (watched) => watchConversation(database, watched),
     async close() {
       await doorbell.settle();
@@ -154,7 +157,7 @@ const SERVED_COMMAND: ServedCommand = {
   explanation: 'No turn was running: the command had nothing to act on.',
 };
 
-type Readers = Omit<HoldfastClient, keyof ReturnType<typeof senders> | 'watch' | 'close'>;
+type Readers = Omit<HoldfastClient, keyof ReturnType<typeof senders> | keyof DecisionMethods | 'watch' | 'close'>;
 
 function readers(database: Database): Readers {
   return {

@@ -6,6 +6,12 @@ export type ClientErrorCode =
   | 'entry_not_found'
   | 'model_call_not_found'
   | 'message_id_reused'
+  /** Nothing waits for a person there, or for another kind of decision. */
+  | 'decision_not_found'
+  /** Several calls wait: name one. */
+  | 'decision_ambiguous'
+  /** Decided before, expired, or the turn has ended. */
+  | 'decision_stale'
   | 'unknown_agent'
   | 'unknown_model'
   | 'unknown_preset'
@@ -55,6 +61,9 @@ const REFUSED = /^(?:28\w{3}|3D000)$/u;
 function fromStore(error: StoreError): HoldfastClientError {
   switch (error.code) {
     case 'message_id_reused':
+    case 'decision_not_found':
+    case 'decision_ambiguous':
+    case 'decision_stale':
     case 'conversation_not_found':
     case 'entry_not_found':
     case 'model_call_not_found':

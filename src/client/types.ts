@@ -1,3 +1,4 @@
+import type { DecisionMethods, WaitingCall } from './decision-types.ts';
 import type { FoundPassage, MemorySearch } from './memory-types.ts';
 import type { ContentPart } from '../context/content.ts';
 import type { EntryKind } from '../context/entry.ts';
@@ -90,6 +91,8 @@ export interface Conversation {
   /** Number of the newest event of the timeline: what `watch` takes as `afterSequence` to tell only what comes. */
   readonly eventCount: number;
   readonly waitingMessages: number;
+  /** Tool calls of the open turn that wait for a person. */
+  readonly waitingCalls: readonly WaitingCall[];
   /** The newest turn; `null` before the first one began. */
   readonly turn: TurnSummary | null;
 }
@@ -214,7 +217,7 @@ export interface PastView {
  * Starts, steers, watches and searches conversations. Every method that writes returns after its
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
  */
-export interface HoldfastClient {
+export interface HoldfastClient extends DecisionMethods {
   startTask(options: StartTaskOptions): Promise<SentMessage>;
   sendMessage(options: SendMessageOptions): Promise<SentMessage>;
   /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */

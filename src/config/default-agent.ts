@@ -1,5 +1,5 @@
 import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
-import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
+import { ASK_USER, BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 
 /** What every agent starts from; the agent `default` is just this. */
 export const DEFAULT_AGENT = {
@@ -13,7 +13,8 @@ export const DEFAULT_AGENT = {
     'When you are done, say briefly what you did and what is open. If you cannot go on, say what is missing.',
   ].join('\n'),
   rules: [],
-  tools: BUILT_IN_TOOL_NAMES.filter((name) => name !== RUN_COMMAND),
+  // A turn that nobody watches would wait a day for an answer: an agent asks only if it is told that it may.
+  tools: BUILT_IN_TOOL_NAMES.filter((name) => name !== RUN_COMMAND && name !== ASK_USER),
   allowCommands: false,
   preset: 'default',
   limits: { steps: 500, ...DEFAULT_LOOP_LIMITS },

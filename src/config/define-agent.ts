@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { RUN_COMMAND } from '../tools/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
+import type { ApprovalRule } from '../turn/approval-rules.ts';
 import type { AgentDefinition } from './definitions.ts';
 import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
 import { invalidConfiguration } from './errors.ts';
@@ -28,6 +29,13 @@ export interface AgentInput {
   readonly tools?: readonly (string | ToolDefinition)[];
   /** Allows `run_command`, which is not confined to the workspace. Default: false. */
   readonly allowCommands?: boolean;
+  /** Tool calls that a person must allow first. Default: none. */
+  readonly approvals?: {
+    /** Names of tools, or a tool with patterns of its arguments; `*` stands for any characters. */
+    readonly rules?: readonly (string | ApprovalRule)[];
+    /** Seconds. Default: 86,400. */
+    readonly expiresAfter?: number;
+  };
   /** Name of a built-in preset, or a policy of your own. Default: `default`. */
   readonly preset?: string | CompactionPolicy;
   /** Changes of the preset. Default: none. */

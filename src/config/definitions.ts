@@ -1,4 +1,5 @@
 import type { CompactionPolicy } from '../context/policy.ts';
+import type { ApprovalSettings } from '../turn/approval-rules.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
 import type { Skill } from '../context/view.ts';
 
@@ -24,6 +25,8 @@ export interface AgentDefinition {
   readonly tools: readonly string[];
   /** `run_command` is refused unless this is true: it cannot be confined to the workspace. */
   readonly allowCommands: boolean;
+  /** Tool calls that a person must allow first, and how long a turn waits for people. Absent: only what tools themselves ask for, a day. */
+  readonly approvals?: ApprovalSettings;
   readonly policy: CompactionPolicy;
   readonly limits: TurnLimits;
   /** Absolute path. */

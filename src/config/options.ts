@@ -1,5 +1,6 @@
 /** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
 import { z } from 'zod';
+import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
 
@@ -100,6 +101,36 @@ export const agentOptions = z.strictObject({
       'Allows `run_command`, which is not confined to the workspace: a command can do whatever the user of the worker can. Without `tools` of its own, the agent then has it too; otherwise name it there as well.',
     defaultText: '`false`',
   }),
+  approvals: z
+    .strictObject({
+      rules: z
+        .array(
+          z.union([
+            z.string().min(1),
+            z.strictObject({
+              tool: z.string().min(1),
+              when: z.record(z.string().min(1), z.string()).optional(),
+            }),
+          ]),
+        )
+        .optional()
+        .meta({
+          description:
+            'Which tool calls ask: a name of a tool, or `{ tool, when }` with a pattern for each argument named under `when`. `*` stands for any characters in names and patterns. A denial stops a tool, not a purpose: an agent with `run_command` can reach the same end by another command.',
+          defaultText: 'none; tools of your own may ask by `approval` in `defineTool`',
+        }),
+      expiresAfter: positive
+        .max(2_592_000)
+        .optional()
+        .meta({
+          description:
+            'How long a turn waits for a decision or an answer; then the model is told that nobody decided, and goes on.',
+          unit: 'seconds',
+          defaultText: `${DECISION_EXPIRES_AFTER_SECONDS}`,
+        }),
+    })
+    .optional()
+    .meta({ description: 'Tool calls that a person must allow before they run.' }),
   preset: z.string().optional().meta({ description: 'How the conversation is compacted.', defaultText: '`default`' }),
   policy: policyOptions
     .optional()

@@ -1,5 +1,7 @@
 import type { CompactionPolicy } from '../context/policy.ts';
-import { BUILT_IN_TOOL_NAMES } from '../tools/names.ts';
+import { RUN_COMMAND } from '../tools/names.ts';
+import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
+import type { ApprovalRule, ApprovalSettings } from '../turn/approval-rules.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { AgentDefinition, TurnLimits } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
@@ -31,11 +33,22 @@ export function resolveAgent(
       skills: Object.entries(options.skills).map(([skill, instructions]) => ({ name: skill, instructions })),
     }),
     ...(options.variables !== undefined && { variables: options.variables }),
-    tools: options.tools ?? (allowCommands ? BUILT_IN_TOOL_NAMES : DEFAULT_AGENT.tools),
+    tools: options.tools ?? (allowCommands ? [...DEFAULT_AGENT.tools, RUN_COMMAND] : DEFAULT_AGENT.tools),
     allowCommands,
+    ...(options.approvals !== undefined && { approvals: approvalsFor(options.approvals) }),
     policy: policyFor(preset, models[options.model]?.policy, options.policy),
     limits: limitsFor(options.limits),
     workspace,
+  };
+}
+
+function approvalsFor({ rules, expiresAfter }: NonNullable<AgentOptions['approvals']>): ApprovalSettings {
+  return {
+    rules: (rules ?? []).map((rule): ApprovalRule => {
+      if (typeof rule === 'string') return { tool: rule };
+      return rule.when === undefined ? { tool: rule.tool } : { tool: rule.tool, when: rule.when };
+    }),
+    expiresAfterSeconds: expiresAfter ?? DECISION_EXPIRES_AFTER_SECONDS,
   };
 }
 

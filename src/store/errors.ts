@@ -30,6 +30,12 @@ export type StoreErrorCode =
   | 'model_call_not_found'
   | 'compaction_not_found'
   | 'memory_not_found'
+  /** Nothing waits for a person there, or not for that kind of decision. */
+  | 'decision_not_found'
+  /** Several calls wait and none was named. */
+  | 'decision_ambiguous'
+  /** The call was decided before, its time is over, or its turn has ended. */
+  | 'decision_stale'
   /** A claim, answer or plan that its row's state does not allow. */
   | 'wrong_state'
   /** A summary is empty, or the result is not smaller than what it replaces. */

@@ -17,6 +17,8 @@ export type EventKind =
   | 'tool_call_claimed'
   | 'tool_call_finished'
   | 'tool_result_late'
+  | 'decision_requested'
+  | 'decision_made'
   | 'compaction_started'
   | 'compaction_part_written'
   | 'compaction_part_failed'

@@ -22,8 +22,9 @@ export async function lookAtInbox(sql: Database, turn: TurnReference): Promise<I
 
 /** The same for a conversation without an open turn; commands count as waiting rows too. */
 export async function countInbox(sql: Queries, conversationId: string): Promise<InboxLook> {
-  const [row] = await sql<{ waiting: number; steering: number; stop: boolean; compact: boolean }[]>`
+  const [row] = await sql<{ waiting: number; steering: number; stop: boolean; compact: boolean; decisions: number }[]>`
     select count(*)::int as waiting,
+      (select count(*) from decisions d where d.conversation_id = ${conversationId} and d.state = 'waiting')::int as decisions,
       (count(*) filter (where kind = 'message' and mode = 'steer'))::int as steering,
       coalesce(bool_or(kind = 'stop'), false) as stop,
       coalesce(bool_or(kind = 'compact'), false) as compact
@@ -33,6 +34,7 @@ export async function countInbox(sql: Queries, conversationId: string): Promise<
     steering: row?.steering ?? 0,
     stopRequested: row?.stop ?? false,
     compactRequested: row?.compact ?? false,
+    ...((row?.decisions ?? 0) > 0 && { decisionsWaiting: row?.decisions ?? 0 }),
   };
 }
 

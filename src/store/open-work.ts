@@ -1,5 +1,6 @@
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Transaction } from './database.ts';
+import { withdrawDecisions } from './decisions.ts';
 import { insertEntry } from './entry-writer.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 import type { CloseToolCall, OpenToolCall } from './tool-call-rows.ts';
@@ -47,6 +48,7 @@ export async function closeToolCalls(
       where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
     await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId: entry.id }, turnId);
   }
+  await withdrawDecisions(sql, turn.conversationId);
 }
 
 /** A plan that nobody will finish no longer keeps others out. */

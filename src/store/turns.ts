@@ -43,6 +43,8 @@ export interface TurnRow {
   readonly commandOnly: boolean;
   /** The newest that happened is that the provider asked to wait, and that time is not over. */
   readonly waitsForRateLimit: boolean;
+  /** Tool calls wait for a person: for approvals, or only for answers to questions. */
+  readonly waitsForPeople: 'waiting_for_approval' | 'waiting_for_answer' | null;
   /** `null` while the turn is open. */
   readonly outcome: TurnOutcome | null;
   /** Code of what led to the outcome. */
@@ -73,6 +75,7 @@ interface TurnColumns extends UsageColumns {
   readonly run_id: string;
   readonly command_only: boolean;
   readonly waits_for_rate_limit: boolean;
+  readonly waits_for_people: TurnRow['waitsForPeople'];
   readonly outcome: TurnOutcome | null;
   readonly reason: string | null;
   readonly breakdown: WindowBreakdown | null;
@@ -93,6 +96,8 @@ function turnColumns(sql: Queries) {
       where v.conversation_id = t.conversation_id and v.turn_id = t.id and v.kind = 'turn_waiting' and t.outcome is null
         and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000) > holdfast_now()
     ) as waits_for_rate_limit,
+    (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
+      from decisions d where d.turn_id = t.id and d.state = 'waiting') as waits_for_people,
     (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
     (select count(*) from model_calls m where m.turn_id = t.id and m.failure_kind = 'overflow')::int as overflows,
     (select m.failure_message from model_calls m where m.turn_id = t.id and m.failure_message is not null
@@ -110,6 +115,7 @@ function toTurnRow(row: TurnColumns): TurnRow {
     runId: row.run_id,
     commandOnly: row.command_only,
     waitsForRateLimit: row.waits_for_rate_limit,
+    waitsForPeople: row.waits_for_people,
     outcome: row.outcome,
     reason: row.reason,
     breakdown: row.breakdown,

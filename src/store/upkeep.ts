@@ -9,17 +9,23 @@ const DEFAULT_LIMIT = 100;
 
 /**
  * Conversations with rows that wait for longer than `olderThanSeconds` although ringing would help: no turn is
- * open, or a command or steering message waits beside an open one. Longest wait first.
+ * open, or a command or steering message waits beside an open one, or a person decided on a call that did not run since. Longest wait first.
  */
 export async function findWaitingConversations(
   sql: Database,
   request: { readonly olderThanSeconds: number; readonly limit?: number },
 ): Promise<{ readonly conversationId: string }[]> {
   const rows = await sql<{ conversation_id: string }[]>`
-    select m.conversation_id from messages m join conversations c on c.id = m.conversation_id
-    where m.consumed_at is null and m.created_at <= holdfast_now() - make_interval(secs => ${request.olderThanSeconds})
-      and (c.active_turn_id is null or m.kind <> 'message' or m.mode = 'steer')
-    group by m.conversation_id order by min(m.created_at) limit ${request.limit ?? DEFAULT_LIMIT}`;
+    select w.conversation_id from (
+      select m.conversation_id, m.created_at as since from messages m join conversations c on c.id = m.conversation_id
+      where m.consumed_at is null and (c.active_turn_id is null or m.kind <> 'message' or m.mode = 'steer')
+      union all
+      select d.conversation_id, d.decided_at from tool_calls t join decisions d using (turn_id, call_number, call_index)
+      where t.state = 'requested' and d.state <> 'waiting' and not exists (
+        select from decisions o where o.conversation_id = d.conversation_id and o.state = 'waiting')
+    ) as w
+    where w.since <= holdfast_now() - make_interval(secs => ${request.olderThanSeconds})
+    group by w.conversation_id order by min(w.since) limit ${request.limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({ conversationId: row.conversation_id }));
 }
 

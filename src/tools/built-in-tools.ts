@@ -1,3 +1,4 @@
+import { askUser } from './ask-user.ts';
 import { editFile } from './edit-file.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
@@ -12,5 +13,16 @@ import { writeFile } from './write-file.ts';
 /** The tools that Holdfast brings, in the order in which models see them. */
 export function createBuiltInTools(options: RunCommandOptions): readonly ToolDefinition[] {
   const command = createRunCommand(options);
-  return [listFiles, readFile, searchFiles, writeFile, editFile, command, updatePlan, recallSearch, recallOpen];
+  return [
+    listFiles,
+    readFile,
+    searchFiles,
+    writeFile,
+    editFile,
+    command,
+    updatePlan,
+    recallSearch,
+    recallOpen,
+    askUser,
+  ];
 }

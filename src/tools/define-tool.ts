@@ -60,6 +60,12 @@ export function checkToolDefinition(tool: ToolDefinition): void {
       `Tool ${name} has the timeout ${timeout}: say milliseconds from 1 to ${LONGEST_TOOL_TIMEOUT_MILLISECONDS}.`,
     );
   }
+  if (tool.approval !== undefined && typeof tool.approval !== 'boolean' && typeof tool.approval !== 'function') {
+    throw new ToolDefinitionError(
+      'tool_approval_invalid',
+      `Tool ${name} has the approval ${JSON.stringify(tool.approval)}: say true, false or a function of the input.`,
+    );
+  }
   if (typeof tool.run !== 'function') {
     throw new ToolDefinitionError('tool_run_missing', `Tool ${name} has no function "run".`);
   }

@@ -8,6 +8,7 @@ export type ToolDefinitionProblem =
   | 'tool_effect_invalid'
   | 'tool_timeout_invalid'
   | 'tool_input_invalid'
+  | 'tool_approval_invalid'
   | 'tool_run_missing';
 
 /** A tool is declared wrongly or does not exist. Thrown when the worker starts or a turn begins, never by a call. */
@@ -33,7 +34,8 @@ export type ToolErrorCode =
   | 'input_refused'
   | 'unsupported'
   | 'file_system'
-  | 'call_over';
+  | 'call_over'
+  | 'not_in_a_turn';
 
 /** A failure that a tool foresees. Its message is written for the model: what is wrong and what to do instead. */
 export class ToolError extends Error {

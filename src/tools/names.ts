@@ -8,6 +8,7 @@ export const RUN_COMMAND = 'run_command';
 export const UPDATE_PLAN = 'update_plan';
 export const RECALL_SEARCH = 'recall_search';
 export const RECALL_OPEN = 'recall_open';
+export const ASK_USER = 'ask_user';
 
 export const BUILT_IN_TOOL_NAMES: readonly string[] = [
   LIST_FILES,
@@ -19,4 +20,5 @@ export const BUILT_IN_TOOL_NAMES: readonly string[] = [
   UPDATE_PLAN,
   RECALL_SEARCH,
   RECALL_OPEN,
+  ASK_USER,
 ];

@@ -75,6 +75,10 @@ export interface ToolResult {
   readonly plan?: string;
 }
 
+interface ApprovalCheck<Input extends z.ZodType> {
+  needed(input: z.output<Input>): boolean;
+}
+
 export interface ToolDefinition<Input extends z.ZodType = z.ZodType> {
   /** Letters, digits, `_` and `-`; at most 64 characters. */
   readonly name: string;
@@ -85,6 +89,12 @@ export interface ToolDefinition<Input extends z.ZodType = z.ZodType> {
   readonly exclusive?: boolean;
   /** Milliseconds until the call is aborted. Default: 120,000. */
   readonly timeout?: number;
+  /**
+   * Whether a person must allow a call before it runs: all calls, or those for which the function says so. The turn waits
+   * without holding a worker. Default: false; agents can require approvals of any tool too (`approvals` in `holdfast.yaml`).
+   * A method for the same reason as `run`; it must decide the same each time, from the input alone.
+   */
+  readonly approval?: boolean | ApprovalCheck<Input>['needed'];
   /**
    * Runs one call. What it throws becomes an error result with the message, so say what the model can do about it.
    * A method, because methods are compared bivariantly: a list can then hold tools of different inputs.

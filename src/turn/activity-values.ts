@@ -46,6 +46,8 @@ export interface InboxLook {
   readonly steering: number;
   readonly stopRequested: boolean;
   readonly compactRequested: boolean;
+  /** Tool calls that wait for a person; absent when none does. */
+  readonly decisionsWaiting?: number;
 }
 
 export interface LookAtInboxInput {
@@ -137,6 +139,8 @@ export type CallModelResult =
       readonly tools: readonly CalledTool[];
       /** For each call, in order, its place in `tools`: 200 calls as objects would not fit the guard. */
       readonly calls: readonly number[];
+      /** Some of the calls may have to wait for a person: `requestDecisions` says which. */
+      readonly asks?: true;
       /** Tokens as the provider reported them; `null` when it reported none. */
       readonly inputTokens: number | null;
       /** The answer was cut at the maximum output and asks for no tool: the model is told to go on. */
@@ -148,6 +152,21 @@ export type CallModelResult =
   | { readonly kind: 'overflow' }
   | { readonly kind: 'failed' }
   | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+
+export interface RequestDecisionsInput {
+  readonly turn: TurnReference;
+  readonly callNumber: number;
+}
+
+/** What a turn waits for from people. */
+export interface RequestDecisionsResult {
+  /** Calls that wait; 0: all may go on. */
+  readonly waiting: number;
+  /** Of them, questions of the model to the user. */
+  readonly questions: number;
+  /** Until the first of them expires. */
+  readonly expiresInMilliseconds: number;
+}
 
 export interface RunToolInput {
   readonly turn: TurnReference;

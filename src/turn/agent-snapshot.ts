@@ -1,6 +1,7 @@
 import type { CompactionPolicy } from '../context/policy.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import type { AgentView } from '../context/view.ts';
+import type { ApprovalSettings } from './approval-rules.ts';
 import type { LoopLimits } from './loop-guard.ts';
 import type { TurnOutcome } from './turn-reference.ts';
 
@@ -46,6 +47,8 @@ export interface AgentSnapshot extends AgentView {
   /** Absolute path. */
   readonly workspace: string;
   readonly allowCommands: boolean;
+  /** Absent when only tools themselves ask for approvals. */
+  readonly approvals?: ApprovalSettings;
   /** Present when the worker cannot run the agent: the turn takes its messages and ends at once, saying why. */
   readonly refusal?: TurnRefusal;
 }

@@ -34,6 +34,8 @@ export interface TurnProgress {
   forced: ForcedReason | null;
   /** A doorbell was rung for messages that wait for the step boundary. */
   steeringWaiting: boolean;
+  /** Tool calls of the newest answer that wait for a person, as the inbox saw it last. Absent before the first. */
+  decisionsWaiting?: number;
   /** The worker cannot run the agent: the turn ends before its first step. */
   readonly refusal?: TurnRefusal;
 }

@@ -69,6 +69,7 @@ function snapshotOf(configuration: Configuration, tools: ToolRegistry, agent: Ag
     summarizer: { model: summarizer, limits: summarizerFacts.limits, prices: summarizerFacts.prices },
     policy,
     limits: agent.limits,
+    ...definedOf({ approvals: agent.approvals }),
     workspace: agent.workspace,
     allowCommands: agent.allowCommands,
   };

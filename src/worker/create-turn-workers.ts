@@ -50,7 +50,7 @@ export const CACHED_WORKFLOWS = 200;
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
   const { beginTurn, continueTurn, takeMessages, lookAtInbox, compactContext, commitCompaction, endTurn, ...rest } =
     options.activities;
-  const { ringForWaitingMessages, repairLostTurns, ...work } = rest;
+  const { requestDecisions, ringForWaitingMessages, repairLostTurns, ...work } = rest;
   const common = {
     connection: options.connection,
     namespace: options.namespace,
@@ -74,6 +74,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
       compactContext,
       commitCompaction,
       endTurn,
+      requestDecisions,
       ringForWaitingMessages,
       repairLostTurns,
     },

@@ -64,6 +64,7 @@ export function turnActivities() {
     lookAtInbox: database.lookAtInbox,
     compactContext: database.compactContext,
     commitCompaction: database.commitCompaction,
+    requestDecisions: database.requestDecisions,
     endTurn: database.endTurn,
     summarize: model.summarize,
     callModel: model.callModel,

@@ -17,6 +17,7 @@ import type { TurnOutcome } from '../turn/turn-reference.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
+import { awaitDecisions } from './decisions.ts';
 import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
 import { openInbox } from './inbox.ts';
@@ -122,6 +123,7 @@ function interruption(error: unknown): TurnEnd {
 function noteLook(progress: TurnProgress, look: InboxLook): void {
   progress.steeringWaiting = look.steering > 0;
   progress.stopRequested = look.stopRequested;
+  progress.decisionsWaiting = look.decisionsWaiting ?? 0;
   if (look.compactRequested) progress.forced ??= 'manual';
 }
 
@@ -169,6 +171,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         display.setCost(answer.turnCost);
         if (answer.calls.length > 0) {
           progress.cutAnswers = 0;
+          if (answer.asks === true) await awaitDecisions(activities, progress, display);
           display.runningTools(answer.calls.length);
           await runToolCalls(activities, progress, answer);
         } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {

@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { PlannedCompaction, ViewReference } from '../turn/activity-values.ts';
+import type { PlannedCompaction, RequestDecisionsResult, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
 import { AGENT_ATTRIBUTE, CONVERSATION_ATTRIBUTE, MODEL_ATTRIBUTE, TURN_STATE_ATTRIBUTE } from './search-attributes.ts';
@@ -11,6 +11,7 @@ export interface TurnDisplay {
   runningTools(count: number): void;
   compacting(planned: PlannedCompaction): void;
   waitingForRateLimit(delayMilliseconds: number): void;
+  waitingForPeople(open: RequestDecisionsResult): void;
   ended(outcome: string): void;
   setCost(dollars: number | null): void;
   callSummary(view: ViewReference): string;
@@ -18,6 +19,33 @@ export interface TurnDisplay {
 }
 
 const numberFormat = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+
+/** What is shown while nothing runs. */
+function waitingDisplay(
+  enter: (state: TurnState) => void,
+  show: (now: string) => void,
+): Pick<TurnDisplay, 'waitingForRateLimit' | 'waitingForPeople'> {
+  return {
+    waitingForRateLimit: (delay) => {
+      enter('waiting_for_rate_limit');
+      show(`waiting ${Math.ceil(delay / 1_000)} s for the provider's rate limit`);
+    },
+    waitingForPeople: ({ waiting, questions }) => {
+      enter(questions === waiting ? 'waiting_for_answer' : 'waiting_for_approval');
+      show(waitWords(waiting - questions, questions));
+    },
+  };
+}
+
+function waitWords(approvals: number, questions: number): string {
+  const parts = [
+    ...(approvals === 0
+      ? []
+      : [approvals === 1 ? 'the approval of a tool call' : `the approval of ${approvals} tool calls`]),
+    ...(questions === 0 ? [] : [questions === 1 ? 'an answer' : `${questions} answers`]),
+  ];
+  return `waiting for ${parts.join(' and ')} of the user`;
+}
 
 /** Sets the search attributes of this run and returns the writers of its current details. */
 export function showTurn(progress: TurnProgress): TurnDisplay {
@@ -53,6 +81,7 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
   };
   show('beginning');
   return {
+    ...waitingDisplay(enter, show),
     running: () => enter('running'),
     calling: (view) => {
       tokens = view.tokens;
@@ -62,10 +91,6 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
     compacting: (planned) => {
       tokens = planned.tokensBefore;
       show('compacting the context');
-    },
-    waitingForRateLimit: (delay) => {
-      enter('waiting_for_rate_limit');
-      show(`waiting ${Math.ceil(delay / 1_000)} s for the provider's rate limit`);
     },
     ended: (outcome) => {
       upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: outcome }]);

@@ -35,9 +35,13 @@ describe('help', () => {
     const names = commands.map((command) => command.name());
     expect(names.toSorted()).toEqual(
       [
+        'answer',
+        'approvals',
+        'approve',
         'compact',
         'context',
         'cost',
+        'deny',
         'dev',
         'doctor',
         'entry',

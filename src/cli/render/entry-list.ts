@@ -1,4 +1,5 @@
 import type { Conversation, ListedEntry } from '../../client/types.ts';
+import type { WaitingCall } from '../../client/decision-types.ts';
 import { conversationState } from './conversation-list.ts';
 import { formatBytes, formatCount, plural } from './numbers.ts';
 import { turnFigures } from './outcome-words.ts';
@@ -37,9 +38,17 @@ export function conversationHeadLines(
         ...(waitingMessages === 0 ? [] : [`${plural(waitingMessages, 'message')} waiting`]),
       ].join(' · '),
     ),
+    ...conversation.waitingCalls.flatMap((call) => wrapped(waitingCallWords(call)).map(style.yellow)),
     ...(turn === null ? [] : wrapped(`last turn: ${turnFigures(turn)}`).map(style.dim)),
     ...(turn?.explanation == null || turn.outcome === 'completed' ? [] : wrapped(turn.explanation).map(style.yellow)),
   ];
+}
+
+/** What waits for the user, whole: nobody can decide on half of a command. */
+function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: WaitingCall): string {
+  const until = `until ${expiresAt}`;
+  if (kind === 'question') return `call ${call} asks: ${safeText(text)} (${until}; holdfast answer)`;
+  return `call ${call} waits for approval: ${safeLine(tool)} ${safeText(text)} (${until}; holdfast approve, holdfast deny)`;
 }
 
 /** Entries with their ids and the beginning of what they say. */

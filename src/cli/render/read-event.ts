@@ -47,6 +47,8 @@ export type ReadEvent = EventPlace &
     | { readonly kind: 'compaction_cancelled' }
     | { readonly kind: 'compaction_abandoned' }
     | { readonly kind: 'compaction_declined'; readonly reason: string | null; readonly tokens: number | null }
+    | { readonly kind: 'decision_requested'; readonly tool: ToolReference; readonly asks: boolean }
+    | { readonly kind: 'decision_made'; readonly tool: ToolReference; readonly decision: string }
     | { readonly kind: 'late_result' }
     | { readonly kind: 'quiet' }
     | { readonly kind: 'other'; readonly name: string; readonly details: string }
@@ -133,6 +135,10 @@ export function readEvent(event: TimelineEvent): ReadEvent {
         tool: toolOf(data),
         outcome: text(data, 'outcome'),
       };
+    case 'decision_requested':
+      return { ...common, kind: 'decision_requested', tool: toolOf(data), asks: text(data, 'kind') === 'question' };
+    case 'decision_made':
+      return { ...common, kind: 'decision_made', tool: toolOf(data), decision: text(data, 'decision') ?? 'decided' };
     case 'tool_result_late':
       return { ...common, kind: 'late_result' };
     case 'note_added':

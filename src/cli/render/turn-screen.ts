@@ -113,6 +113,10 @@ function activityWords(state: TurnScreenState, now: number): string {
       return 'waiting for a worker';
     case 'preparing':
       return 'preparing';
+    case 'asking':
+      return activity.calls.length === 1
+        ? `waiting for you to decide on call ${activity.calls.join()}`
+        : `waiting for you to decide on ${activity.calls.length} calls`;
     case 'retrying':
       if (activity.failure === 'overflow') return 'recovering from an overflow';
       return activity.status === 429 ? 'waiting for the rate limit' : 'waiting to call the model again';
@@ -131,7 +135,8 @@ function activityWords(state: TurnScreenState, now: number): string {
 export function quietWarning(state: TurnScreenState, now: number): string | null {
   const quiet = now - state.heardAt;
   const seconds = `${Math.floor(quiet / 1_000)} s`;
-  if (state.activity.kind === 'ended') return null;
+  // A person may take a day.
+  if (state.activity.kind === 'ended' || state.activity.kind === 'asking') return null;
   if (state.outageSince !== null) {
     return `Postgres has not answered for ${Math.floor((now - state.outageSince) / 1_000)} s; trying again. What is stored is safe.`;
   }

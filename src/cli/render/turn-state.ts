@@ -2,6 +2,7 @@ import type { ListedEntry, LiveTextUpdate } from '../../client/types.ts';
 import type { ToolCallPart } from '../../context/content.ts';
 import { textOf } from '../../context/content.ts';
 import { contentBytes, describeContent } from './entry-words.ts';
+import { applyDecision } from './decision-state.ts';
 import { applyCompaction } from './compaction-state.ts';
 import type { RunningCompaction } from './compaction-state.ts';
 import { addLiveText } from './live-text.ts';
@@ -13,6 +14,8 @@ import type { FinishedTool, TurnItem } from './turn-items.ts';
 export type Activity =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'preparing' }
+  /** Waits for a person to decide on these calls, by `callNumber.callIndex`. */
+  | { readonly kind: 'asking'; readonly calls: readonly string[] }
   | { readonly kind: 'calling'; readonly call: CallAttempt }
   | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string; readonly status: number | null }
   | { readonly kind: 'ended'; readonly outcome: string };
@@ -115,11 +118,11 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
         state,
         items: [notice('information', 'A result of a lost attempt came late; it is kept beside the log.')],
       };
-    case 'turn_waiting': {
-      const seconds = Math.ceil((event.delayMilliseconds ?? 0) / 1_000);
-      const text = `The turn waits ${seconds} s for the provider's rate limit; no worker is held.`;
-      return { state, items: [notice('information', text)] };
-    }
+    case 'decision_requested':
+    case 'decision_made':
+      return applyDecision(state, event);
+    case 'turn_waiting':
+      return { state, items: [notice('information', waitWords(event.delayMilliseconds))] };
     case 'turn_continued':
     case 'quiet':
       return quiet(state);
@@ -141,6 +144,10 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
       return { state: { ...state, compaction, tokens: tokens ?? state.tokens }, items };
     }
   }
+}
+
+function waitWords(delayMilliseconds: number | null): string {
+  return `The turn waits ${Math.ceil((delayMilliseconds ?? 0) / 1_000)} s for the provider's rate limit; no worker is held.`;
 }
 
 function turnBegun(state: TurnScreenState, event: ReadEvent & { readonly kind: 'turn_begun' }): Applied {

@@ -1,0 +1,76 @@
+import type { Decision, DecisionKind } from '../store/decisions.ts';
+import { ASK_USER } from '../tools/names.ts';
+import { parseToolArguments } from '../tools/tool-arguments.ts';
+import type { ToolDefinition } from '../tools/tool.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import { mayFallUnder, ruleFor, ruleName } from '../turn/approval-rules.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+type Tools = Pick<ActivityDependencies, 'tools'>;
+
+/** Whether some call of this tool may have to wait for a person. */
+export function mayAsk({ tools }: Tools, snapshot: AgentSnapshot, name: string): boolean {
+  if (!snapshot.tools.some((tool) => tool.name === name)) return false;
+  const approval = tools.get(name)?.approval ?? false;
+  return name === ASK_USER || approval !== false || mayFallUnder(snapshot.approvals?.rules ?? [], name);
+}
+
+/** What a call has to wait for and why; `null`: nothing. A call that cannot run, such as one with wrong arguments, asks nobody. */
+export async function wantedDecision(
+  { tools }: Tools,
+  snapshot: AgentSnapshot,
+  call: { readonly name: string; readonly argumentsText: string },
+): Promise<{ readonly kind: DecisionKind; readonly rule: string } | null> {
+  const tool = tools.get(call.name);
+  if (tool === undefined || !mayAsk({ tools }, snapshot, call.name)) return null;
+  const parsed = await parseToolArguments(tool, call.argumentsText);
+  if (!parsed.ok) return null;
+  if (call.name === ASK_USER) return { kind: 'question', rule: ASK_USER };
+  const rule = ruleFor(snapshot.approvals?.rules ?? [], { tool: call.name, input: parsed.input });
+  if (rule !== null) return { kind: 'approval', rule: ruleName(rule) };
+  return asksByItself(tool, parsed.input) ? { kind: 'approval', rule: `tool ${call.name}` } : null;
+}
+
+/** A check that fails asks: in doubt a person decides. */
+function asksByItself({ approval }: ToolDefinition, input: unknown): boolean {
+  if (typeof approval !== 'function') return approval === true;
+  try {
+    return approval(input);
+  } catch {
+    return true;
+  }
+}
+
+/** The result that a decision gives a call instead of running it; `null`: it may run. */
+export function resultOfDecision(
+  decision: Decision | null,
+): { readonly text: string; readonly answered: boolean } | null {
+  if (decision === null) {
+    return refused('This call needs the approval of the user, who was not asked. Make it again if it is still needed.');
+  }
+  const { state, kind, text } = decision;
+  switch (state) {
+    case 'approved':
+      return null;
+    case 'answered':
+      return { text: text ?? '', answered: true };
+    case 'denied':
+      return refused(
+        text === null
+          ? 'The user denied this call: it did not run. Do not try the same by another way; go on without it, or say what is missing.'
+          : `The user denied this call: it did not run. The reason: ${text}`,
+      );
+    case 'expired':
+    case 'withdrawn':
+    case 'waiting':
+      return refused(
+        kind === 'question'
+          ? `Nobody answered until ${decision.expiresAt}. Go on without the answer as far as you can, and say what you assumed.`
+          : `Nobody allowed this call until ${decision.expiresAt}, which counts as a denial: it did not run. Go on without it, or say what is missing.`,
+      );
+  }
+}
+
+function refused(text: string): { readonly text: string; readonly answered: false } {
+  return { text, answered: false };
+}

@@ -1,0 +1,39 @@
+import { requestDecisions as request } from '../store/decisions.ts';
+import type { WantedDecision } from '../store/decisions.ts';
+import { readAnswer } from '../store/model-calls.ts';
+import { readSnapshot } from '../store/turns.ts';
+import type { RequestDecisionsInput, RequestDecisionsResult } from '../turn/activity-values.ts';
+import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
+import { wantedDecision } from './decided-call.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/**
+ * Finds the calls of an answer that a person must decide on and writes that they wait. Asked again after a decision or
+ * when time is over, it says what still waits.
+ */
+export async function requestDecisions(
+  dependencies: ActivityDependencies,
+  { turn, callNumber }: RequestDecisionsInput,
+): Promise<RequestDecisionsResult> {
+  const { database } = dependencies;
+  const [answer, { snapshot }] = await Promise.all([
+    readAnswer(database, { turn, callNumber }),
+    readSnapshot(database, turn.turnId),
+  ]);
+  const wanted: WantedDecision[] = [];
+  for (const part of answer?.content ?? []) {
+    if (part.type !== 'tool_call') continue;
+    const call = { name: part.name, argumentsText: part.arguments };
+    const decision = await wantedDecision(dependencies, snapshot, call);
+    if (decision !== null) wanted.push({ callIndex: part.index, tool: part.name, ...decision });
+  }
+  const open = await request(database, {
+    turn,
+    callNumber,
+    agent: snapshot.agent,
+    expiresAfterSeconds: snapshot.approvals?.expiresAfterSeconds ?? DECISION_EXPIRES_AFTER_SECONDS,
+    wanted,
+  });
+  dependencies.reachCrashPoint('requestDecisions:written');
+  return open;
+}

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { withReader } from './connect.ts';
+import { holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { safeLine } from './render/safe-text.ts';
+import { tableLines } from './render/table.ts';
+import type { Column } from './render/table.ts';
+import { UsageError } from './usage-error.ts';
+
+interface ApprovalsFlags extends ConnectionFlags {
+  readonly end?: true;
+  readonly agent?: string;
+  readonly rule?: string;
+}
+
+/** `holdfast approvals`: decisions that stand for all turns of an agent. */
+export function approvalsCommand(): Command {
+  return withConnections(
+    holdfastCommand('approvals', {
+      summary: 'list and end decisions that stand for an agent',
+      description:
+        'Lists what was allowed or denied with `--for agent`. With --end, calls under the rule ask again. What waits now is in `holdfast list` and `holdfast show`.',
+      examples: ['npx holdfast approvals', 'npx holdfast approvals --end --agent default --rule write_file'],
+    }),
+  )
+    .option('--end', 'end the decision of --agent for --rule')
+    .option('--agent <name>', 'the agent, with --end')
+    .option('--rule <rule>', 'the rule as it is listed, with --end')
+    .action(approvals);
+}
+
+async function approvals(flags: ApprovalsFlags): Promise<void> {
+  const output = openOutput();
+  await withReader(flags, async (client) => {
+    if (flags.end === true) {
+      const { agent, rule } = flags;
+      if (agent === undefined || rule === undefined) {
+        throw new UsageError('usage', '--end needs --agent and --rule.', 'See `npx holdfast approvals` for both.');
+      }
+      await client.endStandingApproval({ agent, rule });
+      if (flags.json === true) output.json({ agent, rule, ended: true });
+      else output.line(`Calls under ${safeLine(rule)} of agent ${safeLine(agent)} ask again.`);
+      return;
+    }
+    const standing = await client.listStandingApprovals();
+    if (flags.json === true) output.json({ approvals: standing });
+    else if (standing.length === 0) output.line('No decision stands for an agent.');
+    else {
+      const rows = standing.map(({ agent, rule, decision, decidedAt }) => [
+        safeLine(agent),
+        safeLine(rule),
+        decision,
+        decidedAt,
+      ]);
+      const columns: readonly Column[] = [
+        { title: 'agent' },
+        { title: 'rule', flexible: true },
+        { title: 'decision' },
+        { title: 'since' },
+      ];
+      output.lines(tableLines(columns, rows, { columns: output.columns(), style: output.style }));
+    }
+  });
+}

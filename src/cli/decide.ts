@@ -1,0 +1,115 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { SentDecision } from '../client/decision-types.ts';
+import type { HoldfastClient } from '../client/types.ts';
+import { withClient } from './connect.ts';
+import { findConversation, shortId } from './find-conversation.ts';
+import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { readText } from './read-text.ts';
+
+interface DecideFlags extends ConnectionFlags {
+  readonly for: 'call' | 'turn' | 'agent';
+  readonly reason?: string;
+}
+
+interface AnswerFlags extends ConnectionFlags {
+  readonly call?: string;
+}
+
+const CALL_ARGUMENT = ['[call]', 'which call, as `holdfast show` names it (default: the only one that waits)'] as const;
+
+const REACH = {
+  call: 'this call',
+  turn: 'all such calls of this turn',
+  agent: 'all such calls of this agent',
+} as const;
+
+/** `holdfast approve`: lets a tool call run that waits for it. */
+export function approveCommand(): Command {
+  return decisionCommand('approve', {
+    summary: 'allow a tool call that waits for it',
+    description:
+      'Allows a tool call that waits for approval. `holdfast show` lists the calls that wait, with their arguments. With --for turn or agent the decision stands for every call under the same rule; `holdfast approvals` lists and ends those of agents. Works with no worker alive: the turn goes on when one runs.',
+    examples: ['npx holdfast approve last', 'npx holdfast approve 4f1c22ab 2.0 --for turn'],
+  });
+}
+
+/** `holdfast deny`: refuses a tool call that waits. */
+export function denyCommand(): Command {
+  return decisionCommand('deny', {
+    summary: 'refuse a tool call that waits for approval',
+    description:
+      'Refuses a tool call that waits for approval: it does not run, the model reads the refusal with the reason, and the turn goes on.',
+    examples: ['npx holdfast deny last --reason "not in production"', 'npx holdfast deny 4f1c22ab 2.1 --for agent'],
+  });
+}
+
+function decisionCommand(
+  verb: 'approve' | 'deny',
+  texts: { readonly summary: string; readonly description: string; readonly examples: readonly string[] },
+): Command {
+  return withConnections(holdfastCommand(verb, texts))
+    .argument(...CONVERSATION_ARGUMENT)
+    .argument(...CALL_ARGUMENT)
+    .option('--reason <text>', 'why; a denial shows it to the model')
+    .addOption(
+      new Option('--for <reach>', 'how far it reaches: `call`, `turn` or `agent`')
+        .choices(Object.keys(REACH))
+        .default('call'),
+    )
+    .action(async (reference: string, call: string | undefined, flags: DecideFlags) => {
+      await decide(reference, flags, async (client, conversationId) =>
+        client[verb]({
+          conversationId,
+          for: flags.for,
+          ...(call !== undefined && { call }),
+          ...(flags.reason !== undefined && { reason: flags.reason }),
+        }),
+      );
+    });
+}
+
+/** `holdfast answer`: answers a question of the model. */
+export function answerCommand(): Command {
+  return withConnections(
+    holdfastCommand('answer', {
+      summary: 'answer a question that the agent asked',
+      description:
+        'Answers a question that the agent asked with the tool ask_user; the turn goes on with the answer. Works with no worker alive.',
+      examples: ['npx holdfast answer last "The second one"', 'cat notes.md | npx holdfast answer 4f1c22ab -'],
+    }),
+  )
+    .argument(...CONVERSATION_ARGUMENT)
+    .argument('<answer>', 'what to say; `-` reads it from standard input')
+    .option('--call <call>', 'which question, as `holdfast show` names it (default: the only one that waits)')
+    .action(async (reference: string, argument: string, flags: AnswerFlags) => {
+      const text = await readText(argument, 'answer');
+      await decide(reference, { ...flags, for: 'call' }, async (client, conversationId) =>
+        client.answer({ conversationId, text, ...(flags.call !== undefined && { call: flags.call }) }),
+      );
+    });
+}
+
+async function decide(
+  reference: string,
+  flags: DecideFlags,
+  send: (client: HoldfastClient, conversationId: string) => Promise<SentDecision>,
+): Promise<void> {
+  const output = openOutput();
+  await withClient(flags, async (client) => {
+    const conversationId = await findConversation(client, reference);
+    const sent = await send(client, conversationId);
+    if (flags.json === true) {
+      output.json(sent);
+      return;
+    }
+    const { waitingCalls } = await client.getConversation(conversationId);
+    const rest = waitingCalls.length === 0 ? 'The turn goes on.' : `${waitingCalls.length} more wait.`;
+    output.lines([
+      `Stored for ${REACH[flags.for]} (${sent.call}). ${rest}`,
+      `  watch it: npx holdfast watch ${shortId(conversationId)}`,
+    ]);
+  });
+}

@@ -1,0 +1,45 @@
+import type { ReadEvent } from './read-event.ts';
+import { shortArguments } from './tool-arguments.ts';
+import type { Applied, TurnScreenState } from './turn-state.ts';
+
+/** A tool call began to wait for a person, or was decided on. */
+export function applyDecision(
+  state: TurnScreenState,
+  event: ReadEvent & { readonly kind: 'decision_requested' | 'decision_made' },
+): Applied {
+  return event.kind === 'decision_requested' ? decisionRequested(state, event) : decisionMade(state, event);
+}
+
+function decisionRequested(
+  state: TurnScreenState,
+  { tool, asks }: ReadEvent & { readonly kind: 'decision_requested' },
+): Applied {
+  const { activity } = state;
+  const call = `${tool.callNumber}.${tool.callIndex}`;
+  const calls = activity.kind === 'asking' ? activity.calls : [];
+  const text = state.calls.get(`${tool.callNumber}:${tool.callIndex}`)?.arguments ?? '';
+  const words = asks
+    ? `The agent asks (call ${call}): ${questionIn(text)} Answer it with \`npx holdfast answer\`.`
+    : `${tool.name} waits for your approval (call ${call}): ${shortArguments(text, 300)} Decide with \`npx holdfast approve\` or \`deny\`.`;
+  return {
+    state: { ...state, activity: { kind: 'asking', calls: [...calls, call] } },
+    items: [{ kind: 'notice', level: 'warning', text: words }],
+  };
+}
+
+function questionIn(argumentsText: string): string {
+  const question = /"question"\s*:\s*("(?:[^"\\]|\\.)*")/u.exec(argumentsText)?.[1];
+  return question === undefined ? shortArguments(argumentsText, 2_000) : String(JSON.parse(question));
+}
+
+function decisionMade(
+  state: TurnScreenState,
+  { tool, decision }: ReadEvent & { readonly kind: 'decision_made' },
+): Applied {
+  const call = `${tool.callNumber}.${tool.callIndex}`;
+  const rest = state.activity.kind === 'asking' ? state.activity.calls.filter((other) => other !== call) : [];
+  return {
+    state: { ...state, activity: rest.length > 0 ? { kind: 'asking', calls: rest } : { kind: 'preparing' } },
+    items: [{ kind: 'notice', level: 'information', text: `${tool.name} (call ${call}): ${decision}.` }],
+  };
+}

@@ -1,0 +1,66 @@
+/** A tool call that waits for a person. */
+export interface WaitingCall {
+  /** Names the call within the conversation's open turn: number of the model call and index, as in `2.0`. */
+  readonly call: string;
+  readonly turnId: string;
+  /** `approval`: approve or deny it. `question`: answer it. */
+  readonly kind: 'approval' | 'question';
+  readonly tool: string;
+  /** JSON as the model wrote it. */
+  readonly arguments: string;
+  /** The rule that made it ask; a decision for the turn or the agent stands for all calls under it. */
+  readonly rule: string;
+  readonly requestedAt: string;
+  /** When it counts as denied or not answered. */
+  readonly expiresAt: string;
+}
+
+export interface DecisionOptions {
+  readonly conversationId: string;
+  /** As in `WaitingCall`. Default: the only call that waits. */
+  readonly call?: string;
+  /** Chosen by the caller to make sending twice harmless; at most 200 characters. Default: a new UUID. */
+  readonly decisionId?: string;
+}
+
+export interface ApprovalOptions extends DecisionOptions {
+  /** The call; all calls of this turn under the same rule; or those of all turns of the agent. Default: `call`. */
+  readonly for?: 'call' | 'turn' | 'agent';
+  /** Shown to the model with a denial. */
+  readonly reason?: string;
+}
+
+export interface SentDecision {
+  readonly conversationId: string;
+  readonly call: string;
+  readonly turnId: string;
+  /** The same id had decided it before: nothing was written. */
+  readonly duplicate: boolean;
+  /** Waiting calls that it decided. */
+  readonly decided: number;
+}
+
+/** A decision for all turns of an agent. */
+export interface StandingApproval {
+  readonly agent: string;
+  readonly rule: string;
+  readonly decision: 'approved' | 'denied';
+  readonly decidedAt: string;
+}
+
+/** The methods of `HoldfastClient` that decide on waiting calls. */
+export interface DecisionMethods {
+  /**
+   * Lets a tool call run that waits for it. The decision holds once this returns, with no worker alive too.
+   * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided before, expired, or the turn ended)
+   */
+  approve(options: ApprovalOptions): Promise<SentDecision>;
+  /** Refuses a tool call that waits; the model reads the reason. @throws as `approve` */
+  deny(options: ApprovalOptions): Promise<SentDecision>;
+  /** Answers a question that the model asked with `ask_user`. @throws as `approve` */
+  answer(options: DecisionOptions & { readonly text: string }): Promise<SentDecision>;
+  /** Decisions for all turns of an agent. */
+  listStandingApprovals(): Promise<StandingApproval[]>;
+  /** Calls under the rule ask again. @throws HoldfastClientError `decision_not_found` */
+  endStandingApproval(options: { readonly agent: string; readonly rule: string }): Promise<void>;
+}

@@ -1,0 +1,116 @@
+import type { Database, Queries } from './database.ts';
+import { isId } from './ids.ts';
+import { isoTime } from './stored-text.ts';
+
+/** May the tool run, or what does the user answer? */
+export type DecisionKind = 'approval' | 'question';
+
+/** `expired`: by time, which counts as a denial. `withdrawn`: the turn ended first. */
+export type DecisionState = 'waiting' | 'approved' | 'denied' | 'answered' | 'expired' | 'withdrawn';
+
+/** How far a decision reaches: the call, all calls of the turn under the same rule, or those of all turns of the agent. */
+export type DecisionScope = 'call' | 'turn' | 'agent';
+
+/** What stands of a call that a person decides on. */
+export interface Decision {
+  readonly kind: DecisionKind;
+  readonly state: DecisionState;
+  /** Reason of a denial or answer to the question. */
+  readonly text: string | null;
+  readonly requestedAt: string;
+  readonly expiresAt: string;
+}
+
+/** `null`: the call never asked. */
+export async function readDecision(
+  sql: Queries,
+  call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
+): Promise<Decision | null> {
+  const [row] = await sql<
+    { kind: DecisionKind; state: DecisionState; content: string | null; requested_at: Date; expires_at: Date }[]
+  >`
+    select kind, state, content, requested_at, expires_at from decisions
+    where turn_id = ${call.turnId} and call_number = ${call.callNumber} and call_index = ${call.callIndex}`;
+  if (row === undefined) return null;
+  const { kind, state, content: text } = row;
+  return { kind, state, text, requestedAt: isoTime(row.requested_at), expiresAt: isoTime(row.expires_at) };
+}
+
+/** A tool call that waits for a person. */
+interface WaitingDecision {
+  readonly turnId: string;
+  /** Number of the model call and index, as in `2.0`. */
+  readonly call: string;
+  readonly kind: DecisionKind;
+  readonly tool: string;
+  /** What made it ask. */
+  readonly rule: string;
+  /** As the model wrote them. */
+  readonly arguments: string;
+  readonly requestedAt: string;
+  readonly expiresAt: string;
+}
+
+/** In the order of the calls. */
+export async function listWaitingDecisions(sql: Queries, conversationId: string): Promise<WaitingDecision[]> {
+  if (!isId(conversationId)) return [];
+  const rows = await sql<
+    {
+      turn_id: string;
+      call_number: number;
+      call_index: number;
+      kind: DecisionKind;
+      tool: string;
+      rule: string;
+      arguments: string;
+      requested_at: Date;
+      expires_at: Date;
+    }[]
+  >`
+    select d.turn_id, d.call_number, d.call_index, d.kind, d.tool, d.rule, c.arguments, d.requested_at, d.expires_at
+    from decisions d join tool_calls c using (turn_id, call_number, call_index)
+    where d.conversation_id = ${conversationId} and d.state = 'waiting'
+    order by d.call_number, d.call_index`;
+  return rows.map((row) => ({
+    turnId: row.turn_id,
+    call: `${row.call_number}.${row.call_index}`,
+    kind: row.kind,
+    tool: row.tool,
+    rule: row.rule,
+    arguments: row.arguments,
+    requestedAt: isoTime(row.requested_at),
+    expiresAt: isoTime(row.expires_at),
+  }));
+}
+
+/** What still waits in a turn. */
+export async function countWaitingDecisions(
+  sql: Queries,
+  turnId: string,
+): Promise<{ readonly waiting: number; readonly questions: number; readonly expiresInMilliseconds: number }> {
+  const [row] = await sql<{ waiting: number; questions: number; milliseconds: number | null }[]>`
+    select count(*)::int as waiting, (count(*) filter (where kind = 'question'))::int as questions,
+      ceil(extract(epoch from min(expires_at) - holdfast_now()) * 1000)::float8 as milliseconds
+    from decisions where turn_id = ${turnId} and state = 'waiting'`;
+  return {
+    waiting: row?.waiting ?? 0,
+    questions: row?.questions ?? 0,
+    expiresInMilliseconds: Math.max(0, row?.milliseconds ?? 0),
+  };
+}
+
+/** A decision that holds for all turns of an agent. */
+interface StandingDecision {
+  readonly agent: string;
+  readonly rule: string;
+  readonly state: DecisionState;
+  readonly decidedAt: string;
+}
+
+/** By agent and rule; of several, the newest counts and is the one listed. */
+export async function listStandingDecisions(sql: Database): Promise<StandingDecision[]> {
+  const rows = await sql<{ agent: string; rule: string; state: DecisionState; decided_at: Date }[]>`
+    select distinct on (agent, rule) agent, rule, state, decided_at from decisions
+    where scope = 'agent' order by agent, rule, decided_at desc`;
+  return rows.map(({ agent, rule, state, decided_at: at }) => ({ agent, rule, state, decidedAt: isoTime(at) }));
+}

@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { textOf } from '../../src/context/content.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import type { Conversation } from '../../src/client/types.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let harness: TurnHarness;
+let worker: RunningWorker;
+/** Runs of the tool, by what they were given. */
+let released: string[] = [];
+
+const release = defineTool({
+  name: 'release',
+  description: 'Publishes a version.',
+  input: z.object({ version: z.string() }),
+  effect: 'once',
+  approval: ({ version }) => !version.startsWith('0.'),
+  run: ({ version }) => {
+    released.push(version);
+    return Promise.resolve({ content: `released ${version}` });
+  },
+});
+
+const wipe = defineTool({
+  name: 'wipe',
+  description: 'Empties a disk.',
+  input: z.object({ disk: z.string() }),
+  effect: 'once',
+  run: ({ disk }) => {
+    released.push(`wiped ${disk}`);
+    return Promise.resolve({ content: `wiped ${disk}` });
+  },
+});
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    tools: [release, wipe],
+    agent: {
+      tools: ['release', 'wipe', 'ask_user'],
+      approvals: { rules: [{ tool: 'wipe', when: { disk: '/dev/*' } }] },
+    },
+  });
+  worker = await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+beforeEach(() => {
+  released = [];
+});
+
+/** Starts a task and waits until calls wait for a person. */
+async function startWaiting(task: string, calls = 1): Promise<Conversation & { messageId: string }> {
+  const { conversationId, messageId } = await harness.client.startTask({ task });
+  let conversation = await harness.client.getConversation(conversationId);
+  await waitUntil('calls wait', async () => {
+    conversation = await harness.client.getConversation(conversationId);
+    return conversation.waitingCalls.length === calls;
+  });
+  return { ...conversation, messageId };
+}
+
+async function endOf({ conversationId, messageId }: { conversationId: string; messageId: string }) {
+  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+  const entries = await harness.client.listEntries({ conversationId, limit: 100 });
+  return { turn, texts: entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`) };
+}
+
+test('a call waits for its approval and is allowed with no worker alive, shows where people look, and runs once allowed; a second decision is stale', async () => {
+  const waiting = await startWaiting('Call release with {"version": "1.2.0"}');
+  const { conversationId } = waiting;
+  expect(waiting.waitingCalls).toMatchObject([
+    { call: '1.0', kind: 'approval', tool: 'release', arguments: '{"version":"1.2.0"}', rule: 'tool release' },
+  ]);
+  expect(waiting.turn?.state).toBe('waiting_for_approval');
+  const lifetime = Date.parse(waiting.waitingCalls[0]?.expiresAt ?? '') - Date.now();
+  expect(lifetime).toBeGreaterThan(86_000_000);
+  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(conversationId));
+  // Visibility is written behind the workflow.
+  await waitUntil('the search attribute tells', async () => {
+    const { searchAttributes } = await handle.describe();
+    return searchAttributes['HoldfastTurnState']?.[0] === 'waiting_for_approval';
+  });
+  const details = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
+  expect(details).toContain('waiting for the approval of a tool call of the user');
+  expect((await handle.describe()).raw.pendingActivities ?? []).toEqual([]);
+  const cli = async (...args: readonly string[]): Promise<string> => runInProcess(args, harness.environment);
+  expect(await cli('show', conversationId)).toContain('call 1.0 waits for approval: release {"version":"1.2.0"}');
+  expect(await cli('list')).toContain('waiting for approval');
+  expect(released).toEqual([]);
+  worker.shutdown();
+  await worker.ended;
+  const approved = await cli('approve', conversationId, '--json');
+  expect(JSON.parse(approved)).toMatchObject({ call: '1.0', duplicate: false, decided: 1 });
+  worker = await harness.startWorker();
+  const { texts, turn } = await endOf(waiting);
+  expect(turn.outcome).toBe('completed');
+  expect(released).toEqual(['1.2.0']);
+  expect(texts).toContain('tool_result: released 1.2.0');
+  await expect(harness.client.deny({ conversationId, call: '1.0' })).rejects.toMatchObject({ code: 'decision_stale' });
+  await expect(harness.client.approve({ conversationId })).rejects.toMatchObject({ code: 'decision_not_found' });
+});
+
+test('a denied call does not run and the model reads why; calls that no rule meets never ask', async () => {
+  const waiting = await startWaiting(
+    'Call wipe with {"disk": "/dev/sda"} and wipe with {"disk": "floppy"} and release with {"version": "0.1.0"}',
+  );
+  const { conversationId } = waiting;
+  const decisionId = `deny-${conversationId}`;
+  const denial = { conversationId, reason: 'not on this machine', decisionId };
+  expect((await harness.client.deny(denial)).duplicate).toBe(false);
+  expect((await harness.client.deny(denial)).duplicate).toBe(true);
+  const { texts } = await endOf(waiting);
+  expect(released).toEqual(expect.arrayContaining(['wiped floppy', '0.1.0']));
+  expect(released).toHaveLength(2);
+  expect(texts.some((text) => /^tool_result: The user denied this call.*not on this machine/.test(text))).toBe(true);
+});
+
+test('a decision for the turn or the agent covers every call under its rule, until it is ended', async () => {
+  const waiting = await startWaiting(
+    'Call wipe with {"disk": "/dev/a"} and wipe with {"disk": "/dev/b"}\nCall wipe with {"disk": "/dev/c"}',
+    2,
+  );
+  const { conversationId } = waiting;
+  await expect(harness.client.approve({ conversationId })).rejects.toMatchObject({ code: 'decision_ambiguous' });
+  expect(await harness.client.approve({ conversationId, call: '1.1', for: 'turn' })).toMatchObject({ decided: 2 });
+  await endOf(waiting);
+  expect(released).toHaveLength(3);
+  const next = await startWaiting('Call wipe with {"disk": "/dev/d"}');
+  await harness.client.approve({ conversationId: next.conversationId, for: 'agent' });
+  await endOf(next);
+  expect((await harness.runTask('Call wipe with {"disk": "/dev/e"}')).outcome).toBe('completed');
+  expect(released).toHaveLength(5);
+  const [standing] = await harness.client.listStandingApprovals();
+  expect(standing).toMatchObject({ agent: 'default', rule: 'wipe(disk: /dev/*)', decision: 'approved' });
+  await harness.client.endStandingApproval({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
+  const asking = await startWaiting('Call wipe with {"disk": "/dev/f"}');
+  await harness.client.stop({ conversationId: asking.conversationId });
+  const { turn } = await endOf(asking);
+  expect(turn.outcome).toBe('stopped');
+  await expect(harness.client.approve({ conversationId: asking.conversationId, call: '1.0' })).rejects.toMatchObject({
+    code: 'decision_stale',
+  });
+  expect(released).not.toContain('wiped /dev/f');
+});
+
+test('a question is answered; messages sent meanwhile wait for the next step', async () => {
+  const waiting = await startWaiting('Call ask_user with {"question": "Red or blue?"}\nSay done');
+  const { conversationId } = waiting;
+  expect(waiting.turn?.state).toBe('waiting_for_answer');
+  await harness.client.sendMessage({ conversationId, content: 'Say steered' });
+  await expect(harness.client.approve({ conversationId, call: '1.0' })).rejects.toMatchObject({
+    code: 'decision_not_found',
+  });
+  await harness.client.answer({ conversationId, text: 'Blue\u0000, please' });
+  const { texts } = await endOf(waiting);
+  const answer = texts.indexOf('tool_result: Blue\u0000, please');
+  expect(answer).toBeGreaterThan(0);
+  expect(texts[answer + 1]).toBe('user: Say steered');
+});
+
+test('a decision that nobody makes in time counts as a denial that the model reads', async () => {
+  const hurried = await startTurnHarness({
+    tools: [release],
+    agent: { tools: ['release', 'ask_user'], approvals: { expiresAfter: 1 } },
+  });
+  try {
+    await hurried.startWorker();
+    const task = 'Call release with {"version": "2.0.0"} and ask_user with {"question": "Which?"}';
+    const { conversationId, outcome } = await hurried.runTask(task);
+    expect(outcome).toBe('completed');
+    const texts = (await hurried.client.listEntries({ conversationId })).map((entry) => textOf(entry.content));
+    expect(texts.some((text) => text.startsWith('Nobody allowed this call until'))).toBe(true);
+    expect(texts.some((text) => text.startsWith('Nobody answered until'))).toBe(true);
+    expect(released).toEqual([]);
+    const late = hurried.client.approve({ conversationId, call: '1.0' });
+    await expect(late).rejects.toMatchObject({ code: 'decision_stale' });
+  } finally {
+    await hurried.stop();
+  }
+});
