@@ -45,6 +45,7 @@ describe('help', () => {
         'dev',
         'doctor',
         'entry',
+        'conformance',
         'explain-error',
         'import',
         'lab',
