@@ -45,6 +45,7 @@ async function compact(reference: string, focus: string | undefined, flags: Comp
       return;
     }
     const end = await requestAndFollow(client, output, { conversationId, focus, json: flags.json === true });
+    if (flags.json === true) output.json({ conversationId, focus: focus ?? null, ...end });
     report(output, conversationId, end, flags.json === true);
   });
 }
@@ -78,7 +79,6 @@ async function requestAndFollow(
 }
 
 function report(output: Output, conversationId: string, end: CompactionEnd, json: boolean): void {
-  if (json) output.json({ conversationId, ...end });
   switch (end.kind) {
     case 'committed':
       if (!json) output.line(`See its text: npx holdfast summaries ${shortId(conversationId)}`);

@@ -25,7 +25,10 @@ const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and T
 const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
   model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
-  entry_not_found: { next: '`npx holdfast show <conversation>` shows the ids of entries.', exit: 'usage' },
+  entry_not_found: {
+    next: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries.',
+    exit: 'usage',
+  },
   decision_not_found: { next: '`npx holdfast show <conversation>` shows what waits.', exit: 'usage' },
   decision_ambiguous: {
     next: 'Name the call behind the conversation, as in `npx holdfast approve last 2.0`.',

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { CHECK_NAMES } from '../local/doctor/finding.ts';
+import { ConfigurationError, describeProblem } from '../config/errors.ts';
+import { broken, CHECK_NAMES } from '../local/doctor/finding.ts';
 import type { CheckName, Finding } from '../local/doctor/finding.ts';
 import type { JsonOption } from './holdfast-command.ts';
 
@@ -17,10 +18,17 @@ async function readConfiguration(): Promise<{ environment: NodeJS.ProcessEnv; fi
   try {
     return { environment: environmentWithNamedServers(process.env), findings: [] };
   } catch (error) {
-    const detail = error instanceof Error ? error.message.replaceAll('\n', ' ') : String(error);
-    const fix = 'correct what is named there';
-    return { environment: process.env, findings: [{ check: 'configuration', status: 'broken', detail, fix }] };
+    return { environment: process.env, findings: mistakesOf(error) };
   }
+}
+
+/** A finding for each problem of the file, as for everything else that is examined. */
+function mistakesOf(error: unknown): Finding[] {
+  const details =
+    error instanceof ConfigurationError && error.problems.length > 0
+      ? error.problems.map(describeProblem)
+      : [(error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ')];
+  return details.map((detail) => broken('configuration', detail, 'correct what is named there'));
 }
 
 async function doctor(options: DoctorOptions): Promise<void> {

@@ -30,10 +30,7 @@ export async function openStoredEntry(
 ): Promise<ListedEntry & { conversationId: string; original: Uint8Array | null }> {
   const entry = await getEntry(database, entryId);
   if (entry === null) {
-    throw new HoldfastClientError(
-      'entry_not_found',
-      `there is no entry "${entryId}": 'holdfast show' and 'holdfast recall' print ids`,
-    );
+    throw new HoldfastClientError('entry_not_found', `there is no entry "${entryId}"`);
   }
   return { ...listed(entry), conversationId: entry.conversationId, original: await originalOf(database, entry) };
 }

@@ -50,13 +50,15 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** Place, option and what is wrong, in one line. */
+export function describeProblem({ place, option, message }: ConfigurationProblem): string {
+  const where = place === undefined ? '' : `${place.file}:${place.line}:${place.column}: `;
+  return `${where}${option === '' ? '' : `${option} `}${message}`;
+}
+
 /** The error for a list of problems. */
 export function invalidConfiguration(problems: readonly ConfigurationProblem[]): ConfigurationError {
-  const lines = problems.map((problem) => {
-    const { place, option, message } = problem;
-    const where = place === undefined ? '' : `${place.file}:${place.line}:${place.column}: `;
-    return `${where}${option === '' ? '' : `${option} `}${message}`;
-  });
+  const lines = problems.map(describeProblem);
   const intro =
     problems.length === 1 ? 'The configuration is wrong:' : `The configuration has ${problems.length} problems:`;
   return new ConfigurationError('configuration_invalid', `${intro}\n${lines.map((line) => `  ${line}`).join('\n')}`, {

@@ -15,7 +15,7 @@ export type CompactionEnd =
 
 /** Sends the request and shows the compaction that follows, and of the turn nothing else. */
 export async function followCompaction(options: {
-  readonly client: HoldfastClient;
+  readonly client: Pick<HoldfastClient, 'getConversation' | 'watch'>;
   readonly conversationId: string;
   readonly display: Display;
   readonly signal: AbortSignal;
@@ -26,6 +26,7 @@ export async function followCompaction(options: {
   const { eventCount: afterSequence, turn } = await client.getConversation(conversationId);
   await options.request();
   let state = stateAtRequest(turn);
+  let planned: CompactionFacts | null = null;
   display.show(state, []);
   for await (const update of client.watch({ conversationId, afterSequence, liveText: false, signal })) {
     if (update.type !== 'event') continue;
@@ -33,7 +34,8 @@ export async function followCompaction(options: {
     const applied = applyEvent(state, event, null);
     state = heardNow(applied.state);
     display.show(state, isShown(event) ? applied.items : []);
-    const end = endOf(event);
+    if (event.kind === 'compaction_started') planned = event.compaction;
+    const end = endOf(event, planned);
     if (end === null) continue;
     // A turn that ended before it looked at the request leaves it to the next one.
     if (event.kind === 'turn_ended' && !(await isTaken(client, conversationId))) continue;
@@ -43,7 +45,7 @@ export async function followCompaction(options: {
 }
 
 /** Whether a turn has taken the request. */
-async function isTaken(client: HoldfastClient, conversationId: string): Promise<boolean> {
+async function isTaken(client: Pick<HoldfastClient, 'getConversation'>, conversationId: string): Promise<boolean> {
   const { waitingMessages } = await client.getConversation(conversationId);
   return waitingMessages === 0;
 }
@@ -62,8 +64,10 @@ function isShown({ kind }: ReadEvent): boolean {
   return kind.startsWith('compaction_') || kind === 'part_written' || kind === 'part_failed' || kind === 'form_failed';
 }
 
-function endOf(event: ReadEvent): CompactionEnd | null {
-  if (event.kind === 'compaction_committed') return { kind: 'committed', compaction: event.compaction };
+/** The event of the end tells what came out; what was planned, its range and parts, is told at the start. */
+function endOf(event: ReadEvent, planned: CompactionFacts | null): CompactionEnd | null {
+  if (event.kind === 'compaction_committed')
+    return { kind: 'committed', compaction: withPlan(event.compaction, planned) };
   if (event.kind === 'compaction_declined') return { kind: 'nothing', reason: event.reason };
   if (event.kind === 'compaction_exhausted' || event.kind === 'compaction_abandoned') {
     return { kind: 'failed', reason: event.kind };
@@ -74,4 +78,16 @@ function endOf(event: ReadEvent): CompactionEnd | null {
       : { kind: 'failed', reason: event.outcome };
   }
   return null;
+}
+
+function withPlan(committed: CompactionFacts, planned: CompactionFacts | null): CompactionFacts {
+  if (planned === null || planned.compactionId !== committed.compactionId) return committed;
+  const { parts, operations, fromSequence, toSequence } = planned;
+  return {
+    ...committed,
+    parts: committed.parts ?? parts,
+    operations: committed.operations ?? operations,
+    fromSequence: committed.fromSequence ?? fromSequence,
+    toSequence: committed.toSequence ?? toSequence,
+  };
 }

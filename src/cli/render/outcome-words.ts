@@ -6,13 +6,20 @@ export function turnFigures(turn: TurnSummary): string {
   const { usage } = turn;
   const cached = usage.cacheRead > 0 ? ` (${formatCount(usage.cacheRead)} from cache)` : '';
   const end = turn.endedAt === null ? Date.now() : Date.parse(turn.endedAt);
+  const duration = formatDuration(end - Date.parse(turn.startedAt));
+  // A command for an idle conversation, such as `compact`.
+  if (turn.steps === 0 && turn.outcome === 'completed') {
+    return ['a command, no model step', plural(turn.compactions, 'compaction'), formatCost(turn.cost), duration].join(
+      ' · ',
+    );
+  }
   return [
     plural(turn.steps, 'step'),
     ...(turn.compactions > 0 ? [plural(turn.compactions, 'compaction')] : []),
     ...(turn.overflows > 0 ? [plural(turn.overflows, 'overflow')] : []),
     `${formatCount(usage.input)} tokens in${cached}, ${formatCount(usage.output)} out`,
     formatCost(turn.cost),
-    formatDuration(end - Date.parse(turn.startedAt)),
+    duration,
   ].join(' · ');
 }
 
