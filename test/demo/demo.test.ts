@@ -105,24 +105,6 @@ describe('npm run demo', { timeout: PATIENCE_MILLISECONDS }, () => {
     expect(played.output).toContain('takeover 2: worker');
   });
 
-  it('fails when summaries are emptied and the recall tools are off: facts are missing', async () => {
-    const played = await play(['--without-summaries', '--without-recall', '--no-kills', '--json']);
-    const result = resultOf(played);
-    expect(played.status).toBe(1);
-    expect(result.ok).toBe(false);
-    expect(result.factsRight).toBeLessThan(result.factsExpected);
-    expect(result.problems.join('; ')).toContain('facts are missing or wrong');
-  });
-
-  it('shows the turn ending at the overflow without compaction', async () => {
-    const played = await play(['--without-compaction', '--no-kills', '--json']);
-    const result = resultOf(played);
-    expect(played.status).toBe(1);
-    expect(result).toMatchObject({ outcome: 'context_exhausted', compactions: 0, lostEntries: 0, doubledEntries: 0 });
-    expect(result.overflows).toBeGreaterThanOrEqual(1);
-    expect(result.problems).toContain('an overflow was not recovered');
-  });
-
   it('stops and removes everything on Ctrl-C', async () => {
     const before = await demoFolders();
     let pressed = false;
@@ -147,9 +129,11 @@ describe('npm run demo', { timeout: PATIENCE_MILLISECONDS }, () => {
 
 describe('npm run demo -- --files', { timeout: PATIENCE_MILLISECONDS }, () => {
   let directory: string;
+  let mails: readonly string[];
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'holdfast-mail-'));
+    mails = ['--files', directory, '--window', '16k', '--no-kills', '--json'];
     for (let number = 1; number <= 12; number += 1) {
       const filler = `line of e-mail ${'x'.repeat(number)} that says little about anything of interest\n`.repeat(60);
       const figure = `the order of the ${'abcdefghijkl'.charAt(number)}-department comes to ${number * 37} pieces\n`;
@@ -164,11 +148,29 @@ describe('npm run demo -- --files', { timeout: PATIENCE_MILLISECONDS }, () => {
   afterAll(async () => rm(directory, { recursive: true, force: true }));
 
   it('reads the e-mails of a folder and finds what their headers and texts say', async () => {
-    const played = await play(['--files', directory, '--window', '16k', '--no-kills', '--json']);
+    const played = await play(mails);
     const result = resultOf(played);
     expect(result.problems, played.output).toEqual([]);
     expect(result).toMatchObject({ ok: true, files: 12, factsExpected: 48, factsRight: 48 });
     expect(result.compactions).toBeGreaterThanOrEqual(1);
+  });
+
+  it('fails when summaries are emptied and the recall tools are off: facts are missing', async () => {
+    const played = await play([...mails, '--without-summaries', '--without-recall']);
+    const result = resultOf(played);
+    expect(played.status).toBe(1);
+    expect(result.ok).toBe(false);
+    expect(result.factsRight).toBeLessThan(result.factsExpected);
+    expect(result.problems.join('; ')).toContain('facts are missing or wrong');
+  });
+
+  it('shows the turn ending at the overflow without compaction', async () => {
+    const played = await play([...mails, '--without-compaction']);
+    const result = resultOf(played);
+    expect(played.status).toBe(1);
+    expect(result).toMatchObject({ outcome: 'context_exhausted', compactions: 0, lostEntries: 0, doubledEntries: 0 });
+    expect(result.overflows).toBeGreaterThanOrEqual(1);
+    expect(result.problems).toContain('an overflow was not recovered');
   });
 });
 
