@@ -1,6 +1,7 @@
 import { budgetFor } from '../context/budget.ts';
 import { calibrate, observationOf } from '../context/calibrate.ts';
 import { estimateTokens } from '../context/estimate.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measureContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
@@ -102,12 +103,16 @@ async function ask(
   });
   let answer: ModelAnswer;
   try {
-    answer = await dependencies
-      .modelClient(provider)
-      .answer(
-        { model, view, maximumOutput, cacheKey: input.turn.conversationId },
-        { signal: execution.signal, onDelta: (delta) => live.write(delta) },
-      );
+    answer = await dependencies.modelClient(provider).answer(
+      {
+        model,
+        view,
+        maximumOutput,
+        cacheKey: input.turn.conversationId,
+        ...definedOf({ options: snapshot.request }),
+      },
+      { signal: execution.signal, onDelta: (delta) => live.write(delta) },
+    );
   } catch (error) {
     return afterFailure(dependencies, modelTry, error);
   } finally {

@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamDelta } from '../models/model-client.ts';
 import { liveTextChannel } from '../store/live-text-channel.ts';
 
@@ -9,6 +9,12 @@ const BATCH_MILLISECONDS = 60;
  * bytes for one character (`\u0000`).
  */
 const NOTIFICATION_CHARACTERS = 1_200;
+/** Characters of a tool's name that are sent along. */
+const LONGEST_NAME = 64;
+/** Pieces that may wait for a slow database, about a megabyte of text; later ones are left out, and readers see a gap. */
+const MOST_WAITING_PIECES = 1_000;
+/** What is still on its way when the answer is complete gets this long: the answer itself must not wait for it. Milliseconds. */
+const CLOSE_MILLISECONDS = 500;
 
 /** One piece of live text. Not stored: a reader that misses one reads the entry when it is there. */
 export interface LiveText {
@@ -16,8 +22,13 @@ export interface LiveText {
   readonly callNumber: number;
   /** A higher attempt supersedes what a lower one has sent. */
   readonly attempt: number;
-  readonly kind: 'text' | 'thinking';
-  /** Characters of this kind that came before: a jump is a gap. */
+  /** `tool_call`: the arguments of a call, JSON that is not yet complete. */
+  readonly kind: 'text' | 'thinking' | 'tool_call';
+  /** Tool calls: position among those of the answer, from 0. */
+  readonly callIndex?: number;
+  /** Tool calls: the tool. */
+  readonly toolName?: string;
+  /** Characters of this kind, or of this tool call, that came before: a jump is a gap. */
   readonly offset: number;
   readonly text: string;
 }
@@ -28,56 +39,88 @@ export interface LiveTextWriter {
   close(): Promise<void>;
 }
 
+/** The part of a connection that sends notifications. */
+export interface Notifier {
+  notify(channel: string, payload: string): PromiseLike<unknown>;
+}
+
+/** One kind of text, or one tool call, of the answer that is being written. */
+interface Stream {
+  readonly about: Pick<LiveText, 'kind' | 'callIndex' | 'toolName'>;
+  pending: string;
+  /** Characters that were handed over, whether they were sent or left out. */
+  offset: number;
+}
+
 /**
- * Sends deltas through NOTIFY in batches.
+ * Sends deltas through NOTIFY in batches. Neither a slow database nor a reader that stopped reading
+ * holds up the model call: `write` never waits, what waits is bounded, `close` gives up after a moment.
  *
- * @param sql a connection of its own, never one whose transactions write rows: a notification
+ * @param notifier a connection of its own, never one whose transactions write rows: a notification
  * inside a transaction waits for its commit and takes a lock that all notifying transactions share.
  */
 export function openLiveText(
-  sql: Sql,
+  notifier: Notifier,
   call: { conversationId: string; turnId: string; callNumber: number; attempt: number },
 ): LiveTextWriter {
-  const channel = liveTextChannel(call.conversationId);
-  const pending = { text: '', thinking: '' };
-  const sent = { text: 0, thinking: 0 };
+  const { conversationId, ...address } = call;
+  const channel = liveTextChannel(conversationId);
+  const streams = new Map<string, Stream>();
   let timer: NodeJS.Timeout | null = null;
+  let waiting = 0;
   let sending = Promise.resolve();
+
+  const send = ({ about, offset }: Stream, text: string): void => {
+    if (waiting >= MOST_WAITING_PIECES) return;
+    waiting += 1;
+    const live: LiveText = { ...address, ...about, offset, text };
+    // A lost notification is a gap that readers notice; it must never fail the model call.
+    sending = sending
+      .then(() => notifier.notify(channel, JSON.stringify(live)))
+      .then(nothing, nothing)
+      .finally(() => {
+        waiting -= 1;
+      });
+  };
 
   const flush = (): void => {
     timer = null;
-    for (const kind of ['thinking', 'text'] as const) {
-      const gathered = pending[kind];
-      pending[kind] = '';
+    for (const stream of streams.values()) {
+      const gathered = stream.pending;
+      stream.pending = '';
       for (let start = 0; start < gathered.length; start += NOTIFICATION_CHARACTERS) {
         const text = gathered.slice(start, start + NOTIFICATION_CHARACTERS);
-        const live: LiveText = {
-          turnId: call.turnId,
-          callNumber: call.callNumber,
-          attempt: call.attempt,
-          kind,
-          offset: sent[kind],
-          text,
-        };
-        sent[kind] += text.length;
-        // A lost notification is a gap that readers notice; it must never fail the model call.
-        sending = sending.then(() => sql.notify(channel, JSON.stringify(live))).then(nothing, nothing);
+        send(stream, text);
+        stream.offset += text.length;
       }
     }
   };
 
   return {
     write(delta) {
-      if (delta.kind === 'tool_call') return;
-      pending[delta.kind] += delta.text;
+      const text = delta.kind === 'tool_call' ? delta.argumentsText : delta.text;
+      streamOf(streams, delta).pending += text;
       timer ??= setTimeout(flush, BATCH_MILLISECONDS);
     },
     async close() {
       if (timer !== null) clearTimeout(timer);
       flush();
-      await sending;
+      await Promise.race([sending, sleep(CLOSE_MILLISECONDS, undefined, { ref: false })]);
     },
   };
+}
+
+function streamOf(streams: Map<string, Stream>, delta: StreamDelta): Stream {
+  const key = delta.kind === 'tool_call' ? `${delta.kind} ${delta.index}` : delta.kind;
+  const known = streams.get(key);
+  if (known !== undefined) return known;
+  const about =
+    delta.kind === 'tool_call'
+      ? { kind: delta.kind, callIndex: delta.index, toolName: (delta.name ?? '').slice(0, LONGEST_NAME) }
+      : { kind: delta.kind };
+  const stream: Stream = { about, pending: '', offset: 0 };
+  streams.set(key, stream);
+  return stream;
 }
 
 const nothing = (): void => undefined;

@@ -20,6 +20,7 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
+import { summaryRequestOptions } from '../turn/request-options.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
@@ -126,12 +127,16 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   const started = Date.now();
   let answer: ModelAnswer;
   try {
-    answer = await dependencies
-      .modelClient(provider)
-      .answer(
-        { model, view: request.view, maximumOutput: part.maximumOutput, cacheKey: input.turn.conversationId },
-        { signal: execution.signal, onDelta: () => undefined },
-      );
+    answer = await dependencies.modelClient(provider).answer(
+      {
+        model,
+        view: request.view,
+        maximumOutput: part.maximumOutput,
+        cacheKey: input.turn.conversationId,
+        options: summaryRequestOptions(snapshot.request),
+      },
+      { signal: execution.signal, onDelta: () => undefined },
+    );
   } catch (error) {
     return afterModelError(dependencies, task, error, Date.now() - started);
   }

@@ -4,7 +4,7 @@ import { CAPABILITIES } from '../models/conformance/capability.ts';
 import type { Capability, ConformanceReport } from '../models/conformance/capability.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { ProtocolName } from '../models/provider.ts';
-import type { ProviderSettings } from '../models/sdk-options.ts';
+import type { ProviderDefinition } from '../models/provider.ts';
 import { count } from './count-option.ts';
 import { withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
@@ -102,7 +102,7 @@ function closingLine({ fits, reachable, milliseconds }: ConformanceReport): stri
 }
 
 /** The server that is meant, by its address or by the name of a configured provider. */
-async function target(flags: ConformanceFlags): Promise<{ provider: ProviderSettings; model: string }> {
+async function target(flags: ConformanceFlags): Promise<{ provider: ProviderDefinition; model: string }> {
   const { baseUrl, model, protocol, keyEnv } = flags;
   const key = keyEnv === undefined ? undefined : keyFrom(keyEnv);
   if (baseUrl !== undefined) {

@@ -143,12 +143,19 @@ export interface TimelineEvent {
   readonly createdAt: string;
 }
 
-/** Text while the model writes it; a higher attempt supersedes a lower one, an offset beyond what was read is a gap. */
+/**
+ * Text, thinking or the arguments of a tool call while the model writes them; a higher attempt supersedes a
+ * lower one, an offset beyond what was read is a gap. Offsets count per kind, and per tool call.
+ */
 export interface LiveTextUpdate {
   readonly turnId: string;
   readonly callNumber: number;
   readonly attempt: number;
-  readonly kind: 'text' | 'thinking';
+  readonly kind: 'text' | 'thinking' | 'tool_call';
+  /** Of a tool call: its position among those of the answer, from 0. */
+  readonly callIndex?: number;
+  /** Of a tool call: the tool. */
+  readonly toolName?: string;
   readonly offset: number;
   readonly text: string;
 }

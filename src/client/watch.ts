@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { definedOf } from '../context/defined-of.ts';
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL, listEvents } from '../store/events.ts';
 import type { EventRow } from '../store/events.ts';
@@ -79,7 +80,9 @@ const liveText = z.object({
   turnId: z.string(),
   callNumber: z.number(),
   attempt: z.number(),
-  kind: z.enum(['text', 'thinking']),
+  kind: z.enum(['text', 'thinking', 'tool_call']),
+  callIndex: z.number().optional(),
+  toolName: z.string().optional(),
   offset: z.number(),
   text: z.string(),
 });
@@ -93,7 +96,13 @@ function conversationChannel(
   return [
     [
       liveTextChannel(conversationId),
-      (payload) => queue.push({ type: 'live_text', text: liveText.parse(JSON.parse(payload)) }),
+      (payload) => {
+        const text = liveText.safeParse(JSON.parse(payload));
+        // A newer worker may send kinds that are not known here.
+        if (!text.success) return;
+        const { callIndex, toolName, ...piece } = text.data;
+        queue.push({ type: 'live_text', text: { ...piece, ...definedOf({ callIndex, toolName }) } });
+      },
     ],
   ];
 }

@@ -4,13 +4,14 @@ import { modelFacts } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 import { nearestName } from '../tools/nearest-name.ts';
+import { requestProblems } from './check-request-options.ts';
 import { modelOverrides } from './configuration.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { AgentOptions, ConfigurationOptions } from './options.ts';
 import { reducersWithoutEffect } from './override-policy.ts';
 import { presetHint, type Presets } from './presets.ts';
-import { BUILT_IN_PROVIDER_NAMES } from './providers.ts';
+import { BUILT_IN_PROVIDER_NAMES, protocolOf } from './providers.ts';
 import { resolveAgent } from './resolve-agent.ts';
 
 export interface Known {
@@ -30,6 +31,7 @@ export function checkConfiguration(options: ConfigurationOptions, known: Known):
     ...agents.flatMap(([name, agent]) => presetProblems(name, agent, known.presets)),
     ...agents.flatMap(([name, agent]) => toolProblems(name, agent, known.toolNames)),
     ...agents.flatMap(([name, agent]) => numberProblems(name, agent, options, known)),
+    ...agents.flatMap(([name, agent]) => wishProblems(name, agent, options, known)),
   ];
 }
 
@@ -116,6 +118,14 @@ function toolProblems(name: string, agent: AgentOptions, toolNames: readonly str
     ...problems,
     { code: 'missing_option', path: ['agents', name, 'tools', agent.tools.indexOf(RUN_COMMAND)], message },
   ];
+}
+
+function wishProblems(name: string, agent: AgentOptions, options: ConfigurationOptions, known: Known): FoundProblem[] {
+  const model = agent.model ?? known.defaultModel;
+  if (agent.request === undefined || !model.includes('/')) return [];
+  const { provider } = parseModelName(model);
+  const protocol = protocolOf(provider, options.providers ?? {});
+  return protocol === undefined ? [] : requestProblems(agent.request, { agent: name, provider, protocol });
 }
 
 function numberProblems(

@@ -7,6 +7,7 @@ import type { AgentDefinition } from './definitions.ts';
 import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
 import { invalidConfiguration } from './errors.ts';
 import { agentOptions } from './options.ts';
+import type { RequestSettings } from './call-options.ts';
 import type { PolicyOptions } from './policy-options.ts';
 import { PRESETS } from './presets.ts';
 import { resolveAgent } from './resolve-agent.ts';
@@ -40,6 +41,8 @@ export interface AgentInput {
   readonly preset?: string | CompactionPolicy;
   /** Changes of the preset. Default: none. */
   readonly policy?: PolicyOptions;
+  /** What is asked of the vendor with each model call, and the longest answer. Default: the vendor's and the model's own. */
+  readonly request?: RequestSettings;
   readonly limits?: {
     /** Model calls of one turn. Default: 500. */
     readonly steps?: number;

@@ -2,6 +2,7 @@ import type { CompactionPolicy } from '../context/policy.ts';
 import type { ApprovalSettings } from '../turn/approval-rules.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
 import type { Skill } from '../context/view.ts';
+import type { RequestOptions } from '../turn/request-options.ts';
 
 /** Hard limits of one turn; a turn over one ends as `budget_exhausted`. */
 export interface TurnLimits extends LoopLimits {
@@ -29,6 +30,10 @@ export interface AgentDefinition {
   readonly approvals?: ApprovalSettings;
   readonly policy: CompactionPolicy;
   readonly limits: TurnLimits;
+  /** What is asked of the vendor with each model call. Default: nothing. */
+  readonly request?: RequestOptions;
+  /** Tokens of an answer at most, where the agent wants less than the model can. */
+  readonly maximumOutput?: number;
   /** Absolute path. */
   readonly workspace: string;
 }

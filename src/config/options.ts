@@ -1,6 +1,7 @@
 /** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
 import { z } from 'zod';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
+import { requestOptions, timeoutOptions } from './call-options.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
 
@@ -69,6 +70,7 @@ const providerOptions = z.strictObject({
       description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
       defaultText: 'the server wants no key',
     }),
+  ...timeoutOptions,
 });
 
 export const agentOptions = z.strictObject({
@@ -135,6 +137,7 @@ export const agentOptions = z.strictObject({
   policy: policyOptions
     .optional()
     .meta({ description: "Changes of the preset's numbers. What is not given stays as the preset has it." }),
+  request: requestOptions.optional().meta({ description: 'What is asked of the vendor with each model call.' }),
   limits: z
     .strictObject({
       steps: positive.optional().meta({

@@ -1,3 +1,4 @@
+import { definedOf } from '../context/defined-of.ts';
 import type { ProtocolName, ProviderDefinition } from '../models/provider.ts';
 import { given, type Environment } from './environment.ts';
 import type { ProviderOptions } from './options.ts';
@@ -53,6 +54,11 @@ const BUILT_IN: Readonly<Record<string, BuiltInProvider>> = {
   'simulator-responses': { ...SIMULATOR, protocol: 'responses', path: '/v1' },
 };
 
+/** The protocol of a provider, if it is built in or configured. */
+export function protocolOf(name: string, options: Readonly<Record<string, ProviderOptions>>): ProtocolName | undefined {
+  return options[name]?.protocol ?? BUILT_IN[name]?.protocol;
+}
+
 export const BUILT_IN_PROVIDER_NAMES: readonly string[] = Object.keys(BUILT_IN);
 
 /** Providers of the file put over the built-in ones; addresses and keys from the environment win. */
@@ -89,7 +95,20 @@ function resolveProvider(
   const wantsKey = options.apiKeyVariable !== undefined || (ownAddress === undefined && builtIn?.keyVariable !== null);
   if (apiKey === null && keyVariable !== null && wantsKey)
     return { name, reason: 'key_missing', variable: keyVariable };
-  return { name, protocol, baseUrl: baseUrl.replace(/\/+$/, ''), apiKey };
+  return {
+    name,
+    protocol,
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    apiKey,
+    ...timeoutsOf(options),
+  };
+}
+
+function timeoutsOf({ idleTimeoutSeconds, totalTimeoutSeconds }: ProviderOptions): Partial<ProviderDefinition> {
+  return definedOf({
+    idleTimeoutMilliseconds: idleTimeoutSeconds === undefined ? undefined : idleTimeoutSeconds * 1_000,
+    totalTimeoutMilliseconds: totalTimeoutSeconds === undefined ? undefined : totalTimeoutSeconds * 1_000,
+  });
 }
 
 function addressFromEnvironment(

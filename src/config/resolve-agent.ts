@@ -3,6 +3,7 @@ import { RUN_COMMAND } from '../tools/names.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import type { ApprovalRule, ApprovalSettings } from '../turn/approval-rules.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
+import { definedOf } from '../context/defined-of.ts';
 import type { AgentDefinition, TurnLimits } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { overridePolicy } from './override-policy.ts';
@@ -38,6 +39,7 @@ export function resolveAgent(
     ...(options.approvals !== undefined && { approvals: approvalsFor(options.approvals) }),
     policy: policyFor(preset, models[options.model]?.policy, options.policy),
     limits: limitsFor(options.limits),
+    ...requestOf(options.request),
     workspace,
   };
 }
@@ -49,6 +51,13 @@ function approvalsFor({ rules, expiresAfter }: NonNullable<AgentOptions['approva
       return rule.when === undefined ? { tool: rule.tool } : { tool: rule.tool, when: rule.when };
     }),
     expiresAfterSeconds: expiresAfter ?? DECISION_EXPIRES_AFTER_SECONDS,
+  };
+}
+
+function requestOf({ maximumOutput, ...request }: AgentOptions['request'] & object = {}): Partial<AgentDefinition> {
+  return {
+    ...(Object.keys(request).length > 0 && { request: definedOf(request) }),
+    ...(maximumOutput !== undefined && { maximumOutput }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentPart } from '../context/content.ts';
 import type { AnswerCollector } from './answer-collector.ts';
-import { numberOf, property } from './json.ts';
+import { isRecord, numberOf, property } from './json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from './model-client.ts';
 
 type Block =
@@ -124,8 +124,9 @@ function toPart(block: Block, provider: string): ContentPart[] {
     case 'redacted':
       return [{ type: 'thinking', text: '', provider, encrypted: block.data }];
     case 'tool_call': {
-      // Compatible servers give the whole input at the start; Anthropic gives `{}` there.
-      const written = block.input === '' ? JSON.stringify(block.given ?? {}) : block.input;
+      // Compatible servers give the whole input at the start; Anthropic gives `{}` there, which says nothing.
+      const given = isRecord(block.given) && Object.keys(block.given).length > 0 ? JSON.stringify(block.given) : '';
+      const written = block.input === '' ? given : block.input;
       return [{ type: 'tool_call', index: block.index, id: block.id, name: block.name, arguments: written }];
     }
   }

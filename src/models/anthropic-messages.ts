@@ -3,12 +3,12 @@ import { anthropicRequest } from './anthropic-request.ts';
 import { createAnthropicSdk } from './anthropic-sdk.ts';
 import { answerWithRepairs } from './call-repairs.ts';
 import type { ModelClient } from './model-client.ts';
-import type { ProviderSettings } from './sdk-options.ts';
+import type { ProviderDefinition } from './provider.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { declaredToolName } from './tool-names.ts';
 
 /** A client of Anthropic's Messages API, or of a server that speaks it. */
-export function createAnthropicClient(provider: ProviderSettings): ModelClient {
+export function createAnthropicClient(provider: ProviderDefinition): ModelClient {
   const sdk = createAnthropicSdk(provider);
   return {
     answer: (request, options) =>

@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { ThinkingPart } from '../context/content.ts';
 import type { ModelRequest } from './model-client.ts';
 import { repairText, sendableArguments } from './repair-text.ts';
+import { anthropicFields } from './request-fields.ts';
 import {
   sendableMessages,
   type SendableMessage,
@@ -42,6 +43,13 @@ export function anthropicRequest(
     input_schema: sendableSchema(tool.inputSchema),
   }));
   const messages = toMessages(sendableMessages(request.view, rules));
+  const cacheMark: Anthropic.CacheControlEphemeral = {
+    type: 'ephemeral',
+    ...(request.options?.cacheLifetime === '1h' ? { ttl: '1h' } : {}),
+  };
+  const mark = (block: Marked | undefined): void => {
+    if (block !== undefined) block.cache_control = cacheMark;
+  };
   mark(tools.at(-1));
   const ofUser = messages.filter((message) => message.role === 'user');
   // Counters of the turn differ in the next request: the mark stands before them.
@@ -53,15 +61,12 @@ export function anthropicRequest(
   return {
     model: request.model,
     stream: true,
+    ...anthropicFields(request),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }] }),
+    ...(system.trim() === '' ? {} : { system: [{ type: 'text', text: system, cache_control: cacheMark }] }),
     messages,
     max_tokens: request.maximumOutput,
   };
-}
-
-function mark(block: Marked | undefined): void {
-  if (block !== undefined) block.cache_control = { type: 'ephemeral' };
 }
 
 type UserBlock =

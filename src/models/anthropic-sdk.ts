@@ -1,8 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { sdkOptions, type ProviderSettings } from './sdk-options.ts';
+import type { ProviderDefinition } from './provider.ts';
+import { sdkOptions } from './sdk-options.ts';
 
 /** The SDK for a provider that speaks Anthropic's protocol. */
-export function createAnthropicSdk(provider: ProviderSettings): Anthropic {
+export function createAnthropicSdk(provider: ProviderDefinition): Anthropic {
   return new Anthropic({
     ...sdkOptions(provider),
     // The SDK adds the version itself; users copy base URLs of both kinds.

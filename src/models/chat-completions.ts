@@ -4,12 +4,12 @@ import { chatDialect } from './chat-dialect.ts';
 import { chatRequest } from './chat-request.ts';
 import type { ModelClient } from './model-client.ts';
 import { createOpenAISdk } from './openai-sdk.ts';
-import type { ProviderSettings } from './sdk-options.ts';
+import type { ProviderDefinition } from './provider.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { declaredToolName } from './tool-names.ts';
 
 /** A client of Chat Completions: OpenAI's, and that of every compatible server. */
-export function createChatClient(provider: ProviderSettings): ModelClient {
+export function createChatClient(provider: ProviderDefinition): ModelClient {
   const sdk = createOpenAISdk(provider);
   const dialect = chatDialect(provider.baseUrl);
   return {

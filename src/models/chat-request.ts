@@ -4,6 +4,7 @@ import type { ChatDialect } from './chat-dialect.ts';
 import { parseJson } from './json.ts';
 import type { ModelRequest } from './model-client.ts';
 import { repairText } from './repair-text.ts';
+import { chatFields } from './request-fields.ts';
 import { sendableMessages, type SendableMessage, type SendablePart, type SendableResult } from './sendable-view.ts';
 import { vendorToolName } from './tool-names.ts';
 import { sendableSchema } from './tool-schema.ts';
@@ -46,6 +47,7 @@ export function chatRequest(
     model: request.model,
     stream: true,
     stream_options: { include_usage: true },
+    ...chatFields(request),
     ...(dialect.cacheKey ? { prompt_cache_key: request.cacheKey } : {}),
     ...(tools.length === 0 ? {} : { tools }),
     messages: [

@@ -1,5 +1,6 @@
 import type { ContentPart } from '../context/content.ts';
 import type { View } from '../context/view.ts';
+import type { RequestOptions } from '../turn/request-options.ts';
 
 /** One call of a model, the same for every protocol. */
 export interface ModelRequest {
@@ -10,6 +11,8 @@ export interface ModelRequest {
   readonly maximumOutput: number;
   /** Steers prompt caching where the vendor has such a key; the same for all calls of a conversation. */
   readonly cacheKey: string;
+  /** What the agent asks of the vendor besides. Default: nothing. */
+  readonly options?: RequestOptions;
 }
 
 /** Tokens as the vendor reported them. `input` counts everything read, cached or not. */

@@ -1,11 +1,10 @@
-import type { ProtocolName } from './provider.ts';
+import type { ProtocolName, ProviderDefinition } from './provider.ts';
 import { createAnthropicClient } from './anthropic-messages.ts';
 import { createChatClient } from './chat-completions.ts';
 import type { ModelClient } from './model-client.ts';
 import { createResponsesClient } from './responses.ts';
-import type { ProviderSettings } from './sdk-options.ts';
 
-const CREATE: Readonly<Record<ProtocolName, (provider: ProviderSettings) => ModelClient>> = {
+const CREATE: Readonly<Record<ProtocolName, (provider: ProviderDefinition) => ModelClient>> = {
   anthropic: createAnthropicClient,
   chat: createChatClient,
   responses: createResponsesClient,
@@ -16,7 +15,7 @@ const CREATE: Readonly<Record<ProtocolName, (provider: ProviderSettings) => Mode
  * and shared by all calls, and with it the SDK's client and its connections.
  * The returned function throws when no provider has the name.
  */
-export function createModelClients(providers: readonly ProviderSettings[]): (providerName: string) => ModelClient {
+export function createModelClients(providers: readonly ProviderDefinition[]): (providerName: string) => ModelClient {
   const definitions = new Map(providers.map((provider) => [provider.name, provider]));
   const clients = new Map<string, ModelClient>();
   return (providerName) => {

@@ -1,5 +1,6 @@
 import OpenAI from 'openai';
-import { sdkOptions, type ProviderSettings } from './sdk-options.ts';
+import type { ProviderDefinition } from './provider.ts';
+import { sdkOptions } from './sdk-options.ts';
 
 /** The SDK keeps only `body.error`; flat bodies (Mistral, vLLM, Gemini's lists, FastAPI's `detail`) would be lost. */
 class BodyPreservingOpenAI extends OpenAI {
@@ -11,7 +12,7 @@ class BodyPreservingOpenAI extends OpenAI {
 }
 
 /** The SDK for a provider that speaks one of OpenAI's protocols. */
-export function createOpenAISdk(provider: ProviderSettings): OpenAI {
+export function createOpenAISdk(provider: ProviderDefinition): OpenAI {
   return new BodyPreservingOpenAI({
     ...sdkOptions(provider),
     baseURL: provider.baseUrl.replace(/\/+$/, ''),

@@ -3,6 +3,7 @@ import type { ThinkingPart } from '../context/content.ts';
 import { isRecord, parseJson } from './json.ts';
 import type { ModelRequest } from './model-client.ts';
 import { repairText } from './repair-text.ts';
+import { responsesFields } from './request-fields.ts';
 import { sendableMessages, type SendableMessage, type SendablePart } from './sendable-view.ts';
 import { RESPONSES_CALL_IDS, vendorToolName } from './tool-names.ts';
 import { sendableSchema } from './tool-schema.ts';
@@ -48,6 +49,7 @@ export function responsesRequest(
     store: false,
     truncation: 'disabled',
     prompt_cache_key: request.cacheKey,
+    ...responsesFields(request),
     ...(WITHOUT_REASONING.test(request.model) ? {} : { include: ['reasoning.encrypted_content'] }),
     ...(tools.length === 0 ? {} : { tools }),
     ...(system.trim() === '' ? {} : { instructions: system }),

@@ -3,12 +3,12 @@ import type { ModelClient } from './model-client.ts';
 import { createOpenAISdk } from './openai-sdk.ts';
 import { ResponsesCollector } from './responses-answer.ts';
 import { responsesRequest } from './responses-request.ts';
-import type { ProviderSettings } from './sdk-options.ts';
+import type { ProviderDefinition } from './provider.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { declaredToolName } from './tool-names.ts';
 
 /** A client of OpenAI's Responses API, or of a server that speaks it. */
-export function createResponsesClient(provider: ProviderSettings): ModelClient {
+export function createResponsesClient(provider: ProviderDefinition): ModelClient {
   const sdk = createOpenAISdk(provider);
   return {
     answer: (request, options) =>

@@ -1,14 +1,6 @@
 import type { ProviderDefinition } from './provider.ts';
 import { createTransport, type Transport } from './transport.ts';
 
-/** A provider with the limits of its calls, which slow local servers may need longer. */
-export interface ProviderSettings extends ProviderDefinition {
-  /** Longest silence of the server within one call, in milliseconds. Default: 60,000; 300,000 for `responses`. */
-  readonly idleTimeoutMilliseconds?: number;
-  /** Longest duration of one call, in milliseconds. Default: 1,800,000. */
-  readonly totalTimeoutMilliseconds?: number;
-}
-
 /** A server that is silent for this long is taken for dead. */
 const IDLE_MILLISECONDS = 60_000;
 /** OpenAI sends nothing while a model reasons, for minutes; its own agent waits as long. */
@@ -20,7 +12,7 @@ const TOTAL_MILLISECONDS = 1_800_000;
  * What both SDKs are given: no retries (they belong to Temporal), no log (it would print the
  * conversation), our own time limits, and nothing from environment variables but the given key.
  */
-export function sdkOptions(provider: ProviderSettings): {
+export function sdkOptions(provider: ProviderDefinition): {
   apiKey: string;
   maxRetries: 0;
   logLevel: 'off';

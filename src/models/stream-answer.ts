@@ -1,5 +1,6 @@
 import type { AnswerCollector } from './answer-collector.ts';
 import { AbortError, BrokenAnswerError, NotAStreamError, toModelCallError } from './call-failure.ts';
+import { dropUnwrittenCall } from './drop-unwritten-call.ts';
 import type { ModelAnswer, StreamOptions } from './model-client.ts';
 
 /** What the SDKs hand out for a streaming call. */
@@ -30,7 +31,7 @@ export async function streamAnswer<StreamEvent>(call: {
     if (options.signal.aborted) throw new AbortError('The model call was aborted.');
     const answer = collector.finish();
     if (answer === undefined) throw new BrokenAnswerError('the stream ended in the middle of the answer');
-    return answer;
+    return dropUnwrittenCall(answer);
   } catch (error) {
     if (options.signal.aborted) throw new AbortError('The model call was aborted.');
     throw toModelCallError(error, provider);

@@ -3,6 +3,7 @@ import type { ModelLimits } from '../context/plan.ts';
 import type { AgentView } from '../context/view.ts';
 import type { ApprovalSettings } from './approval-rules.ts';
 import type { LoopLimits } from './loop-guard.ts';
+import type { RequestOptions } from './request-options.ts';
 import type { TurnOutcome } from './turn-reference.ts';
 
 /** Why a turn ended before its first step. */
@@ -39,6 +40,8 @@ export interface AgentSnapshot extends AgentView {
   readonly model: string;
   readonly modelLimits: ModelLimits;
   readonly prices: ModelPrices;
+  /** What is asked of the vendor with each call. Default: nothing. */
+  readonly request?: RequestOptions;
   /** The model that summarizes: the policy's, or the agent's own. */
   readonly summarizer: { readonly model: string; readonly limits: ModelLimits; readonly prices: ModelPrices };
   readonly policy: CompactionPolicy;

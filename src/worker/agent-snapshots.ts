@@ -64,8 +64,12 @@ function snapshotOf(configuration: Configuration, tools: ToolRegistry, agent: Ag
     ...definedOf({ skills: agent.skills, variables: agent.variables, runtimeAdvice: policy.runtimeNote?.text }),
     ...(policy.namedBlocks === true && { namedBlocks: true, device: describeDevice() }),
     model: agent.model,
-    modelLimits: facts.limits,
+    modelLimits: {
+      ...facts.limits,
+      maximumOutput: Math.min(facts.limits.maximumOutput, agent.maximumOutput ?? Infinity),
+    },
     prices: facts.prices,
+    ...definedOf({ request: agent.request }),
     summarizer: { model: summarizer, limits: summarizerFacts.limits, prices: summarizerFacts.prices },
     policy,
     limits: agent.limits,

@@ -11,7 +11,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'an unknown option, with the near one',
     'agents:\n  reader:\n    modle: simulator/sim-8k\n',
     [
-      '3:5 agents.reader.modle is not an option; did you mean model? (there are: model, instructions, rules, skills, variables, tools, allowCommands, approvals, preset, policy, limits, workspace)',
+      '3:5 agents.reader.modle is not an option; did you mean model? (there are: model, instructions, rules, skills, variables, tools, allowCommands, approvals, preset, policy, request, limits, workspace)',
     ],
   ],
   [
@@ -40,6 +40,16 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'a negative number',
     'agents: { a: { limits: { steps: -1 } } }',
     ['1:26 agents.a.limits.steps is -1: it must be more than 0'],
+  ],
+  [
+    'wishes that the protocol of the model does not have',
+    'agents:\n  a:\n    model: openai/gpt-6\n    request: { thinkingBudget: 4096, temperature: 1, stopSequences: [x], serviceTier: standard_only }\n',
+    [
+      '4:16 agents.a.request.thinkingBudget is not known to openai (responses): use reasoningEffort',
+      '4:38 agents.a.request.temperature cannot be set together with thinkingBudget: Anthropic refuses both in one call',
+      '4:54 agents.a.request.stopSequences are not known to openai (responses): its API has none',
+      '4:74 agents.a.request.serviceTier is standard_only: openai (responses) knows auto, default, flex, scale, priority',
+    ],
   ],
   [
     'a fraction over 1',

@@ -233,3 +233,23 @@ test('a server without keys gets none', async () => {
   expect(server.requests[0]?.headers['x-api-key']).toBeUndefined();
   expect(server.requests[0]?.headers.authorization).toBeUndefined();
 });
+
+test.each([
+  ['max_tokens', ''],
+  ['max_tokens', '{"path":"a'],
+  ['tool_use', ''],
+])('a call whose arguments end at %s with "%s" is never taken for one without arguments', async (reason, written) => {
+  const client = await clientOf((_, response) =>
+    stream(response, [
+      START,
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't1', name: 'a', input: {} } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"x":1}' } },
+      { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 't2', name: 'b', input: {} } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'input_json_delta', partial_json: written } },
+      ...finish(reason),
+    ]),
+  );
+  const { content } = await client.answer(REQUEST, listening());
+  const kept = content.map((part) => (part.type === 'tool_call' ? part.arguments : part.type));
+  expect(kept).toEqual(reason === 'max_tokens' && written === '' ? ['{"x":1}'] : ['{"x":1}', written]);
+});

@@ -7,6 +7,14 @@ export interface LiveText {
   readonly attempt: number;
   readonly text: LiveStream;
   readonly thinking: LiveStream;
+  /** Arguments of tool calls, in the order of the answer as far as it is known. */
+  readonly calls: ReadonlyMap<number, LiveToolCall>;
+}
+
+/** A tool call whose arguments are being written. */
+interface LiveToolCall {
+  readonly name: string;
+  readonly arguments: LiveStream;
 }
 
 /** Text in pieces, of which some may be missing. */
@@ -32,9 +40,19 @@ export function addLiveText(live: LiveText | null, update: LiveTextUpdate): Live
   if (live !== null && order < 0) return live;
   const base =
     live === null || order > 0
-      ? { turnId: update.turnId, callNumber: update.callNumber, attempt: update.attempt, text: EMPTY, thinking: EMPTY }
+      ? {
+          turnId: update.turnId,
+          callNumber: update.callNumber,
+          attempt: update.attempt,
+          text: EMPTY,
+          thinking: EMPTY,
+          calls: new Map<number, LiveToolCall>(),
+        }
       : live;
-  return { ...base, [update.kind]: addPiece(base[update.kind], update) };
+  if (update.kind !== 'tool_call') return { ...base, [update.kind]: addPiece(base[update.kind], update) };
+  const { callIndex = 0, toolName = '' } = update;
+  const written = addPiece(base.calls.get(callIndex)?.arguments ?? EMPTY, update);
+  return { ...base, calls: new Map(base.calls).set(callIndex, { name: toolName, arguments: written }) };
 }
 
 function compare(update: LiveTextUpdate, live: LiveText): number {

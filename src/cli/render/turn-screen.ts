@@ -21,6 +21,8 @@ const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 const FRAME_MILLISECONDS = 100;
 /** Tools shown by name; of more, the rest is a number. */
 const SHOWN_TOOLS = 8;
+/** Tool calls shown while their arguments are written; of more, the newest. */
+const SHOWN_WRITTEN_CALLS = 4;
 /** Milliseconds without an event after which the screen asks whether anybody works. */
 export const QUIET_WAITING_MILLISECONDS = 4_000;
 export const QUIET_WORKING_MILLISECONDS = 30_000;
@@ -62,9 +64,24 @@ function liveRows({ live }: TurnScreenState, columns: number, most: number, styl
   if (live === null || most < 2) return [];
   const writing = safeText(live.text.shown).trim();
   const shown = writing === '' ? safeText(live.thinking.shown).trim() : writing;
-  if (shown === '') return [];
-  const rows = wrapWords(shown, columns).slice(-(most - 1));
-  return ['', ...(writing === '' ? rows.map((row) => style.dim(row)) : rows)];
+  const calls = [...live.calls.values()].slice(-Math.min(SHOWN_WRITTEN_CALLS, most - 1)).map((call) => {
+    const name = safeLine(call.name);
+    const written = headAndTail(safeLine(call.arguments.shown), columns - displayWidth(name) - 5);
+    return style.dim(truncate(`  ✎ ${name} ${written}`, columns));
+  });
+  if (shown === '') return calls.length === 0 ? [] : ['', ...calls];
+  const room = most - 1 - calls.length;
+  const rows = room < 1 ? [] : wrapWords(shown, columns).slice(-room);
+  return ['', ...(writing === '' ? rows.map((row) => style.dim(row)) : rows), ...calls];
+}
+
+/** Of arguments longer than the room: what the call is about, and what is written just now. */
+function headAndTail(text: string, room: number): string {
+  if (displayWidth(text) <= room || room < 24) return text;
+  const characters = [...text];
+  // Wide characters take two columns each.
+  const half = Math.floor((room - 3) / (displayWidth(text) > characters.length ? 4 : 2));
+  return `${characters.slice(0, half).join('')} … ${characters.slice(-half).join('')}`;
 }
 
 /** Step, window, cost, and what goes on, in as much as fits: what goes on is always there. */
@@ -122,7 +139,8 @@ function activityWords(state: TurnScreenState, now: number): string {
       return activity.status === 429 ? 'waiting for the rate limit' : 'waiting to call the model again';
     case 'calling': {
       const again = activity.call.attempt > 1 ? ` (attempt ${activity.call.attempt})` : '';
-      const doing = live === null ? 'calling the model' : live.text.shown === '' ? 'thinking' : 'writing';
+      const doing =
+        live === null ? 'calling the model' : live.text.shown === '' && live.calls.size === 0 ? 'thinking' : 'writing';
       const quiet = now - state.heardAt;
       return `${doing}${again}${quiet > 5_000 ? ` ${Math.floor(quiet / 1_000)} s` : ''}`;
     }

@@ -1,7 +1,7 @@
 import { AbortError } from '../call-failure.ts';
 import { ModelCallError } from '../model-client.ts';
 import { createModelClients } from '../model-clients.ts';
-import type { ProviderSettings } from '../sdk-options.ts';
+import type { ProviderDefinition } from '../provider.ts';
 import { checkCacheUsage, checkCutAnswer, checkImages, checkStreaming, checkUsage } from './answer-checks.ts';
 import { CAPABILITIES } from './capability.ts';
 import type { Capability, ConformanceFinding, ConformanceReport, Verdict } from './capability.ts';
@@ -11,7 +11,7 @@ import { checkCountEndpoint, servedWindow } from './server-facts.ts';
 import { checkParallelCalls, checkThinking, checkToolCalls } from './tool-checks.ts';
 
 export interface ConformanceOptions {
-  readonly provider: ProviderSettings;
+  readonly provider: ProviderDefinition;
   /** The server's own name of the model. */
   readonly model: string;
   /** Tokens, as the user knows them. Default: what the server's list of models says. */

@@ -4,7 +4,7 @@ import { numberOf, property } from '../json.ts';
 import { createOpenAISdk } from '../openai-sdk.ts';
 import { responsesRequest } from '../responses-request.ts';
 import { createAnthropicSdk } from '../anthropic-sdk.ts';
-import type { ProviderSettings } from '../sdk-options.ts';
+import type { ProviderDefinition } from '../provider.ts';
 import { FIRST_REQUEST } from './answer-checks.ts';
 import type { Verdict } from './capability.ts';
 import type { ServedWindow } from './overflow-check.ts';
@@ -22,7 +22,7 @@ const WINDOW_FIELDS = [
 ] as const;
 
 /** The window that the server's list of models names; `null` when it names none or has no such list. */
-export async function servedWindow(provider: ProviderSettings, model: string): Promise<ServedWindow | null> {
+export async function servedWindow(provider: ProviderDefinition, model: string): Promise<ServedWindow | null> {
   try {
     const listed: unknown =
       provider.protocol === 'anthropic'
@@ -38,7 +38,7 @@ export async function servedWindow(provider: ProviderSettings, model: string): P
   return null;
 }
 
-async function listedModel(provider: ProviderSettings, model: string): Promise<unknown> {
+async function listedModel(provider: ProviderDefinition, model: string): Promise<unknown> {
   const { models } = createOpenAISdk(provider);
   // Some servers list a model only, others know one that they do not list.
   const one = await models.retrieve(model).catch(() => undefined);
@@ -48,7 +48,7 @@ async function listedModel(provider: ProviderSettings, model: string): Promise<u
 }
 
 /** Counts the first request again, without an answer, and compares with what its answer reported. */
-export async function checkCountEndpoint(provider: ProviderSettings, probe: Probe): Promise<Verdict> {
+export async function checkCountEndpoint(provider: ProviderDefinition, probe: Probe): Promise<Verdict> {
   if (provider.protocol === 'chat')
     return { status: 'missing', detail: 'Chat Completions has none; Holdfast estimates, and learns from usage' };
   try {
@@ -62,7 +62,7 @@ export async function checkCountEndpoint(provider: ProviderSettings, probe: Prob
   }
 }
 
-async function countFirstRequest(provider: ProviderSettings, model: string): Promise<unknown> {
+async function countFirstRequest(provider: ProviderDefinition, model: string): Promise<unknown> {
   const request = { model, view: probeView(FIRST_REQUEST), maximumOutput: 1, cacheKey: 'holdfast-conformance' };
   const options = { provider: provider.name, thinking: true };
   if (provider.protocol === 'anthropic') {

@@ -54,6 +54,17 @@ describe('live text', () => {
     expect([heard?.thinking.shown, heard?.text.shown]).toEqual(['hm', 'Answer']);
   });
 
+  test('the arguments of each tool call grow on their own', () => {
+    const call = (callIndex: number, text: string, offset: number) =>
+      piece(text, offset, { kind: 'tool_call', callIndex, toolName: `tool_${callIndex}` });
+    const heard = hear(call(0, '{"a":', 0), call(1, '{}', 0), call(0, '1}', 5), call(0, '…', 90));
+    expect([...(heard?.calls.values() ?? [])].map((each) => [each.name, each.arguments.shown])).toEqual([
+      ['tool_0', '{"a":1} … …'],
+      ['tool_1', '{}'],
+    ]);
+    expect(heard?.text.shown).toBe('');
+  });
+
   test('what is kept stays bounded', () => {
     let live: LiveText | null = null;
     for (let offset = 0; offset < 100_000; offset += 1_000) live = addLiveText(live, piece('x'.repeat(1_000), offset));

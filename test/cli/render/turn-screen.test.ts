@@ -27,6 +27,15 @@ const busy: TurnScreenState = {
     attempt: 1,
     text: { shown: 'Das ist 日本語 🚀 '.repeat(80), nextOffset: 1_200 },
     thinking: { shown: '', nextOffset: 0 },
+    calls: new Map([
+      [
+        0,
+        {
+          name: 'write_file',
+          arguments: { shown: `{"path":"日本語.md","content":"${'word '.repeat(90)}`, nextOffset: 480 },
+        },
+      ],
+    ]),
   },
   tools: Array.from({ length: 12 }, (_, callIndex) => ({
     reference: { callNumber: 12, callIndex, name: 'read_file', attempt: 1 },
@@ -55,6 +64,17 @@ describe('the screen of a running turn', () => {
     );
   });
 
+  test('a tool call is shown while its arguments are written: what it is about, and what comes just now', () => {
+    const written = `{"path":"report.md","content":"${'A long line of text. '.repeat(20)}and here it stops`;
+    const live = { ...busy.live, text: { shown: '', nextOffset: 0 } } as NonNullable<TurnScreenState['live']>;
+    const calls = new Map([[0, { name: 'write_file', arguments: { shown: written, nextOffset: written.length } }]]);
+    const lines = screenLines({ ...busy, tools: [], live: { ...live, calls } }, { ...options, columns: 80 });
+    expect(lines.find((line) => line.includes('write_file'))).toMatch(
+      /^ {2}✎ write_file \{"path":"report\.md",.* … .*and here it stops$/,
+    );
+    expect(lines.at(-2)).toContain('writing');
+  });
+
   test('the status line says step, window, cost and what it does', () => {
     const lines = screenLines({ ...busy, tools: [], live: null }, { ...options, columns: 100 });
     expect(lines.at(-2)).toMatch(
@@ -78,6 +98,7 @@ describe('the screen of a running turn', () => {
       attempt: 1,
       text: { shown, nextOffset: 0 },
       thinking: { shown: '', nextOffset: 0 },
+      calls: new Map(),
     };
     const lines = screenLines({ ...busy, tools: [], live }, options);
     expect(lines).toContain('newest line');
@@ -98,6 +119,7 @@ describe('the screen of a running turn', () => {
       attempt: 1,
       text: { shown: 'a\u001b[2Jb', nextOffset: 0 },
       thinking: { shown: '', nextOffset: 0 },
+      calls: new Map(),
     };
     expect(screenLines({ ...busy, tools: [], live }, options).join('')).not.toContain('\u001b');
   });

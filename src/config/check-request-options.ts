@@ -1,0 +1,36 @@
+import type { ProtocolName } from '../models/provider.ts';
+import type { FoundProblem } from './describe-option-problem.ts';
+import type { RequestSettings } from './call-options.ts';
+
+/** Wishes that the protocol of the agent's own provider does not have, or that exclude each other. Pure. */
+export function requestProblems(
+  request: RequestSettings,
+  { agent, provider, protocol }: { readonly agent: string; readonly provider: string; readonly protocol: ProtocolName },
+): FoundProblem[] {
+  const problem = (option: keyof RequestSettings, message: string): FoundProblem => ({
+    code: 'contradiction',
+    path: ['agents', agent, 'request', option],
+    message,
+  });
+  const { thinkingBudget, temperature, stopSequences, serviceTier, reasoningEffort } = request;
+  const found: FoundProblem[] = [];
+  if (thinkingBudget !== undefined && protocol !== 'anthropic') {
+    found.push(problem('thinkingBudget', `is not known to ${provider} (${protocol}): use reasoningEffort`));
+  }
+  if (thinkingBudget !== undefined && temperature !== undefined) {
+    found.push(
+      problem('temperature', 'cannot be set together with thinkingBudget: Anthropic refuses both in one call'),
+    );
+  }
+  if (thinkingBudget !== undefined && reasoningEffort === 'none') {
+    found.push(problem('thinkingBudget', 'contradicts reasoningEffort: none, which switches thinking off'));
+  }
+  if (stopSequences !== undefined && protocol === 'responses') {
+    found.push(problem('stopSequences', `are not known to ${provider} (responses): its API has none`));
+  }
+  const known = protocol === 'anthropic' ? ['auto', 'standard_only'] : ['auto', 'default', 'flex', 'scale', 'priority'];
+  if (serviceTier !== undefined && !known.includes(serviceTier)) {
+    found.push(problem('serviceTier', `is ${serviceTier}: ${provider} (${protocol}) knows ${known.join(', ')}`));
+  }
+  return found;
+}

@@ -1,0 +1,34 @@
+/** How hard a model thinks before it answers; which of them a model knows is the vendor's choice. */
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+/** Anthropic knows the first two, OpenAI all but the second. */
+export const SERVICE_TIERS = ['auto', 'standard_only', 'default', 'flex', 'scale', 'priority'] as const;
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
+
+/**
+ * What an agent asks of the vendor with each of its model calls, besides the view. What is absent is
+ * not sent: the vendor's default holds. The same for all calls of a turn, so that prompt caches stay warm.
+ */
+export interface RequestOptions {
+  readonly reasoningEffort?: ReasoningEffort;
+  /** Tokens of thinking at most; only Anthropic's protocol has it. */
+  readonly thinkingBudget?: number;
+  readonly temperature?: number;
+  /** The answer ends before one of these; OpenAI Responses has none. */
+  readonly stopSequences?: readonly string[];
+  readonly serviceTier?: ServiceTier;
+  /** How long Anthropic keeps what it cached. Default: `5m`. */
+  readonly cacheLifetime?: '5m' | '1h';
+}
+
+/**
+ * What a summary asks for: how it is served and cached, but no thinking, temperature or stop
+ * sequences, which were chosen for the agent's own answers.
+ */
+export function summaryRequestOptions({ serviceTier, cacheLifetime }: RequestOptions = {}): RequestOptions {
+  return {
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(cacheLifetime === undefined ? {} : { cacheLifetime }),
+  };
+}

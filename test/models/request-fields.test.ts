@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { anthropicRequest } from '../../src/models/anthropic-request.ts';
+import { chatDialect } from '../../src/models/chat-dialect.ts';
+import { chatRequest } from '../../src/models/chat-request.ts';
+import { responsesRequest } from '../../src/models/responses-request.ts';
+import { summaryRequestOptions, type RequestOptions } from '../../src/turn/request-options.ts';
+import { requestOf, user, viewOf } from '../support/model-builders.ts';
+
+const VIEW = viewOf([user('x')]);
+
+function sent(options: RequestOptions, maximumOutput = 8_192) {
+  const request = requestOf(VIEW, { options, maximumOutput });
+  return {
+    anthropic: anthropicRequest(request, { provider: 'p', thinking: true }),
+    chat: chatRequest(request, { provider: 'p', dialect: chatDialect('http://h'), thinking: true }),
+    responses: responsesRequest(request, { provider: 'p', thinking: true }),
+  };
+}
+
+test('without wishes nothing is sent that the vendor would decide itself', () => {
+  const { anthropic, chat, responses } = sent({});
+  for (const request of [anthropic, chat, responses]) {
+    for (const field of [
+      'thinking',
+      'output_config',
+      'temperature',
+      'stop',
+      'stop_sequences',
+      'service_tier',
+      'reasoning',
+      'reasoning_effort',
+    ])
+      expect(request).not.toHaveProperty(field);
+  }
+  expect(JSON.stringify(anthropic)).not.toContain('ttl');
+});
+
+test('each protocol is asked in its own fields, and only for what it has', () => {
+  const { anthropic, chat, responses } = sent({
+    reasoningEffort: 'high',
+    temperature: 0.2,
+    stopSequences: ['END'],
+    serviceTier: 'auto',
+    cacheLifetime: '1h',
+  });
+  expect(anthropic).toMatchObject({
+    thinking: { type: 'adaptive' },
+    output_config: { effort: 'high' },
+    temperature: 0.2,
+    stop_sequences: ['END'],
+    service_tier: 'auto',
+  });
+  expect(JSON.stringify(anthropic).match(/"cache_control":\{"type":"ephemeral","ttl":"1h"\}/g)).toHaveLength(3);
+  expect(chat).toMatchObject({ reasoning_effort: 'high', temperature: 0.2, stop: ['END'], service_tier: 'auto' });
+  expect(responses).toMatchObject({ reasoning: { effort: 'high' }, temperature: 0.2, service_tier: 'auto' });
+  expect(responses).not.toHaveProperty('stop');
+  expect(sent({ serviceTier: 'flex' }).anthropic).not.toHaveProperty('service_tier');
+  expect(sent({ serviceTier: 'standard_only' }).chat).not.toHaveProperty('service_tier');
+});
+
+test('a thinking budget leaves room for the answer, and is left out where none fits', () => {
+  expect(sent({ thinkingBudget: 2_000 }).anthropic.thinking).toEqual({ type: 'enabled', budget_tokens: 2_000 });
+  expect(sent({ thinkingBudget: 30_000 }).anthropic.thinking).toEqual({ type: 'enabled', budget_tokens: 7_168 });
+  expect(sent({ thinkingBudget: 30_000 }, 2_000).anthropic.thinking).toBeUndefined();
+  expect(sent({ reasoningEffort: 'none' }).anthropic.thinking).toEqual({ type: 'disabled' });
+});
+
+test('a summary is served and cached like the answers, but does not think or stop like them', () => {
+  const options: RequestOptions = {
+    reasoningEffort: 'max',
+    stopSequences: ['#'],
+    serviceTier: 'flex',
+    cacheLifetime: '1h',
+  };
+  expect(summaryRequestOptions(options)).toEqual({ serviceTier: 'flex', cacheLifetime: '1h' });
+});
