@@ -78,10 +78,11 @@ function liveRows({ live }: TurnScreenState, columns: number, most: number, styl
 /** Of arguments longer than the room: what the call is about, and what is written just now. */
 function headAndTail(text: string, room: number): string {
   if (displayWidth(text) <= room || room < 24) return text;
-  const characters = [...text];
-  // Wide characters take two columns each.
-  const half = Math.floor((room - 3) / (displayWidth(text) > characters.length ? 4 : 2));
-  return `${characters.slice(0, half).join('')} … ${characters.slice(-half).join('')}`;
+  // Wide characters take two columns each; half of a pair at the cut is left out.
+  const end = text
+    .slice(-Math.floor((room - 3) / (displayWidth(text) > text.length ? 4 : 2)))
+    .replace(/^[\uDC00-\uDFFF]/, '');
+  return `${truncate(text, room - displayWidth(end) - 1)} ${end}`;
 }
 
 /** Step, window, cost, and what goes on, in as much as fits: what goes on is always there. */
