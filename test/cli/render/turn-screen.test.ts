@@ -70,7 +70,7 @@ describe('the screen of a running turn', () => {
     const calls = new Map([[0, { name: 'write_file', arguments: { shown: written, nextOffset: written.length } }]]);
     const lines = screenLines({ ...busy, tools: [], live: { ...live, calls } }, { ...options, columns: 80 });
     expect(lines.find((line) => line.includes('write_file'))).toMatch(
-      /^ {2}✎ write_file \{"path":"report\.md",.* … .*and here it stops$/,
+      /^ {2}✎ write_file \{"path":"report\.md",.*… .*and here it stops$/,
     );
     expect(lines.at(-2)).toContain('writing');
   });
