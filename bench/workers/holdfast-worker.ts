@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { createActivities } from '../../src/activities/create-activities.ts';
+import { createFenceWatch } from '../../src/activities/fence-watch.ts';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import { withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
@@ -61,8 +62,10 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
   });
   const configuration = withAgents(loaded, [agent]);
   const tools = createToolRegistry([pauseTool]);
+  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-worker', maximumConnections: 20 });
+  const logger = pino({ level: 'silent' });
   return createActivities({
-    database: connectDatabase({ url: databaseUrl, applicationName: 'holdfast-worker', maximumConnections: 20 }),
+    database,
     liveDatabase: connectDatabase({ url: databaseUrl, applicationName: 'holdfast-live', maximumConnections: 1 }),
     tools,
     modelClient: createModelClients(configuration.providers),
@@ -70,8 +73,9 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: [],
     secrets: [],
-    logger: pino({ level: 'silent' }),
+    logger,
     reachCrashPoint: () => undefined,
+    fenceWatch: createFenceWatch(database, logger),
     workerIdentity: `bench-holdfast-${process.pid}`,
     ringDoorbell: (conversationId) => ringDoorbell(client, TASK_QUEUES.holdfast, conversationId),
     isWorkflowOpen: async () => true,

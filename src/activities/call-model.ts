@@ -28,6 +28,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText } from './live-text.ts';
 import { newContent } from './new-content.ts';
+import { storeThroughOutage } from './store-through-outage.ts';
 import { afterFailure, emptyAnswer, silentOverflow } from './model-failure.ts';
 
 /** One try of a model call, from registration on. */
@@ -101,6 +102,12 @@ async function ask(
     callNumber: input.callNumber,
     attempt: modelTry.attempt,
   });
+  const fence = dependencies.fenceWatch.watch({
+    kind: 'model_call',
+    turn: input.turn,
+    callNumber: input.callNumber,
+    attempt: modelTry.attempt,
+  });
   let answer: ModelAnswer;
   try {
     answer = await dependencies.modelClient(provider).answer(
@@ -111,11 +118,14 @@ async function ask(
         cacheKey: input.turn.conversationId,
         ...definedOf({ options: snapshot.request }),
       },
-      { signal: execution.signal, onDelta: (delta) => live.write(delta) },
+      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: (delta) => live.write(delta) },
     );
   } catch (error) {
+    // Whoever replaced this try accounts for it.
+    fence.signal.throwIfAborted();
     return afterFailure(dependencies, modelTry, error);
   } finally {
+    fence.end();
     await live.close();
   }
   dependencies.reachCrashPoint('callModel:answered');
@@ -130,7 +140,7 @@ async function ask(
   });
   if (silent.overflow) return silentOverflow(dependencies, modelTry, answer, silent.evidence);
   if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, answer);
-  return keep(dependencies, modelTry, answer, check);
+  return keep(dependencies, modelTry, answer, { check, execution });
 }
 
 /** Neither text nor a tool call, and no refusal that explains it. */
@@ -143,10 +153,10 @@ async function keep(
   dependencies: ActivityDependencies,
   { input, attempt, snapshot, startedAt }: ModelTry,
   answer: ModelAnswer,
-  check: FitCheck,
+  { check, execution }: { readonly check: FitCheck; readonly execution: Execution },
 ): Promise<CallModelResult> {
   const { database } = dependencies;
-  const stored = await storeAnswer(database, {
+  const answerToStore = {
     turn: input.turn,
     callNumber: input.callNumber,
     attempt,
@@ -158,7 +168,8 @@ async function keep(
     durationMilliseconds: Date.now() - startedAt,
     stopReason: answer.stopReason,
     responseId: answer.responseId ?? null,
-  });
+  };
+  const stored = await storeThroughOutage(dependencies, execution, () => storeAnswer(database, answerToStore));
   dependencies.reachCrashPoint('callModel:stored');
   if (answer.usage !== undefined) {
     const observation = observationOf({

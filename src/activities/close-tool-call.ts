@@ -1,10 +1,12 @@
 import type { NewContent } from '../store/entries.ts';
-import type { OpenToolCall } from '../store/tool-calls.ts';
+import type { OpenToolCall, PartialToolOutput } from '../store/tool-calls.ts';
 import { newText } from './new-content.ts';
+
+const ADVICE = 'it may have taken effect wholly, partly or not at all. Check before you repeat it.';
 
 /** What the model reads as the result of a call that nobody will finish. It decides by it whether to repeat the call. */
 export function closeToolCall(call: OpenToolCall): NewContent {
-  return newText(`${fate(call)} ${advice(call)}`);
+  return newText(`${fate(call)} ${advice(call)}${outputKnown(call.partialOutput)}`);
 }
 
 function fate(call: OpenToolCall): string {
@@ -20,7 +22,28 @@ function fate(call: OpenToolCall): string {
 }
 
 function advice(call: OpenToolCall): string {
-  return call.state === 'requested'
-    ? 'Call it again if it is still needed.'
-    : 'Outcome unknown: it may have taken effect wholly, partly or not at all. Check before you repeat it.';
+  return call.state === 'requested' ? 'Call it again if it is still needed.' : `Outcome unknown: ${ADVICE}`;
+}
+
+/** What is known of a claimed call that is not run again. */
+export interface UnknownOutcome {
+  readonly claimedAt: string;
+  /** Workers that took the call and died. */
+  readonly attempts: number;
+  readonly partialOutput: PartialToolOutput | null;
+}
+
+/** What the model reads when the worker of a call died and the call is not run again. */
+export function unknownOutcome({ claimedAt, attempts, partialOutput }: UnknownOutcome): NewContent {
+  const died =
+    attempts === 1
+      ? 'the process that ran it died before it could report'
+      : `the process that ran it died, ${attempts} times in a row; it is not tried again`;
+  return newText(
+    `Outcome unknown: this call began at ${claimedAt} and ${died}. It${ADVICE.slice(2)}${outputKnown(partialOutput)}`,
+  );
+}
+
+function outputKnown(partial: PartialToolOutput | null): string {
+  return partial === null ? '' : `\n\nUntil ${partial.at} it had written ${partial.bytes} bytes:\n${partial.text}`;
 }

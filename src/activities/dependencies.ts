@@ -5,6 +5,7 @@ import type { ModelClient } from '../models/model-client.ts';
 import type { Database } from '../store/database.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
+import type { FenceWatch } from './fence-watch.ts';
 
 /** What a conversation may set instead of its agent's own. */
 export interface ConversationSettings {
@@ -36,6 +37,8 @@ export interface ActivityDependencies {
   readonly secrets: readonly string[];
   readonly logger: Logger;
   readonly reachCrashPoint: ReachCrashPoint;
+  /** Aborts work of this worker that a newer turn or attempt took over. */
+  readonly fenceWatch: FenceWatch;
   /** Shown in claims and in Temporal. */
   readonly workerIdentity: string;
   /** Rings the doorbell of a conversation's turn; for upkeep. */

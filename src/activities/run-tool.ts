@@ -7,8 +7,16 @@ import { openEntry } from '../store/entries.ts';
 import { readDecision } from '../store/decisions.ts';
 import { newId } from '../store/ids.ts';
 import { searchMemory } from '../store/search.ts';
-import { claimToolCall, reclaimToolCall, storeToolResult } from '../store/tool-calls.ts';
+import { StoreError } from '../store/errors.ts';
+import {
+  claimToolCall,
+  keepPartialOutput,
+  readToolCall,
+  reclaimToolCall,
+  storeToolResult,
+} from '../store/tool-calls.ts';
 import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
+import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
@@ -19,13 +27,27 @@ import { maskText } from '../tools/secret-mask.ts';
 import type { ToolMemory } from '../tools/tool.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
-import { permanentFailure } from './activity-error.ts';
+import { describeError, permanentFailure, retryableFailure } from './activity-error.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
+import { unknownOutcome } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
+import { storeThroughOutage } from './store-through-outage.ts';
 
 type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
+
+/**
+ * Workers that may die during one call before it is given up: a tool that brings its process down would otherwise bring
+ * down one worker after the other. Above what a rolling deploy or a machine that restarts can hit.
+ */
+const MOST_ATTEMPTS = 5;
+
+/**
+ * Tries in which a call waits for a worker that has its tool: half a minute with the retry policy of tools. Then the model
+ * is told that there is no such tool.
+ */
+const HAND_OVERS = 8;
 
 /**
  * Runs one tool call: claims it before it acts, so that a retry knows whether it may act again, and
@@ -37,13 +59,14 @@ export async function runTool(
   execution: Execution,
 ): Promise<RunToolResult> {
   const { database, workerIdentity } = dependencies;
+  const { snapshot } = await readSnapshot(database, input.turn.turnId);
+  await handOverMissingTool(dependencies, input, { snapshot, execution });
   const claim = await claimToolCall(database, { ...input, workerIdentity });
   if (claim.state === 'finished') return stateOf(claim.outcome);
-  const { snapshot } = await readSnapshot(database, input.turn.turnId);
   const decided = await decidedResult(dependencies, snapshot, { input, claim });
   if (decided !== null) return storeDecidedResult(dependencies, { input, claim, decided });
   if (claim.state === 'claimed') return run(dependencies, input, execution, { claim, snapshot });
-  if (mayRunAgain(dependencies, claim.name)) {
+  if (mayRunAgain(dependencies, snapshot, claim)) {
     const { attempt } = await reclaimToolCall(database, { ...input, workerIdentity, previousAttempt: claim.attempt });
     return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
   }
@@ -92,9 +115,26 @@ async function storeDecidedResult(
   };
 }
 
+/** While versions differ, the turn may have begun on a worker with a tool that this one lacks: another one takes the call. */
+async function handOverMissingTool(
+  { database, tools }: ActivityDependencies,
+  { turn, callNumber, callIndex }: RunToolInput,
+  { snapshot, execution }: { readonly snapshot: AgentSnapshot; readonly execution: Execution },
+): Promise<void> {
+  const missing = snapshot.tools.filter((tool) => tools.get(tool.name) === undefined);
+  if (missing.length === 0 || execution.attempt > HAND_OVERS) return;
+  const { name, state } = await readToolCall(database, { turnId: turn.turnId, callNumber, callIndex });
+  if (state === 'finished' || !missing.some((tool) => tool.name === name)) return;
+  throw retryableFailure('ToolMissing', `this worker lacks the tool of call ${callNumber}.${callIndex}`);
+}
+
 /** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */
-function mayRunAgain({ tools }: ActivityDependencies, name: string): boolean {
-  return tools.get(name)?.effect !== 'once';
+function mayRunAgain({ tools }: ActivityDependencies, snapshot: AgentSnapshot, claim: OpenClaim): boolean {
+  if (claim.attempt >= MOST_ATTEMPTS) return false;
+  const isOffered = snapshot.tools.some((tool) => tool.name === claim.name);
+  // Of a tool that the worker before had and this one lacks nobody knows the effect.
+  const effect = tools.get(claim.name)?.effect ?? (isOffered ? 'once' : 'none');
+  return effect !== 'once';
 }
 
 async function run(
@@ -104,38 +144,66 @@ async function run(
   { claim, snapshot }: { readonly claim: OpenClaim; readonly snapshot: AgentSnapshot },
 ): Promise<RunToolResult> {
   dependencies.reachCrashPoint('runTool:claimed');
-  const { turn } = input;
   const entryId = newId();
-  const end = await runToolCall({
-    offered: dependencies.tools.offeredTo({
-      tools: snapshot.tools.map((tool) => tool.name),
-      allowCommands: snapshot.allowCommands,
-    }),
-    name: claim.name,
-    argumentsText: claim.arguments,
-    entryId,
-    secrets: dependencies.secrets,
-    context: {
-      conversationId: turn.conversationId,
-      turnId: turn.turnId,
-      workspace: snapshot.workspace,
-      idempotencyKey: idempotencyKeyOf(input),
-      attempt: claim.attempt,
-      signal: execution.signal,
-      progress: () => undefined,
-      resultLimit: resultLimitFor(snapshot.modelLimits.window),
-      memory: memoryOf(dependencies, turn.conversationId),
-    },
-  });
+  const { attempt } = claim;
+  const { turn, callNumber, callIndex } = input;
+  const fence = dependencies.fenceWatch.watch({ kind: 'tool_call', turn, callNumber, callIndex, attempt });
+  const signal = AbortSignal.any([execution.signal, fence.signal]);
   try {
-    // The turn was stopped or the worker shuts down: whoever decided that closes the call.
-    if (end.ending === 'aborted') throw new CancelledFailure('tool call aborted');
-    dependencies.reachCrashPoint('runTool:finished');
-    const stored = await storeResult(dependencies, input, { end, entryId, attempt: claim.attempt });
-    const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, content: end.content, entryId });
-    return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
+    const end = await runToolCall({
+      ...offerOf(dependencies, snapshot),
+      name: claim.name,
+      argumentsText: claim.arguments,
+      entryId,
+      keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
+      context: { ...contextOf(dependencies, input, snapshot), attempt, signal },
+    });
+    try {
+      // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
+      // is closed already, and what it came to is kept beside the log.
+      if (end.ending === 'aborted' && !(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
+      dependencies.reachCrashPoint('runTool:finished');
+      const stored = await storeThroughOutage(dependencies, execution, () =>
+        storeResult(dependencies, input, { end, entryId, attempt }),
+      );
+      const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, content: end.content, entryId });
+      return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
+    } finally {
+      await end.dispose();
+    }
   } finally {
-    await end.dispose();
+    fence.end();
+  }
+}
+
+function offerOf({ tools, secrets }: ActivityDependencies, snapshot: AgentSnapshot) {
+  const names = snapshot.tools.map((tool) => tool.name);
+  return { secrets, offered: tools.offeredTo({ tools: names, allowCommands: snapshot.allowCommands }) };
+}
+
+function contextOf(dependencies: ActivityDependencies, input: RunToolInput, snapshot: AgentSnapshot) {
+  const { turnId, conversationId } = input.turn;
+  return {
+    conversationId,
+    turnId,
+    workspace: snapshot.workspace,
+    idempotencyKey: idempotencyKeyOf(input),
+    progress: () => undefined,
+    resultLimit: resultLimitFor(snapshot.modelLimits.window),
+    memory: memoryOf(dependencies, conversationId),
+  };
+}
+
+/** A call does not fail because what it wrote so far could not be noted: the fence and the result tell of every reason. */
+async function keepOutput(
+  { database, logger }: ActivityDependencies,
+  partial: Parameters<typeof keepPartialOutput>[1],
+): Promise<void> {
+  try {
+    await keepPartialOutput(database, partial);
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'stale_epoch') return;
+    logger.debug(describeError(error), 'partial output could not be noted');
   }
 }
 
@@ -173,9 +241,7 @@ async function storeUnknownOutcome(
   await killMarkedProcesses(idempotencyKeyOf(input));
   await storeToolResult(database, {
     ...input,
-    ...newText(
-      `Outcome unknown: this call began at ${claim.claimedAt} and the process that ran it died before it could report. It may have taken effect wholly, partly or not at all. Check before you repeat it.`,
-    ),
+    ...unknownOutcome({ ...claim, attempts: claim.attempt }),
     entryId: newId(),
     attempt: claim.attempt,
     workerIdentity,
@@ -203,11 +269,6 @@ function fingerprintOf(call: {
   const result = isRecall(claim.name) ? '' : JSON.stringify(content).replaceAll(entryId, '');
   const parts = JSON.stringify([turnId, claim.name, claim.arguments, result]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 8);
-}
-
-/** The same for every attempt of a call, in whatever run or worker. */
-function idempotencyKeyOf({ turn, callNumber, callIndex }: RunToolInput): string {
-  return `${turn.turnId}:${callNumber}:${callIndex}`;
 }
 
 function stateOf(outcome: ToolCallOutcome): RunToolResult {

@@ -28,6 +28,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { finishedText, partPolicy, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { recordWait } from './model-failure.ts';
+import { storeThroughOutage } from './store-through-outage.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only
@@ -125,6 +126,7 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     shorter: source.compaction.form === 'shorter_summary',
   });
   const started = Date.now();
+  const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
   try {
     answer = await dependencies.modelClient(provider).answer(
@@ -135,10 +137,13 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
         cacheKey: input.turn.conversationId,
         options: summaryRequestOptions(snapshot.request),
       },
-      { signal: execution.signal, onDelta: () => undefined },
+      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
     );
   } catch (error) {
+    fence.signal.throwIfAborted();
     return afterModelError(dependencies, task, error, Date.now() - started);
+  } finally {
+    fence.end();
   }
   dependencies.reachCrashPoint('summarize:answered');
   const call = callOf(task, answer, Date.now() - started);
@@ -151,14 +156,15 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     maximumOutputTokens: part.maximumOutput,
   });
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
-  await storePartText(dependencies.database, {
+  const written = {
     ...input,
     attempt,
     text: await finishedText(dependencies, task, checked.text),
     promptVersion: request.promptVersion,
     call,
     memory: memoryOf(task),
-  });
+  };
+  await storeThroughOutage(dependencies, execution, () => storePartText(dependencies.database, written));
   dependencies.reachCrashPoint('summarize:stored');
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
 }

@@ -4,6 +4,7 @@ import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { safeText } from './render/safe-text.ts';
+import { lateResultLines } from './render/entry-list.ts';
 import { describeContent } from './render/entry-words.ts';
 
 /** `holdfast entry`: one entry with its whole original. */
@@ -12,7 +13,7 @@ export function entryCommand(): Command {
     holdfastCommand('entry', {
       summary: 'print an entry with its whole original',
       description:
-        'Prints an entry: into a pipe or a file its original byte for byte, on a terminal its text without control characters. With --json its parts; bytes that are no UTF-8 come as base64.',
+        'Prints an entry: into a pipe or a file its original byte for byte, on a terminal its text without control characters, and below it what replaced attempts of the tool call reported too late. With --json its parts and late results; bytes that are no UTF-8 come as base64.',
       examples: [
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab > output.txt',
@@ -30,9 +31,11 @@ async function entry(id: string, flags: ConnectionFlags): Promise<void> {
     const text = describeContent(opened);
     if (flags.json === true) {
       output.json({ entry: { ...opened, original: original === null ? null : encodeOriginal(original) } });
-    } else if (process.stdout.isTTY)
+    } else if (process.stdout.isTTY) {
       output.line(safeText(original === null ? text : Buffer.from(original).toString('utf8')).trimEnd());
-    else await writeAll(original ?? Buffer.from(text, 'utf8'));
+      const { lateResults } = opened;
+      output.lines(lateResultLines(lateResults, { columns: output.columns(), style: output.style, full: true }));
+    } else await writeAll(original ?? Buffer.from(text, 'utf8'));
   });
 }
 

@@ -4,10 +4,12 @@ import { getEntry, listEntries } from '../store/entries.ts';
 import type { StoredEntry } from '../store/entries.ts';
 import { searchMemory } from '../store/search.ts';
 import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
+import { listLateToolResults } from '../store/tool-calls.ts';
+import type { LateToolResult } from '../store/tool-calls.ts';
 import { listSummaries } from '../store/compactions.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { FoundPassage } from './memory-types.ts';
-import type { HoldfastClient, ListedEntry, StoredSummary } from './types.ts';
+import type { HoldfastClient, LateResult, ListedEntry, StoredSummary } from './types.ts';
 
 type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
 
@@ -21,7 +23,14 @@ export async function listConversationEntries(
     after: afterSequence,
     ...(limit !== undefined && { limit }),
   });
-  return entries.map(listed);
+  return withLateResults(database, entries);
+}
+
+/** Few turns have any: one query by the turns that the page shows. */
+async function withLateResults(database: Database, entries: readonly StoredEntry[]): Promise<ListedEntry[]> {
+  const results = entries.filter(({ kind }) => kind === 'tool_result');
+  const late = await listLateToolResults(database, [...new Set(results.map(({ turnId }) => turnId))]);
+  return entries.map((entry) => listed(entry, late));
 }
 
 export async function openStoredEntry(
@@ -32,7 +41,12 @@ export async function openStoredEntry(
   if (entry === null) {
     throw new HoldfastClientError('entry_not_found', `there is no entry "${entryId}"`);
   }
-  return { ...listed(entry), conversationId: entry.conversationId, original: await originalOf(database, entry) };
+  const [found] = await withLateResults(database, [entry]);
+  return {
+    ...(found ?? listed(entry, [])),
+    conversationId: entry.conversationId,
+    original: await originalOf(database, entry),
+  };
 }
 
 async function originalOf(database: Database, entry: StoredEntry): Promise<Uint8Array | null> {
@@ -83,7 +97,7 @@ export async function reindexConversations(
   return done;
 }
 
-function listed(entry: StoredEntry): ListedEntry {
+function listed(entry: StoredEntry, late: readonly LateToolResult[]): ListedEntry {
   return {
     entryId: entry.id,
     sequence: entry.sequence,
@@ -97,5 +111,15 @@ function listed(entry: StoredEntry): ListedEntry {
     createdAt: entry.createdAt,
     content: entry.content,
     originalBytes: entry.original?.bytes ?? null,
+    lateResults: late.flatMap((result) => (isOf(entry, result) ? [lateResult(result)] : [])),
   };
+}
+
+function isOf(entry: StoredEntry, { turnId, callNumber, callIndex }: LateToolResult): boolean {
+  if (entry.kind !== 'tool_result' || entry.turnId !== turnId) return false;
+  return entry.callNumber === callNumber && entry.callIndex === callIndex;
+}
+
+function lateResult({ attempt, workerIdentity, outcome, content, receivedAt }: LateToolResult): LateResult {
+  return { attempt, workerIdentity, isError: outcome !== 'succeeded', content, receivedAt };
 }

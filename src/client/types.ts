@@ -111,6 +111,18 @@ export interface ListedEntry {
   readonly content: readonly ContentPart[];
   /** Bytes of the original when `content` shows less. */
   readonly originalBytes: number | null;
+  /** Tool results: what attempts reported that had been replaced, in order of arrival. The model never sees it. */
+  readonly lateResults: readonly LateResult[];
+}
+
+/** The report of an attempt of a tool call that came after the call had got its result. */
+export interface LateResult {
+  /** From 1. */
+  readonly attempt: number;
+  readonly workerIdentity: string;
+  readonly isError: boolean;
+  readonly content: readonly ContentPart[];
+  readonly receivedAt: string;
 }
 
 export interface StoredSummary {

@@ -80,3 +80,16 @@ export function toStoreError(error: unknown): unknown {
   const code = CODES_OF_SQLSTATES[error.code];
   return code === undefined ? error : new StoreError(code, error.message, { cause: error });
 }
+
+/**
+ * Node's and postgres.js's codes for no connection, and the SQLSTATEs that pass by themselves or when an administrator acts:
+ * 08 connection, 40 serialization and deadlock, 53 resources (connections, disk, memory), 57P shutdown and start,
+ * 25006 read-only, 25P03 a transaction that was idle for too long, 55P03 a lock that did not come, 58030 disk.
+ */
+const OUTAGE =
+  /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|CONNECTION_\w+|08\w{3}|40\w{3}|53\w{3}|57P\w{2}|25006|25P03|55P03|58030)$/u;
+
+/** Whether Postgres could not be asked, or could not write for now: the same write may succeed later. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && OUTAGE.test(error.code);
+}

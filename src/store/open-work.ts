@@ -3,10 +3,11 @@ import type { Transaction } from './database.ts';
 import { withdrawDecisions } from './decisions.ts';
 import { insertEntry } from './entry-writer.ts';
 import { isoTimeOrNull } from './stored-text.ts';
-import type { CloseToolCall, OpenToolCall } from './tool-call-rows.ts';
+import { toPartialOutput } from './tool-call-rows.ts';
+import type { CloseToolCall, OpenToolCall, PartialColumns } from './tool-call-rows.ts';
 import type { Writer } from './transaction.ts';
 
-interface OpenCallRow {
+interface OpenCallRow extends PartialColumns {
   readonly turn_id: string;
   readonly call_number: number;
   readonly call_index: number;
@@ -26,15 +27,17 @@ export async function closeToolCalls(
   closeToolCall: CloseToolCall,
 ): Promise<void> {
   const calls = await sql<OpenCallRow[]>`
-    select turn_id, call_number, call_index, name, state, claimed_at from tool_calls
+    select turn_id, call_number, call_index, name, state, claimed_at, partial_output, partial_bytes, partial_at
+    from tool_calls
     where conversation_id = ${turn.conversationId} and state <> 'finished'
     order by turn_id, call_number, call_index`;
   for (const call of calls) {
     const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state } = call;
     const outcome = state === 'claimed' ? 'outcome_unknown' : 'not_run';
     const claimedAt = isoTimeOrNull(call.claimed_at);
+    const partialOutput = toPartialOutput(call);
     const entry = await insertEntry(sql, {
-      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, cause }),
+      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, partialOutput, cause }),
       kind: 'tool_result',
       turn: { ...turn, turnId },
       callNumber,
@@ -44,7 +47,8 @@ export async function closeToolCalls(
     });
     await sql`
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entry.id},
-        finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch}
+        finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch},
+        partial_output = null, partial_bytes = null, partial_at = null
       where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
     await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId: entry.id }, turnId);
   }

@@ -86,12 +86,29 @@ async function noteSuperseded(writer: TurnWriter, answer: AnswerToStore): Promis
   return null;
 }
 
+/**
+ * Earlier tries whose worker never reported: the request was sent, so it is taken for paid, as much as the same request
+ * cost this time. Too much rather than too little, since limits are checked against it.
+ */
+async function countLostTries({ sql }: TurnWriter, answer: AnswerToStore): Promise<void> {
+  const { turn, callNumber, attempt, usage, cost } = answer;
+  if (attempt === 1) return;
+  const { count } = await sql`
+    update model_calls set state = 'failed', failure_kind = 'lost', failure_evidence = 'worker_lost',
+      input_tokens = ${usage?.input ?? null}, cache_read_tokens = ${usage?.cacheRead ?? null},
+      cache_write_tokens = ${usage?.cacheWrite ?? null}, output_tokens = ${usage?.output ?? null}, cost = ${cost},
+      epoch = ${turn.epoch}, ended_at = holdfast_now()
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt < ${attempt} and state = 'registered'`;
+  for (let lost = 0; lost < count; lost += 1) await addUsage(sql, turn, usage, cost);
+}
+
 /** The statements do not wait for one another's results: they travel to Postgres together. */
 async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<StoredAnswer> {
   const { sql, turn } = writer;
   const { callNumber, attempt, usage, stopReason, content, headEntryId } = answer;
   const calls = content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
   const entryId = newId();
+  await countLostTries(writer, answer);
   const [, , , turnCost] = await Promise.all([
     insertEntry(sql, {
       kind: 'assistant',

@@ -2,7 +2,7 @@ import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Queries } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { StoreError } from './errors.ts';
-import { isoTimeOrNull } from './stored-text.ts';
+import { isoTime, isoTimeOrNull } from './stored-text.ts';
 
 export interface ToolCallReference {
   readonly turn: TurnReference;
@@ -19,6 +19,26 @@ export type ToolCallOutcome =
   /** The turn ended before it was claimed. */
   | 'not_run';
 
+/** What a claim had written when it was last noted. */
+export interface PartialToolOutput {
+  /** Beginning and end, keys masked. */
+  readonly text: string;
+  readonly bytes: number;
+  readonly at: string;
+}
+
+export interface PartialColumns {
+  readonly partial_output: string | null;
+  readonly partial_bytes: string | null;
+  readonly partial_at: Date | null;
+}
+
+/** `null` when nothing was written, or too shortly before the end to be noted. */
+export function toPartialOutput(row: PartialColumns): PartialToolOutput | null {
+  if (row.partial_output === null || row.partial_at === null) return null;
+  return { text: row.partial_output, bytes: Number(row.partial_bytes), at: isoTime(row.partial_at) };
+}
+
 /** A call that nobody will finish, and why. */
 export interface OpenToolCall {
   readonly callNumber: number;
@@ -28,6 +48,8 @@ export interface OpenToolCall {
   readonly state: 'requested' | 'claimed';
   /** When it was claimed last. */
   readonly claimedAt: string | null;
+  /** What it had written by then. */
+  readonly partialOutput: PartialToolOutput | null;
   readonly cause: 'stopped' | 'interrupted' | 'turn_ended';
 }
 
@@ -50,6 +72,8 @@ export interface ToolCallRow {
   readonly resultEntryId: string | null;
   /** Results that came too late and were kept beside the log. */
   readonly lateResults: number;
+  /** Of the newest claim, while it has no result. */
+  readonly partialOutput: PartialToolOutput | null;
 }
 
 /** @throws StoreError `tool_call_not_found` */
@@ -59,7 +83,7 @@ export async function readToolCall(
 ): Promise<ToolCallRow> {
   const { turnId, callNumber, callIndex } = call;
   const [row] = await sql<
-    {
+    (PartialColumns & {
       name: string;
       provider_call_id: string;
       arguments: string;
@@ -71,10 +95,10 @@ export async function readToolCall(
       finished_at: Date | null;
       result_entry_id: string | null;
       late_results: number;
-    }[]
+    })[]
   >`
     select name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claimed_at, finished_at,
-      result_entry_id,
+      result_entry_id, partial_output, partial_bytes, partial_at,
       (select count(*) from late_tool_results l
        where l.turn_id = t.turn_id and l.call_number = t.call_number and l.call_index = t.call_index)::int as late_results
     from tool_calls t
@@ -96,5 +120,6 @@ export async function readToolCall(
     finishedAt: isoTimeOrNull(row.finished_at),
     resultEntryId: row.result_entry_id,
     lateResults: row.late_results,
+    partialOutput: toPartialOutput(row),
   };
 }

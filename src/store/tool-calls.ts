@@ -1,13 +1,15 @@
 import type { Database, Queries } from './database.ts';
-import type { NewContent } from './entries.ts';
 import { StoreError } from './errors.ts';
-import { isoTime } from './stored-text.ts';
+import { jsonText } from './stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
-import type { ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
+import type { PartialToolOutput, ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
 import { writeAsTurn } from './transaction.ts';
 
 export { readToolCall } from './tool-call-rows.ts';
-export type { OpenToolCall, ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
+export type { OpenToolCall, PartialToolOutput, ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
+
+export { listLateToolResults } from './late-results.ts';
+export type { LateToolResult } from './late-results.ts';
 
 export { storeToolResult } from './tool-results.ts';
 export type { StoredToolResult, ToolResultToStore } from './tool-results.ts';
@@ -33,6 +35,8 @@ export type ToolClaim =
       readonly state: 'claimed_before';
       readonly claimedAt: string;
       readonly workerIdentity: string;
+      /** What the earlier claim had written; `null` when nothing is known of it. */
+      readonly partialOutput: PartialToolOutput | null;
     } & RequestedToolCall)
   | { readonly state: 'finished'; readonly outcome: ToolCallOutcome; readonly resultEntryId: string };
 
@@ -53,8 +57,9 @@ export async function claimToolCall(
       return { state: 'finished', outcome: row.outcome, resultEntryId: row.resultEntryId };
     }
     if (row.claimedAt !== null) {
-      const { claimedAt } = row;
-      return { state: 'claimed_before', ...call, attempt, claimedAt, workerIdentity: row.workerIdentity ?? '' };
+      const { claimedAt, partialOutput } = row;
+      const workerIdentity = row.workerIdentity ?? '';
+      return { state: 'claimed_before', ...call, attempt, claimedAt, workerIdentity, partialOutput };
     }
     await Promise.all([
       writeClaim(writer.sql, claim, 1),
@@ -98,40 +103,26 @@ async function writeClaim(
   const { turn, callNumber, callIndex, workerIdentity } = claim;
   await sql`
     update tool_calls set state = 'claimed', attempt = ${attempt}, worker_identity = ${workerIdentity},
-      claimed_at = holdfast_now(), epoch = ${turn.epoch}
+      claimed_at = holdfast_now(), epoch = ${turn.epoch}, partial_output = null, partial_bytes = null, partial_at = null
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
 }
 
-/** A result that came too late, for people. */
-export interface LateToolResult {
-  readonly callNumber: number;
-  readonly callIndex: number;
-  readonly attempt: number;
-  readonly workerIdentity: string;
-  readonly outcome: ToolCallOutcome;
-  readonly content: NewContent['content'];
-  readonly receivedAt: string;
-}
-
-/** Results of a turn that are kept beside the log, in order of arrival. */
-export async function listLateToolResults(sql: Database, turnId: string): Promise<LateToolResult[]> {
-  const rows = await sql<
-    (Omit<LateToolResult, 'callNumber' | 'callIndex' | 'workerIdentity' | 'receivedAt'> & {
-      call_number: number;
-      call_index: number;
-      worker_identity: string;
-      received_at: Date;
-    })[]
-  >`
-    select call_number, call_index, attempt, worker_identity, outcome, content, received_at
-    from late_tool_results where turn_id = ${turnId} order by received_at, id`;
-  return rows.map((row) => ({
-    callNumber: row.call_number,
-    callIndex: row.call_index,
-    attempt: row.attempt,
-    workerIdentity: row.worker_identity,
-    outcome: row.outcome,
-    content: row.content,
-    receivedAt: isoTime(row.received_at),
-  }));
+/**
+ * Notes what the running claim has written so far, for the case that its worker dies. `false`: another one
+ * took the call over or finished it.
+ * @throws StoreError `stale_epoch`
+ */
+export async function keepPartialOutput(
+  sql: Database,
+  partial: ToolCallReference & { readonly attempt: number; readonly text: string; readonly bytes: number },
+): Promise<boolean> {
+  const { turn, callNumber, callIndex, attempt, text, bytes } = partial;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const { count } = await writer.sql`
+      update tool_calls set partial_output = ${jsonText(text)}::text::json, partial_bytes = ${bytes},
+        partial_at = holdfast_now(), epoch = ${turn.epoch}
+      where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
+        and attempt = ${attempt} and state = 'claimed'`;
+    return count > 0;
+  });
 }

@@ -73,7 +73,8 @@ async function appendResult(writer: Writer, result: ToolResultToStore, { name }:
     }),
     sql`
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
-        attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+        attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch},
+        partial_output = null, partial_bytes = null, partial_at = null
       where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`,
     event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt }),
     plan !== undefined && appendPlan(writer, plan),

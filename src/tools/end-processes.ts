@@ -67,14 +67,30 @@ export async function killMarkedProcesses(idempotencyKey: string): Promise<reado
 
 /** Process ids on this machine that carry the marker of a call; always empty where there is no `/proc`. */
 export async function findMarkedProcesses(idempotencyKey: string): Promise<readonly number[]> {
-  const marker = Buffer.from(`\0${TOOL_CALL_MARKER}=${idempotencyKey}\0`);
+  return (await markedProcesses()).flatMap((found) =>
+    found.idempotencyKey === idempotencyKey ? [found.processId] : [],
+  );
+}
+
+/** Idempotency keys of all calls that have a process on this machine, whoever started it. */
+export async function findMarkedCalls(): Promise<readonly string[]> {
+  return [...new Set((await markedProcesses()).map(({ idempotencyKey }) => idempotencyKey))];
+}
+
+const MARKER = Buffer.from(`\0${TOOL_CALL_MARKER}=`);
+
+async function markedProcesses(): Promise<{ readonly processId: number; readonly idempotencyKey: string }[]> {
   const names = await readdir('/proc').catch((): string[] => []);
   const found = names
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map(async (name) => {
       // Gone meanwhile, or another user's: not ours to end.
       const environment = await readFile(`/proc/${name}/environ`).catch(() => Buffer.alloc(0));
-      return Buffer.concat([Buffer.from('\0'), environment, Buffer.from('\0')]).includes(marker) ? [Number(name)] : [];
+      const text = Buffer.concat([Buffer.from('\0'), environment, Buffer.from('\0')]);
+      const at = text.indexOf(MARKER);
+      if (at < 0) return [];
+      const start = at + MARKER.length;
+      return [{ processId: Number(name), idempotencyKey: text.toString('utf8', start, text.indexOf(0, start)) }];
     });
   return (await Promise.all(found)).flat();
 }

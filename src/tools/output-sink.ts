@@ -45,6 +45,8 @@ export interface CollectedOutput {
 
 /** The sink that a call gets, and what its owner does with it. */
 export interface CollectingSink extends OutputSink {
+  /** What was written so far, keys masked; what a key may begin with is held back until more comes. */
+  written(): Pick<CollectedOutput, 'head' | 'tail' | 'totalCharacters'>;
   /** Ends the collection: later writes are refused. */
   finish(): Promise<CollectedOutput>;
   /** Gives the disk space back. */
@@ -108,6 +110,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
       done.catch(() => undefined);
       return done;
     },
+    written: () => ({ head: preview.head, tail: preview.tail, totalCharacters: preview.totalCharacters }),
     finish: () => (finished ??= collect()),
     dispose: () => store.dispose(),
   };

@@ -4,6 +4,7 @@ import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
 import { createOutputSink, type CollectedOutput, type CollectingSink } from './output-sink.ts';
+import { watchPartialOutput, type KeepPartialOutput } from './partial-output.ts';
 import { parseToolArguments } from './tool-arguments.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from './tool.ts';
 
@@ -24,6 +25,8 @@ export interface ToolCallRequest {
   readonly secrets?: readonly string[];
   /** Where large output waits for storage. Default: the system's directory for temporary files. */
   readonly outputDirectory?: string;
+  /** Gets what was written so far, once a second while it grows and when the call was aborted. */
+  readonly keepPartialOutput?: KeepPartialOutput;
 }
 
 /** How a call ended. Only `aborted` (by the context's signal) says that somebody else decided its end. */
@@ -61,8 +64,10 @@ export async function runToolCall(request: ToolCallRequest): Promise<ToolCallOut
     secrets,
     ...(request.outputDirectory === undefined ? {} : { directory: request.outputDirectory }),
   });
+  const partial = watchPartialOutput(sink, request.keepPartialOutput ?? (() => Promise.resolve()));
   try {
     const { ending, result } = await endOf(request, sink);
+    if (ending === 'aborted') await partial.flush();
     const { name: toolName, entryId } = request;
     const composed = await composeResult({ result, sink, toolName, entryId, resultLimit, secrets });
     const { valid: _, ...shown } = composed;
@@ -70,6 +75,8 @@ export async function runToolCall(request: ToolCallRequest): Promise<ToolCallOut
   } catch (error) {
     await sink.dispose();
     throw error;
+  } finally {
+    partial.end();
   }
 }
 

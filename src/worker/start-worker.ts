@@ -5,6 +5,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
+import { createFenceWatch } from '../activities/fence-watch.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { serverOf } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -23,6 +24,7 @@ import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
 import type { TurnWorkers } from './create-turn-workers.ts';
+import { endStrayCommands } from './stray-commands.ts';
 import { ensureUpkeepSchedule } from './upkeep-schedule.ts';
 
 /** Milliseconds between looks whether the upkeep schedule still exists. */
@@ -90,8 +92,10 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     closers.push(() => client.connection.close());
     const workers = await createWorkers(setup, { database, liveDatabase, connection, client, identity });
     const stopUpkeep = await keepUpkeepSchedule(client, database, taskQueue, logger);
+    const stopLooking = endStrayCommands(database, logger);
     const ended = runThenClose(workers, async () => {
       stopUpkeep();
+      stopLooking();
       await close();
     });
     logger.info({ identity, taskQueue }, 'worker started');
@@ -142,6 +146,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     secrets,
     logger: setup.logger,
     reachCrashPoint: parseCrashPoints(setup.crashPoints),
+    fenceWatch: createFenceWatch(database, setup.logger),
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
     isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),

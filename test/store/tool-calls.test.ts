@@ -142,7 +142,9 @@ describe('storeToolResult', () => {
     expect(await resultEntries(turn)).toEqual([]);
     expect(await storeToolResult(sql, result(turn, 2))).toMatchObject({ state: 'stored' });
     expect((await resultEntries(turn)).map(({ content }) => content)).toEqual([text('done').content]);
-    expect(await listLateToolResults(sql, turn.turnId)).toMatchObject([{ attempt: 1, content: text('late').content }]);
+    expect(await listLateToolResults(sql, [turn.turnId])).toMatchObject([
+      { attempt: 1, content: text('late').content },
+    ]);
     expect((await readToolCall(sql, { ...turn, ...CALL })).lateResults).toBe(1);
   });
 
@@ -168,7 +170,7 @@ describe('storeToolResult', () => {
     await endTurn(sql, { turn: ended, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
     for (const turn of [replaced, ended]) {
       expect(await storeToolResult(sql, result(turn, 1, text('zombie')))).toEqual({ state: 'late' });
-      expect(await listLateToolResults(sql, turn.turnId)).toHaveLength(1);
+      expect(await listLateToolResults(sql, [turn.turnId])).toHaveLength(1);
       const said = (await resultEntries(turn)).map(({ content }) => content);
       expect(said).not.toContainEqual(text('zombie').content);
       const events = await listEvents(sql, { conversationId: turn.conversationId });

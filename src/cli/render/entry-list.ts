@@ -1,4 +1,4 @@
-import type { Conversation, ListedEntry } from '../../client/types.ts';
+import type { Conversation, LateResult, ListedEntry } from '../../client/types.ts';
 import type { WaitingCall } from '../../client/decision-types.ts';
 import { conversationState } from './conversation-list.ts';
 import { formatBytes, formatCount, plural } from './numbers.ts';
@@ -53,7 +53,12 @@ function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: Wait
 
 /** Entries with their ids and the beginning of what they say. */
 export function entryListLines(entries: readonly ListedEntry[], options: EntryListOptions): string[] {
-  return entries.flatMap((entry) => ['', headLine(entry, options), ...contentLines(entry, options)]);
+  return entries.flatMap((entry) => [
+    '',
+    headLine(entry, options),
+    ...contentLines(entry, options),
+    ...lateResultLines(entry.lateResults, options),
+  ]);
 }
 
 function headLine(entry: ListedEntry, { style, columns }: EntryListOptions): string {
@@ -81,7 +86,18 @@ function entryTitle(entry: ListedEntry): string {
   }
 }
 
-function contentLines(entry: ListedEntry, { columns, full, style }: EntryListOptions): string[] {
+/** What attempts reported after the call had its result: for people, the model does not see it. */
+export function lateResultLines(results: readonly LateResult[], options: EntryListOptions): string[] {
+  const { style } = options;
+  return results.flatMap((late) => [
+    style.yellow(
+      `  late ${late.isError ? 'error' : 'result'} of attempt ${late.attempt}, ${late.receivedAt}, worker ${safeLine(late.workerIdentity)}; not in the view`,
+    ),
+    ...contentLines(late, options).map((line) => `  ${line}`),
+  ]);
+}
+
+function contentLines(entry: Pick<ListedEntry, 'content'>, { columns, full, style }: EntryListOptions): string[] {
   const width = (columns ?? PIPE_COLUMNS) - 2;
   const text = safeText(describeContent(entry)).trimEnd();
   const lines = text === '' ? [] : text.split('\n');

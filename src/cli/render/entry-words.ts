@@ -9,7 +9,7 @@ export function contentBytes(entry: ListedEntry): number {
 }
 
 /** Text of an entry, with a word for each part that is none. */
-export function describeContent(entry: ListedEntry): string {
+export function describeContent(entry: Pick<ListedEntry, 'content'>): string {
   const words = entry.content.flatMap((part) => {
     switch (part.type) {
       case 'text':

@@ -81,6 +81,8 @@ export interface BeginOptions {
   readonly runId?: string;
   readonly turnId?: string;
   readonly rules?: NewContent | null;
+  /** Instead of `SNAPSHOT`'s. */
+  readonly snapshot?: Partial<AgentSnapshot>;
 }
 
 export async function begin(sql: Database, conversationId: string, options: BeginOptions = {}): Promise<BegunTurn> {
@@ -97,7 +99,7 @@ export async function begin(sql: Database, conversationId: string, options: Begi
       closeToolCall,
       snapshotFor: () =>
         Promise.resolve({
-          snapshot: SNAPSHOT,
+          snapshot: { ...SNAPSHOT, ...options.snapshot },
           fixed: { ...NO_MEASUREMENTS, letters: 100 },
           rules: options.rules ?? null,
         }),
@@ -106,10 +108,10 @@ export async function begin(sql: Database, conversationId: string, options: Begi
 }
 
 /** A new conversation with a turn that took one message. */
-export async function startTurn(sql: Database, said = 'hello'): Promise<TurnReference> {
+export async function startTurn(sql: Database, said = 'hello', options: BeginOptions = {}): Promise<TurnReference> {
   const conversationId = newId();
   await send(sql, { conversationId, ...text(said) });
-  return continueConversation(sql, conversationId);
+  return continueConversation(sql, conversationId, options);
 }
 
 /** A turn with these messages of the user, each an entry of its own. Default: "hello". */
@@ -122,8 +124,12 @@ export async function conversationOf(sql: Database, ...said: string[]): Promise<
 }
 
 /** The next turn of a conversation in which something waits. */
-export async function continueConversation(sql: Database, conversationId: string): Promise<TurnReference> {
-  const begun = await begin(sql, conversationId);
+export async function continueConversation(
+  sql: Database,
+  conversationId: string,
+  options: BeginOptions = {},
+): Promise<TurnReference> {
+  const begun = await begin(sql, conversationId, options);
   if (begun.kind !== 'begun') throw new Error('nothing waited');
   return begun.turn;
 }

@@ -1,0 +1,66 @@
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Database } from './database.ts';
+import { StoreError } from './errors.ts';
+
+/** Work that goes on for a while outside the database, in the name of an attempt that a newer one may replace. */
+export type FencedWork = { readonly turn: TurnReference; readonly attempt: number } & (
+  | { readonly kind: 'model_call'; readonly callNumber: number }
+  | { readonly kind: 'tool_call'; readonly callNumber: number; readonly callIndex: number }
+  | { readonly kind: 'summary'; readonly compactionId: string; readonly part: number }
+);
+
+/**
+ * What the database would refuse to each of these writers now, in their order; `null` for those that may still write.
+ * One query whatever their number, by primary keys.
+ */
+export async function findReplaced(sql: Database, works: readonly FencedWork[]): Promise<(StoreError | null)[]> {
+  if (works.length === 0) return [];
+  const addresses = works.map(addressOf);
+  const rows = await sql<{ place: number; epoch: number; replaced: boolean }[]>`
+    select w.place, c.epoch, case w.kind
+        when 'tool_call' then exists (select 1 from tool_calls t
+          where t.turn_id = w.id and t.call_number = w.number and t.call_index = w.index and t.attempt > w.attempt)
+        when 'model_call' then exists (select 1 from model_calls m
+          where m.turn_id = w.id and m.call_number = w.number and m.attempt > w.attempt)
+        else exists (select 1 from compaction_parts p
+          where p.compaction_id = w.id and p.number = w.number and p.attempt > w.attempt)
+      end as replaced
+    from unnest(
+      ${works.map((_, place) => place)}::int[], ${works.map(({ turn }) => turn.conversationId)}::uuid[],
+      ${works.map(({ kind }) => kind)}::text[], ${addresses.map(({ id }) => id)}::uuid[],
+      ${addresses.map(({ number }) => number)}::int[], ${addresses.map(({ index }) => index)}::int[],
+      ${works.map(({ attempt }) => attempt)}::int[]) as w (place, conversation_id, kind, id, number, index, attempt)
+    join conversations c on c.id = w.conversation_id`;
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return works.map((work, place) => refusalOf(work, found.get(place)));
+}
+
+function refusalOf(
+  { turn, kind, attempt }: FencedWork,
+  row: { readonly epoch: number; readonly replaced: boolean } | undefined,
+): StoreError | null {
+  const { conversationId, turnId, epoch } = turn;
+  if (row === undefined || row.epoch !== epoch) {
+    const now = row === undefined ? 'gone' : `at epoch ${row.epoch}`;
+    return new StoreError(
+      'stale_epoch',
+      `conversation ${conversationId} is ${now}; a writer of epoch ${epoch} was replaced`,
+    );
+  }
+  if (!row.replaced) return null;
+  return new StoreError(
+    'superseded_attempt',
+    `attempt ${attempt} of a ${kind} of turn ${turnId} was replaced by a newer one`,
+  );
+}
+
+function addressOf(work: FencedWork): { readonly id: string; readonly number: number; readonly index: number } {
+  switch (work.kind) {
+    case 'model_call':
+      return { id: work.turn.turnId, number: work.callNumber, index: 0 };
+    case 'tool_call':
+      return { id: work.turn.turnId, number: work.callNumber, index: work.callIndex };
+    case 'summary':
+      return { id: work.compactionId, number: work.part, index: 0 };
+  }
+}

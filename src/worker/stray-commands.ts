@@ -1,0 +1,35 @@
+import type { Logger } from 'pino';
+import { describeError } from '../activities/activity-error.ts';
+import type { Database } from '../store/database.ts';
+import { findFinishedCalls } from '../store/tool-call-keys.ts';
+import { findMarkedCalls, killMarkedProcesses } from '../tools/end-processes.ts';
+
+/** Milliseconds between two looks at the machine's processes. */
+const INTERVAL_MILLISECONDS = 10_000;
+
+/**
+ * Ends what commands left on this machine, now and every ten seconds: processes that carry the marker of a call which
+ * has its result. A worker ends its own commands; this is for those of a worker that was killed, whose call was then
+ * closed by a stop, by the next turn, by upkeep or by a worker elsewhere.
+ * @returns ends the looks
+ */
+export function endStrayCommands(database: Database, logger: Logger): () => void {
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      for (const key of await findFinishedCalls(database, await findMarkedCalls())) {
+        const processes = (await killMarkedProcesses(key)).length;
+        logger.warn({ call: key, processes }, 'ended what a command had left running');
+      }
+    } catch (error) {
+      logger.warn(describeError(error), 'could not look for what commands left running');
+    } finally {
+      isLooking = false;
+    }
+  };
+  void look();
+  const timer = setInterval(() => void look(), INTERVAL_MILLISECONDS);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,90 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { callModel } from '../../src/activities/call-model.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listModelCalls } from '../../src/store/model-calls.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/index.ts';
+import { headOf, openTestStore, register, startTurn } from '../store/support/store-builders.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { diskFull } from '../support/disk-full.ts';
+import { startHttpServer } from '../support/http-server.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+
+let store: TestStore;
+let sql: Database;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
+  ({ sql } = store);
+});
+afterAll(async () => {
+  await simulator.close();
+  await store.close();
+});
+
+/** Calls that the simulator was asked so far. */
+async function asked(): Promise<number> {
+  const report = (await (await fetch(`${simulator.url}/control/requests`)).json()) as { total: number };
+  return report.total;
+}
+
+async function tries(conversationId: string) {
+  const calls = await listModelCalls(sql, { conversationId });
+  return calls.map(({ attempt, state, cost, usage }) => ({ attempt, state, cost, input: usage?.input }));
+}
+
+test('a try whose worker never reported is counted with the one that was answered: both are listed, the cost has both', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  await register(sql, turn, 1);
+  const headEntryId = await headOf(sql, turn.conversationId);
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  await callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+  const [lost, answered] = await tries(turn.conversationId);
+  expect(answered).toMatchObject({ attempt: 2, state: 'answered' });
+  expect(lost).toEqual({ ...answered, attempt: 1, state: 'failed' });
+  const { usage } = await getTurn(sql, turn.turnId);
+  expect(usage).toMatchObject({ modelCalls: 2, inputTokens: 2 * (answered?.input ?? 0) });
+  expect(usage.cost).toBeCloseTo(2 * (answered?.cost ?? 0), 12);
+});
+
+test('an answer that Postgres cannot take is kept until it can, and not bought again', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  const headEntryId = await headOf(sql, turn.conversationId);
+  const before = await asked();
+  const full = await diskFull(sql);
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+  await waitUntil('the answer is refused', async () => (await full.refusals()) >= 2);
+  await full.end();
+  expect(await calling).toMatchObject({ kind: 'answered' });
+  expect((await asked()) - before).toBe(1);
+  expect(await tries(turn.conversationId)).toMatchObject([{ attempt: 1, state: 'answered' }]);
+});
+
+test.each<['turn' | 'try']>([['turn'], ['try']])(
+  'the model call of a %s that was replaced is aborted within 2 s, and nothing of it is stored',
+  async (replaced) => {
+    const open: ServerResponse[] = [];
+    const server = await startHttpServer((_, response) => open.push(response));
+    onTestFinished(() => server.close());
+    const turn = await startTurn(sql);
+    const headEntryId = await headOf(sql, turn.conversationId);
+    const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
+    const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+    const failed = expect(calling).rejects.toMatchObject({
+      code: replaced === 'turn' ? 'stale_epoch' : 'superseded_attempt',
+    });
+    await waitUntil('the model is asked', () => open.length === 1);
+    if (replaced === 'try') await register(sql, turn, 1);
+    else await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
+    const takenOver = performance.now();
+    await server.disconnected(0);
+    await failed;
+    expect(performance.now() - takenOver).toBeLessThan(2_000);
+    expect((await tries(turn.conversationId))[0]).toMatchObject({ attempt: 1, state: 'registered' });
+  },
+);

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runTool } from '../../src/activities/run-tool.ts';
+import { textOf } from '../../src/context/content.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listEntries } from '../../src/store/entries.ts';
+import { storeAnswer } from '../../src/store/model-calls.ts';
+import { claimToolCall, listLateToolResults, readToolCall } from '../../src/store/tool-calls.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
+import { toolSchema } from '../../src/tools/tool-schema.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { answerWith, openTestStore, register, startTurn, toolCall } from '../store/support/store-builders.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { diskFull } from '../support/disk-full.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+
+const CALL = { callNumber: 1, callIndex: 0 };
+
+let store: TestStore;
+let sql: Database;
+
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+});
+afterAll(() => store.close());
+
+/** A tool that notes each run and then does as told. */
+function toolOf(effect: ToolEffect, act: (context: ToolContext) => Promise<void> = () => Promise.resolve()) {
+  const runs: ToolContext[] = [];
+  const tool = defineTool({
+    name: 'act',
+    description: 'Acts.',
+    input: z.object({}),
+    effect,
+    async run(_, context) {
+      runs.push(context);
+      await act(context);
+      return { content: `ran as attempt ${context.attempt}` };
+    },
+  });
+  return { tool, runs };
+}
+
+/** Writes a line and goes on until it is aborted. */
+async function writeAndHang({ output, signal }: ToolContext): Promise<void> {
+  await output.write('half done\n');
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  signal.throwIfAborted();
+}
+
+/** A turn whose first answer calls `act`, offered by the turn's snapshot. */
+async function turnCalling(tool: ToolDefinition): Promise<TurnReference> {
+  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
+  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [toolCall(0, 'act')]));
+  return turn;
+}
+
+async function results({ conversationId }: TurnReference): Promise<string[]> {
+  const entries = await listEntries(sql, { conversationId, kinds: ['tool_result'] });
+  return entries.map(({ content }) => textOf(content));
+}
+
+test.each<[ToolEffect, string, number]>([
+  ['idempotent', 'ran as attempt 2', 1],
+  ['none', 'ran as attempt 2', 1],
+  ['once', 'Outcome unknown: ', 0],
+])('after a death a tool with the effect "%s" answers "%s…"', async (effect, answered, runsAgain) => {
+  const { tool, runs } = toolOf(effect);
+  const turn = await turnCalling(tool);
+  await claimToolCall(sql, { turn, ...CALL, workerIdentity: 'dead' });
+  await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
+  expect(await results(turn)).toEqual([expect.stringContaining(answered)]);
+  expect(runs.map(({ idempotencyKey }) => idempotencyKey)).toEqual(
+    Array.from({ length: runsAgain }, () => `${turn.turnId}:1:0`),
+  );
+});
+
+test('what a call had written is told when its outcome is unknown; the worker it was taken from stops within 2 s and its report is kept beside the log', async () => {
+  const { tool, runs } = toolOf('once', writeAndHang);
+  const turn = await turnCalling(tool);
+  const frozen = runTool(activityDependencies(sql, { tools: [tool], worker: 'slow' }), { turn, ...CALL }, execution());
+  const failed = expect(frozen).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: true });
+  const row = () => readToolCall(sql, { turnId: turn.turnId, ...CALL });
+  await waitUntil('the output is noted', async () => (await row()).partialOutput !== null);
+  await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
+  const takenOver = performance.now();
+  await failed;
+  expect(performance.now() - takenOver).toBeLessThan(2_000);
+  expect(await results(turn)).toEqual([
+    expect.stringMatching(/^Outcome unknown: this call began at .*Until \S+ it had written 10 bytes:\nhalf done\n$/su),
+  ]);
+  expect(runs).toHaveLength(1);
+  expect((await row()).partialOutput).toBeNull();
+  const late = await listLateToolResults(sql, [turn.turnId]);
+  expect(late).toMatchObject([{ attempt: 1, workerIdentity: 'slow', outcome: 'failed' }]);
+  expect(textOf(late[0]?.content ?? [])).toMatch(/^half done\n\nThe call was stopped\./u);
+});
+
+test('a tool of a turn that was taken over is ended within 2 s', async () => {
+  const { tool, runs } = toolOf('none', writeAndHang);
+  const turn = await turnCalling(tool);
+  const replaced = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
+  const failed = expect(replaced).rejects.toMatchObject({ type: 'SupersededAttempt' });
+  await waitUntil('the tool runs', () => runs.length === 1);
+  await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
+  const takenOver = performance.now();
+  await failed;
+  expect(performance.now() - takenOver).toBeLessThan(2_000);
+  expect(await results(turn)).toEqual([]);
+});
+
+test('a tool that brought five workers down is not tried on a sixth', async () => {
+  const { tool, runs } = toolOf('none');
+  const turn = await turnCalling(tool);
+  await claimToolCall(sql, { turn, ...CALL, workerIdentity: 'dead' });
+  await sql`update tool_calls set attempt = 5 where turn_id = ${turn.turnId}`;
+  const result = await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
+  expect(result).toEqual({ state: 'outcome_unknown' });
+  expect(await results(turn)).toEqual([expect.stringContaining('died, 5 times in a row; it is not tried again')]);
+  expect(runs).toEqual([]);
+});
+
+test('a worker of another version that lacks the tool leaves the call to others, and never runs what one of them began', async () => {
+  const { tool } = toolOf('none');
+  const turn = await turnCalling(tool);
+  const other = activityDependencies(sql);
+  const attempt = (number: number) => runTool(other, { turn, ...CALL }, execution({ attempt: number }));
+  await expect(attempt(1)).rejects.toMatchObject({ type: 'ToolMissing', nonRetryable: false });
+  expect(await readToolCall(sql, { turnId: turn.turnId, ...CALL })).toMatchObject({ state: 'requested', attempt: 0 });
+  await claimToolCall(sql, { turn, ...CALL, workerIdentity: 'newer' });
+  await attempt(9);
+  expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
+});
+
+test('a result that Postgres cannot take is kept until it can: the tool acts once and its outcome is known', async () => {
+  const { tool, runs } = toolOf('once');
+  const turn = await turnCalling(tool);
+  const full = await diskFull(sql);
+  const running = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
+  await waitUntil('the result is refused', async () => (await full.refusals()) >= 2);
+  await full.end();
+  expect(await running).toMatchObject({ state: 'succeeded' });
+  expect(await results(turn)).toEqual(['ran as attempt 1']);
+  expect(runs).toHaveLength(1);
+});

@@ -1,0 +1,43 @@
+import { pino } from 'pino';
+import type { Execution } from '../../../src/activities/activity-shell.ts';
+import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
+import { createFenceWatch } from '../../../src/activities/fence-watch.ts';
+import { createModelClients } from '../../../src/models/model-clients.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { createToolRegistry } from '../../../src/tools/registry.ts';
+import type { ToolDefinition } from '../../../src/tools/tool.ts';
+import { SNAPSHOT } from '../../store/support/store-builders.ts';
+
+/** What activities need when a test calls them itself, without Temporal. */
+export function activityDependencies(
+  database: Database,
+  options: {
+    readonly tools?: readonly ToolDefinition[];
+    readonly simulatorUrl?: string;
+    readonly worker?: string;
+  } = {},
+): ActivityDependencies {
+  const logger = pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' });
+  const baseUrl = options.simulatorUrl ?? 'http://127.0.0.1:1';
+  return {
+    database,
+    liveDatabase: database,
+    tools: createToolRegistry(options.tools ?? []),
+    modelClient: createModelClients([{ name: 'sim', protocol: 'anthropic', baseUrl, apiKey: 'key' }]),
+    learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
+    snapshotFor: () => Promise.resolve(SNAPSHOT),
+    beforeCompaction: [],
+    secrets: [],
+    logger,
+    reachCrashPoint: () => undefined,
+    fenceWatch: createFenceWatch(database, logger),
+    workerIdentity: options.worker ?? 'worker-2',
+    ringDoorbell: () => Promise.resolve(),
+    isWorkflowOpen: () => Promise.resolve(true),
+  };
+}
+
+/** One try of an activity that nobody stops unless `signal` is given. */
+export function execution(overrides: Partial<Execution> = {}): Execution {
+  return { attempt: 1, signal: new AbortController().signal, workflowId: 'workflow', runId: 'run', ...overrides };
+}
