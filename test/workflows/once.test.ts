@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
 let harness: TurnHarness;
@@ -16,19 +17,48 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-test('a command whose worker died after it acted is not run again: the model is told that the outcome is unknown', async () => {
-  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: 'runTool:finished' });
-  const sent = await harness.client.startTask({ task: 'Call run_command with {"command": "echo ran >> journal.txt"}' });
-  expect(await doomed.exited).toMatchObject({ signal: 'SIGKILL' });
-  const successor = await startWorkerProcess(harness);
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
-  successor.kill('SIGTERM');
-  expect(await successor.exited).toMatchObject({ code: 0 });
-  expect(turn.outcome).toBe('completed');
-  expect(await readFile(join(harness.workspace, 'journal.txt'), 'utf8')).toBe('ran\n');
-  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
-  const results = entries.filter((entry) => entry.kind === 'tool_result').map((entry) => textOf(entry.content));
-  expect(results).toEqual([
-    expect.stringMatching(/^Outcome unknown: this call began at .* Check before you repeat it\.$/),
-  ]);
-});
+/** Writes, leaves a daemon that no process group reaches, and goes on. */
+const COMMAND = [
+  'echo ran >> journal.txt; echo half done',
+  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & sleep 300`,
+].join('; ');
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+}
+
+test(
+  'a command whose worker died after it acted is not run again: the model is told what is known, and no process of it is left',
+  { timeout: 120_000 },
+  async () => {
+    const doomed = await startWorkerProcess(harness);
+    const task = `Call run_command with ${JSON.stringify({ command: COMMAND })}`;
+    const sent = await harness.client.startTask({ task });
+    await waitUntil('its output is noted', async () => {
+      const rows = await harness.database`select 1 from tool_calls where partial_output is not null`;
+      return rows.length === 1;
+    });
+    const daemon = Number(await readFile(join(harness.workspace, 'daemon.pid'), 'utf8'));
+    doomed.kill('SIGKILL');
+    await doomed.exited;
+    expect(isAlive(daemon)).toBe(true);
+    const successor = await startWorkerProcess(harness);
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 80_000 });
+    successor.kill('SIGTERM');
+    expect(await successor.exited).toMatchObject({ code: 0 });
+    expect(turn.outcome).toBe('completed');
+    expect(await readFile(join(harness.workspace, 'journal.txt'), 'utf8')).toBe('ran\n');
+    expect(isAlive(daemon)).toBe(false);
+    const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+    const results = entries.filter((entry) => entry.kind === 'tool_result').map((entry) => textOf(entry.content));
+    expect(results).toEqual([
+      expect.stringMatching(
+        /^Outcome unknown: this call began at .* Check before you repeat it\.\n\nUntil .* it had written 10 bytes:\nhalf done\n$/u,
+      ),
+    ]);
+  },
+);

@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { textOf } from '../../src/context/content.ts';
+import { entryListLines } from '../../src/cli/render/entry-list.ts';
+import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { allowCommands: true, tools: ['run_command'] } });
+  const configuration = ['agents:', '  default:', '    allowCommands: true', '    tools: [run_command]'];
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), `${configuration.join('\n')}\n`);
+});
+
+afterAll(() => harness.stop());
+
+/** Everything that turns write, late results and their event left out. */
+async function written(): Promise<unknown> {
+  const sql = harness.database;
+  return {
+    conversations: await sql`select id, epoch, head_entry_id, cost, model_calls from conversations order by id`,
+    turns: await sql`select id, outcome, cost, model_calls from turns order by id`,
+    entries: await sql`select id, sequence, content::text from entries order by conversation_id, sequence`,
+    modelCalls: await sql`select turn_id, call_number, attempt, state, cost from model_calls order by 1, 2, 3`,
+    toolCalls: await sql`select turn_id, attempt, state, outcome, partial_output::text from tool_calls order by 1`,
+    events: await sql`
+      select conversation_id, kind, data::text from events where kind <> 'tool_result_late' order by 1, number`,
+  };
+}
+
+test(
+  'a worker that wakes up after its turns were taken over writes nothing, stops its model call and its tool, and its report is shown as late',
+  { timeout: 150_000 },
+  async () => {
+    await harness.fault({ kind: 'delay', milliseconds: 60_000, match: { containing: 'Say hello' } });
+    const frozen = await startWorkerProcess(harness);
+    onTestFinished(() => frozen.kill('SIGKILL'));
+    const command = await harness.client.startTask({
+      task: 'Call run_command with {"command": "echo begun; sleep 300"}',
+    });
+    const answer = await harness.client.startTask({ task: 'Say hello' });
+    await waitUntil('both work', async () => {
+      const noted = await harness.database`select 1 from tool_calls where partial_output is not null`;
+      const asked = await harness.database`
+      select 1 from model_calls where conversation_id = ${answer.conversationId} and state = 'registered'`;
+      return noted.length === 1 && asked.length === 1 && (await harness.requests()).total === 2;
+    });
+    frozen.kill('SIGSTOP');
+    await harness.startWorker();
+    for (const sent of [command, answer]) {
+      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 90_000 });
+      expect(turn).toMatchObject({ outcome: 'completed' });
+    }
+    const calls = await harness.client.listModelCalls({ conversationId: answer.conversationId });
+    expect(calls.map(({ attempt, state }) => [attempt, state])).toEqual([
+      [1, 'failed'],
+      [2, 'answered'],
+    ]);
+    const before = await written();
+    frozen.kill('SIGCONT');
+    const results = async () => {
+      const entries = await harness.client.listEntries({ conversationId: command.conversationId });
+      return entries.filter(({ kind }) => kind === 'tool_result');
+    };
+    await waitUntil('its report has arrived', async () => (await results())[0]?.lateResults.length === 1);
+
+    // In order to end, it waits for what it still does: nothing, or its grace period of 30 s would pass.
+    const asked = performance.now();
+    frozen.kill('SIGTERM');
+    const { code, output } = await frozen.exited;
+    expect(performance.now() - asked).toBeLessThan(20_000);
+    expect(code).toBe(0);
+    expect(output).toMatch(
+      /callModel.*(?:stale_epoch|superseded_attempt)|(?:stale_epoch|superseded_attempt).*callModel/u,
+    );
+    expect(await written()).toEqual(before);
+    const [result] = await results();
+    expect(textOf(result?.content ?? [])).toMatch(/^Outcome unknown: .*begun\n$/su);
+    expect(textOf(result?.lateResults[0]?.content ?? [])).toMatch(/^begun\n/u);
+    const shown = entryListLines(await results(), { columns: null, style: PLAIN_STYLE, full: false });
+    expect(shown.join('\n')).toMatch(/late error of attempt 1, .*; not in the view\n {4}begun/u);
+  },
+);
