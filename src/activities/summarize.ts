@@ -106,14 +106,15 @@ interface SummaryTask extends SummaryWork {
   readonly execution: Execution;
 }
 
-async function askForSummary(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
-  const { input, attempt, source, snapshot, policy, entries, execution } = task;
-  const { part } = source.row;
-  const { provider, model } = parseModelName(snapshot.summarizer.model);
-  const request = summaryView({
+async function requestOf(
+  { database }: ActivityDependencies,
+  task: SummaryTask,
+): Promise<ReturnType<typeof summaryView>> {
+  const { source, snapshot, policy, entries } = task;
+  return summaryView({
     policy,
     parts: source.compaction.plan.parts,
-    part,
+    part: source.row.part,
     entries,
     previousSummary: previousText(source),
     partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
@@ -122,9 +123,16 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     contextLines: source.compaction.contextLines,
     turnIsOpen: source.compaction.plan.insideTurn,
     summarizer: snapshot.summarizer.limits,
-    calibration: await readCalibration(dependencies.database, snapshot.summarizer.model),
+    calibration: await readCalibration(database, snapshot.summarizer.model),
     shorter: source.compaction.form === 'shorter_summary',
   });
+}
+
+async function askForSummary(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
+  const { input, attempt, source, snapshot, policy, execution } = task;
+  const { part } = source.row;
+  const { provider, model } = parseModelName(snapshot.summarizer.model);
+  const request = await requestOf(dependencies, task);
   const started = Date.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
