@@ -18,6 +18,8 @@ const MODULE_TESTS = [
 const shared = {
   // Temporal's native module and one Runtime per process: forks, not threads (facts of the SDK's own test suite).
   pool: 'forks',
+  // A worker keeps its modules from file to file: loading them anew for each takes more than a second of its processor.
+  isolate: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,
   allowOnly: false,
@@ -32,12 +34,10 @@ export const serviceTests = {
   globalSetup: ['test/support/start-servers.ts'],
 };
 
-/** A worker keeps its modules from file to file: loading them anew for each cost more than the tests themselves. */
 const moduleTests = {
   ...shared,
   name: 'modules',
   include: MODULE_TESTS,
-  isolate: false,
   globalSetup: ['test/support/watch-for-leaks.ts'],
 };
 
