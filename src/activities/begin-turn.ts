@@ -90,4 +90,5 @@ export async function continueTurn(
   { runId }: Execution,
 ): Promise<void> {
   await store.continueTurn(dependencies.database, { turn, runId, workerIdentity: dependencies.workerIdentity });
+  dependencies.reachCrashPoint('continueTurn:written');
 }

@@ -181,6 +181,7 @@ async function keep(
       },
     });
     await updateCalibration(database, snapshot.model, (current) => calibrate(current, observation));
+    dependencies.reachCrashPoint('callModel:calibrated');
   }
   const result = describeAnswer(dependencies, snapshot, stored);
   if (result.kind === 'answered' && result.cut) await tellToGoOn(dependencies, input, stored);
@@ -189,7 +190,7 @@ async function keep(
 
 /** An answer that was cut at the maximum output is continued by the next step. */
 async function tellToGoOn(
-  { database }: ActivityDependencies,
+  { database, reachCrashPoint }: ActivityDependencies,
   input: CallModelInput,
   answer: StoredAnswer,
 ): Promise<void> {
@@ -200,4 +201,5 @@ async function tellToGoOn(
     headEntryId: answer.entryId,
     key: `cut-answer:${input.callNumber}`,
   });
+  reachCrashPoint('callModel:noted');
 }

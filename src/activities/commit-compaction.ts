@@ -8,7 +8,6 @@ import { listParts } from '../store/compaction-parts.ts';
 import * as store from '../store/compactions.ts';
 import type { CompactionRow } from '../store/compactions.ts';
 import type { NewContent } from '../store/entries.ts';
-import { recordEvent } from '../store/events.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
@@ -41,7 +40,7 @@ export async function commitCompaction(
 ): Promise<CommitCompactionResult> {
   const { database } = dependencies;
   const compaction = await store.getCompaction(database, compactionId);
-  const finished = await finishedBefore(dependencies, compaction);
+  const finished = await finishedBefore(dependencies, turn, compaction);
   if (finished?.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (finished !== null) return finished;
   const parts = await listParts(database, compactionId);
@@ -101,7 +100,7 @@ function continuationNote(snapshot: AgentSnapshot, { form }: CompactionRow): New
 
 /** After the commit, and again when a worker died between the two: the log tells whether it has the summary. */
 async function logSummary(
-  { database, logger }: ActivityDependencies,
+  { database, logger, reachCrashPoint }: ActivityDependencies,
   turn: TurnReference,
   { compactionId, plan }: CompactionRow,
 ): Promise<void> {
@@ -113,17 +112,20 @@ async function logSummary(
   const folder = join(snapshot.workspace, memory.dailyLogFolder);
   const logged = await appendDailyLog({ folder, compactionId, text: summary.text, at: summary.finishedAt });
   logger.debug({ compactionId, logged }, 'daily log');
+  if (logged) reachCrashPoint('commitCompaction:logged');
 }
 
 /** What an earlier attempt of this activity, or of its predecessor on another worker, has decided already. */
 async function finishedBefore(
   { database }: ActivityDependencies,
+  turn: TurnReference,
   compaction: CompactionRow,
 ): Promise<CommitCompactionResult | null> {
   if (compaction.status === 'planned') return null;
   if (compaction.nextCompactionId !== null) {
     return { kind: 'planned', planned: describePlan(await store.getCompaction(database, compaction.nextCompactionId)) };
   }
+  if (compaction.status === 'failed') return afterLastForm(compaction, await readFit(database, turn));
   if (compaction.status !== 'committed' || compaction.committedHeadEntryId === null) {
     return { kind: 'exhausted', tokens: compaction.tokensBefore };
   }
@@ -158,19 +160,22 @@ async function planWeaker(
       nextCompactionId: newId(),
       plan: result.plan,
     });
+    dependencies.reachCrashPoint('commitCompaction:replanned');
     return { kind: 'planned', planned: describePlan(next) };
   }
-  await store.endCompaction(database, { turn, compactionId, status: 'failed', failure });
-  // What does not get smaller may still fit: then the model is called, and the provider has the last word.
-  const view = { headEntryId: check.headEntryId, tokens: compaction.tokensBefore };
-  const budget = budgetFor(check.policy, check.modelLimits);
-  if (reason !== 'overflow' && compaction.tokensBefore <= budget.inputBudget) {
-    return { kind: 'committed', view, tokensBefore: compaction.tokensBefore };
-  }
-  await recordEvent(database, {
-    turn,
-    kind: 'compaction_exhausted',
-    data: { compactionId, failure, tokens: compaction.tokensBefore },
-  });
-  return { kind: 'exhausted', tokens: compaction.tokensBefore };
+  const result = afterLastForm(compaction, check);
+  const exhaustedAt = result.kind === 'exhausted' ? result.tokens : null;
+  await store.endCompaction(database, { turn, compactionId, status: 'failed', failure, exhaustedAt });
+  dependencies.reachCrashPoint('commitCompaction:ended');
+  return result;
+}
+
+/** No form is left. What does not get smaller may still fit: then the model is called, and the provider has the last word. */
+function afterLastForm(
+  { reason, tokensBefore }: CompactionRow,
+  { policy, modelLimits, headEntryId }: FitCheck,
+): CommitCompactionResult {
+  const { inputBudget } = budgetFor(policy, modelLimits);
+  if (reason === 'overflow' || tokensBefore > inputBudget) return { kind: 'exhausted', tokens: tokensBefore };
+  return { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore };
 }

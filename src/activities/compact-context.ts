@@ -40,12 +40,14 @@ export async function compactContext(
   if (forced === 'manual') {
     const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
     await declineCompaction(database, turn, { reason: declined, tokens });
+    dependencies.reachCrashPoint('compactContext:declined');
   }
   const { inputBudget } = budgetFor(check.policy, check.modelLimits);
   if (result.kind === 'fits' || turnIsOver || mayGoOn(forced, tokens, inputBudget)) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
   }
   await recordEvent(database, { turn, kind: 'compaction_exhausted', data: { reason, ...result.breakdown } });
+  dependencies.reachCrashPoint('compactContext:exhausted');
   return { kind: 'exhausted', tokens: result.tokens };
 }
 
@@ -78,6 +80,7 @@ async function storeAndDescribe(
     if (reason === 'manual')
       await declineCompaction(database, turn, { reason: 'cancelled_by_hook', tokens: pass.plan.tokensBefore });
     await recordEvent(database, { turn, kind: 'compaction_cancelled', data: { reason } });
+    dependencies.reachCrashPoint('compactContext:cancelled');
     return null;
   }
   const { compaction } = await storePlan(database, {

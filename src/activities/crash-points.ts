@@ -1,52 +1,108 @@
-/**
- * Named places where a worker can be made to die, to show and to test that nothing is lost there.
- * Off unless `HOLDFAST_CRASH_POINTS` names one: `runTool:claimed@8` kills the process with SIGKILL
- * at the eighth arrival, `summarize:answered` at the first; several are separated by commas.
- */
-export const CRASH_POINTS = [
-  'beginTurn:written',
-  'takeMessages:written',
-  'compactContext:planned',
-  'summarize:registered',
-  'summarize:answered',
-  'summarize:stored',
-  'commitCompaction:written',
-  'callModel:registered',
-  'callModel:answered',
-  'callModel:stored',
-  'requestDecisions:written',
-  'runTool:claimed',
-  'runTool:finished',
-  'runTool:stored',
-  'endTurn:written',
-] as const;
+import { readFileSync } from 'node:fs';
 
-export type CrashPoint = (typeof CRASH_POINTS)[number];
+/**
+ * Named places where a worker can be made to die, to show and to test that nothing is lost there. Each stands
+ * directly behind a write of its activity; an activity that is missing here writes nothing.
+ */
+const AFTER_WRITES = {
+  beginTurn: ['written'],
+  continueTurn: ['written'],
+  takeMessages: ['written'],
+  compactContext: ['planned', 'declined', 'cancelled', 'exhausted'],
+  summarize: ['registered', 'stored', 'failed', 'waiting'],
+  commitCompaction: ['written', 'logged', 'replanned', 'ended'],
+  callModel: ['registered', 'stored', 'calibrated', 'noted', 'failed', 'window-learned', 'waiting'],
+  requestDecisions: ['written'],
+  runTool: ['claimed', 'decided', 'reclaimed', 'output-kept', 'pieces-written', 'stored', 'outcome-unknown'],
+  endTurn: ['written'],
+  ringForWaitingMessages: ['rung'],
+  repairLostTurns: ['interrupted', 'rung'],
+  indexFallenBehind: ['indexed'],
+} as const;
+
+/** Places where something has happened outside the database that no row tells of yet. */
+const BETWEEN_WRITES = {
+  summarize: ['answered'],
+  callModel: ['answered'],
+  runTool: ['finished'],
+} as const;
+
+type Named<Places extends Readonly<Record<string, readonly string[]>>> = {
+  [Activity in keyof Places & string]: `${Activity}:${Places[Activity][number]}`;
+}[keyof Places & string];
+
+export type CrashPoint = Named<typeof AFTER_WRITES> | Named<typeof BETWEEN_WRITES>;
+
+function named(places: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  return Object.entries(places).flatMap(([activity, names]) => names.map((name) => `${activity}:${name}`));
+}
+
+/** All points that stand behind a write. */
+export const CRASH_POINTS_AFTER_WRITES = named(AFTER_WRITES);
+
+/** All points. */
+export const CRASH_POINTS = [...CRASH_POINTS_AFTER_WRITES, ...named(BETWEEN_WRITES)];
+
+/** Behind the activity's name: whichever of its points behind a write comes first. */
+const AFTER_WRITE = ':after-write';
 
 /** Called at each named place; returns unless this is where the process was told to die. */
 export type ReachCrashPoint = (point: CrashPoint) => void;
 
+interface CrashOrder {
+  readonly points: ReadonlySet<string>;
+  /** Arrivals that are still to come, this one included. */
+  remaining: number;
+}
+
 /**
- * @param setting value of `HOLDFAST_CRASH_POINTS`; empty or absent: no crash point.
+ * Off unless told. `HOLDFAST_CRASH_POINTS` orders from the start: `runTool:claimed@8` kills the process with SIGKILL at
+ * the eighth arrival, `summarize:answered` at the first, `commitCompaction:after-write` after whichever write of that
+ * activity comes first; several are separated by commas. `HOLDFAST_CRASH_ORDERS` names a file that may be written while
+ * the process runs: from then on the points in it kill at their next arrival.
+ *
+ * @param setting value of `HOLDFAST_CRASH_POINTS`; empty or absent: none.
+ * @param orderFile value of `HOLDFAST_CRASH_ORDERS`; empty or absent: none.
  * @throws RangeError naming an unknown point or a count that is no positive integer.
  */
-export function parseCrashPoints(setting: string | undefined): ReachCrashPoint {
-  const remaining = new Map<CrashPoint, number>();
-  for (const item of (setting ?? '').split(',').filter((text) => text.trim() !== '')) {
-    const [name = '', count = '1'] = item.trim().split('@');
-    const point = CRASH_POINTS.find((known) => known === name);
-    if (point === undefined || !/^[1-9]\d*$/.test(count)) {
-      throw new RangeError(
-        `HOLDFAST_CRASH_POINTS: "${item}" is not a crash point; use <point> or <point>@<arrival>, points: ${CRASH_POINTS.join(', ')}`,
-      );
-    }
-    remaining.set(point, Number(count));
-  }
+export function parseCrashPoints(setting: string | undefined, orderFile?: string): ReachCrashPoint {
+  const orders = parseOrders(setting ?? '');
+  const readsFile = orderFile !== undefined && orderFile !== '';
   return (point) => {
-    const left = remaining.get(point);
-    if (left === undefined) return;
-    remaining.set(point, left - 1);
+    const due = orders.filter((order) => order.points.has(point));
+    for (const order of due) order.remaining -= 1;
+    const isOrdered =
+      due.some((order) => order.remaining === 0) ||
+      (readsFile && parseOrders(readOrders(orderFile)).some((order) => order.points.has(point)));
     // SIGKILL to oneself: nothing of the process, not even an exit handler, can run after it.
-    if (left === 1) process.kill(process.pid, 'SIGKILL');
+    if (isOrdered) process.kill(process.pid, 'SIGKILL');
   };
+}
+
+function readOrders(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // Nobody has ordered anything yet.
+    return '';
+  }
+}
+
+function parseOrders(setting: string): CrashOrder[] {
+  const items = setting.split(',').filter((text) => text.trim() !== '');
+  return items.map((item) => {
+    const [name = '', count = '1'] = item.trim().split('@');
+    const points = pointsNamed(name);
+    if (points.length > 0 && /^[1-9]\d*$/.test(count)) return { points: new Set(points), remaining: Number(count) };
+    throw new RangeError(
+      `HOLDFAST_CRASH_POINTS: "${item}" is not a crash point; use <point> or <point>@<arrival>, points: ${CRASH_POINTS.join(', ')}, or <activity>${AFTER_WRITE}`,
+    );
+  });
+}
+
+/** The points that a name stands for; none for a name that is unknown. */
+export function pointsNamed(name: string): readonly string[] {
+  if (!name.endsWith(AFTER_WRITE)) return CRASH_POINTS.filter((known) => known === name);
+  const activity = name.slice(0, -AFTER_WRITE.length);
+  return CRASH_POINTS_AFTER_WRITES.filter((known) => known.startsWith(`${activity}:`));
 }

@@ -61,6 +61,7 @@ export async function afterFailure(
       const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(failures);
       if (delay > LONGEST_RETRY_DELAY_MILLISECONDS && verdict.delayMilliseconds !== undefined) {
         await recordWait(dependencies, modelTry.input.turn, delay);
+        dependencies.reachCrashPoint('callModel:waiting');
         return { kind: 'wait', delayMilliseconds: delay };
       }
       throw retryableFailure(
@@ -74,7 +75,7 @@ export async function afterFailure(
 
 /** A smaller window than is known, named by the error, counts from now on. */
 async function learnWindow(
-  { database, learnedWindows }: ActivityDependencies,
+  { database, learnedWindows, reachCrashPoint }: ActivityDependencies,
   { input, snapshot, modelLimits, estimatedTokens }: ModelTry,
   verdict: ErrorVerdict,
 ): Promise<void> {
@@ -87,6 +88,7 @@ async function learnWindow(
     evidence: verdict.evidence,
     limits: withLearnedWindow(modelLimits, tokens),
   });
+  reachCrashPoint('callModel:window-learned');
 }
 
 /** The turn waits in its workflow, where no worker is held: the timeline says so until the call is made again. */
@@ -133,7 +135,7 @@ function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure
 }
 
 async function record(
-  { database }: ActivityDependencies,
+  { database, reachCrashPoint }: ActivityDependencies,
   { input, attempt, startedAt }: ModelTry,
   failure: Pick<ModelFailure, 'kind' | 'evidence'> &
     Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>,
@@ -149,5 +151,6 @@ async function record(
     durationMilliseconds: Date.now() - startedAt,
     ...failure,
   });
+  reachCrashPoint('callModel:failed');
   return failures;
 }

@@ -58,16 +58,18 @@ export async function runTool(
   input: RunToolInput,
   execution: Execution,
 ): Promise<RunToolResult> {
-  const { database, workerIdentity } = dependencies;
+  const { database, workerIdentity, reachCrashPoint } = dependencies;
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
   const claim = await claimToolCall(database, { ...input, workerIdentity });
   if (claim.state === 'finished') return stateOf(claim.outcome);
+  if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
   const decided = await decidedResult(dependencies, snapshot, { input, claim });
   if (decided !== null) return storeDecidedResult(dependencies, { input, claim, decided });
   if (claim.state === 'claimed') return run(dependencies, input, execution, { claim, snapshot });
   if (mayRunAgain(dependencies, snapshot, claim)) {
     const { attempt } = await reclaimToolCall(database, { ...input, workerIdentity, previousAttempt: claim.attempt });
+    reachCrashPoint('runTool:reclaimed');
     return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
   }
   return storeUnknownOutcome(dependencies, input, claim);
@@ -107,6 +109,7 @@ async function storeDecidedResult(
     workerIdentity: dependencies.workerIdentity,
     outcome: decided.answered ? 'succeeded' : 'not_run',
   });
+  dependencies.reachCrashPoint('runTool:decided');
   if (stored.state === 'late') throw permanentFailure('SupersededAttempt', 'another attempt finished this tool call');
   const { turnId } = input.turn;
   return {
@@ -143,7 +146,6 @@ async function run(
   execution: Execution,
   { claim, snapshot }: { readonly claim: OpenClaim; readonly snapshot: AgentSnapshot },
 ): Promise<RunToolResult> {
-  dependencies.reachCrashPoint('runTool:claimed');
   const entryId = newId();
   const { attempt } = claim;
   const { turn, callNumber, callIndex } = input;
@@ -196,11 +198,12 @@ function contextOf(dependencies: ActivityDependencies, input: RunToolInput, snap
 
 /** A call does not fail because what it wrote so far could not be noted: the fence and the result tell of every reason. */
 async function keepOutput(
-  { database, logger }: ActivityDependencies,
+  { database, logger, reachCrashPoint }: ActivityDependencies,
   partial: Parameters<typeof keepPartialOutput>[1],
 ): Promise<void> {
   try {
     await keepPartialOutput(database, partial);
+    reachCrashPoint('runTool:output-kept');
   } catch (error) {
     if (error instanceof StoreError && error.code === 'stale_epoch') return;
     logger.debug(describeError(error), 'partial output could not be noted');
@@ -214,6 +217,7 @@ async function storeResult(
 ): Promise<RunToolResult> {
   const original =
     end.original === null ? undefined : await writePieces(database, input.turn.conversationId, end.original.pieces());
+  if (original !== undefined) reachCrashPoint('runTool:pieces-written');
   const stored = await storeToolResult(database, {
     ...input,
     entryId,
@@ -233,7 +237,7 @@ async function storeResult(
 }
 
 async function storeUnknownOutcome(
-  { database, workerIdentity }: ActivityDependencies,
+  { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
   input: RunToolInput,
   claim: Extract<ToolClaim, { state: 'claimed_before' }>,
 ): Promise<RunToolResult> {
@@ -247,6 +251,7 @@ async function storeUnknownOutcome(
     workerIdentity,
     outcome: 'outcome_unknown',
   });
+  reachCrashPoint('runTool:outcome-unknown');
   return { state: 'outcome_unknown' };
 }
 

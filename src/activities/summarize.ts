@@ -71,6 +71,7 @@ async function extract(dependencies: ActivityDependencies, task: SummaryTask): P
     call: null,
     memory: memoryOf(task),
   });
+  dependencies.reachCrashPoint('summarize:stored');
   return { kind: 'summarized', tokens: source.row.part.maximumOutput };
 }
 
@@ -204,6 +205,7 @@ async function afterModelError(
   const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(task.execution.attempt, 5));
   if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) {
     await recordWait(dependencies, task.input.turn, delay);
+    dependencies.reachCrashPoint('summarize:waiting');
     return { kind: 'wait', delayMilliseconds: delay };
   }
   throw retryableFailure(`Summary.${verdict.cause}`, `summarizing model not available (${verdict.cause})`, delay);
@@ -221,6 +223,7 @@ async function afterModelFailure(
   // The pass must not wait for its memory: what can be had without a model is flushed.
   if (task.source.row.part.kind === 'flush') return extract(dependencies, task);
   const { failures } = await recordPartFailure(database, { ...input, attempt, failure, call, final });
+  dependencies.reachCrashPoint('summarize:failed');
   if (final || failures > SUMMARY_RETRIES) return { kind: 'failed', failures };
   throw retryableFailure(
     'Summary.refused',

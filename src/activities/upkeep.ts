@@ -20,18 +20,25 @@ const INDEXING_MILLISECONDS = 6_000;
 const INDEXED_AT_ONCE = 20;
 
 /** Rings for rows whose sender died between writing and ringing. */
-export async function ringForWaitingMessages({ database, ringDoorbell }: ActivityDependencies): Promise<void> {
+export async function ringForWaitingMessages(dependencies: ActivityDependencies): Promise<void> {
+  const { database, ringDoorbell, reachCrashPoint } = dependencies;
   const waiting = await findWaitingConversations(database, { olderThanSeconds: UNRUNG_AFTER_SECONDS, limit: 200 });
-  for (const { conversationId } of waiting) await ringDoorbell(conversationId);
+  for (const { conversationId } of waiting) {
+    await ringDoorbell(conversationId);
+    reachCrashPoint('ringForWaitingMessages:rung');
+  }
 }
 
 /** Ends turns whose workflow Temporal no longer knows (terminated, or its data lost), and rings for what waits behind them. */
 export async function repairLostTurns(dependencies: ActivityDependencies): Promise<void> {
-  const { database, isWorkflowOpen, ringDoorbell } = dependencies;
+  const { database, isWorkflowOpen, ringDoorbell, reachCrashPoint } = dependencies;
   const open = await findOpenTurns(database, { olderThanSeconds: LOST_AFTER_SECONDS, limit: 200 });
   for (const { turn } of open) {
     if (await isWorkflowOpen(turnWorkflowId(turn.conversationId))) continue;
-    if (await markInterrupted(database, turn, closeToolCall)) await ringDoorbell(turn.conversationId);
+    if (!(await markInterrupted(database, turn, closeToolCall))) continue;
+    reachCrashPoint('repairLostTurns:interrupted');
+    await ringDoorbell(turn.conversationId);
+    reachCrashPoint('repairLostTurns:rung');
   }
 }
 
@@ -40,7 +47,7 @@ export async function repairLostTurns(dependencies: ActivityDependencies): Promi
  * behind too. Ends after a while, for what is left there is the next run.
  */
 export async function indexFallenBehind(
-  { database }: ActivityDependencies,
+  { database, reachCrashPoint }: ActivityDependencies,
   _: void,
   { signal }: Pick<Execution, 'signal'>,
 ): Promise<void> {
@@ -50,6 +57,7 @@ export async function indexFallenBehind(
     for (const { conversationId } of behind) {
       if (ending.aborted) return;
       await indexConversation(database, conversationId, { signal: ending });
+      reachCrashPoint('indexFallenBehind:indexed');
     }
     if (behind.length < INDEXED_AT_ONCE) return;
   }

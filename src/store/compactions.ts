@@ -74,9 +74,11 @@ export async function endCompaction(
     readonly compactionId: string;
     readonly status: 'failed' | 'abandoned';
     readonly failure: string;
+    /** Tokens of the view, when the turn cannot go on without a compaction: the timeline says so. Default: it can. */
+    readonly exhaustedAt?: number | null;
   },
 ): Promise<void> {
-  const { turn, compactionId, status, failure } = request;
+  const { turn, compactionId, status, failure, exhaustedAt = null } = request;
   const { conversationId, turnId } = turn;
   await writeAsTurn(sql, turn, async (writer) => {
     const { count } = await writer.sql`
@@ -86,6 +88,8 @@ export async function endCompaction(
     if (status === 'failed') await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
     const kind = status === 'failed' ? 'compaction_form_failed' : 'compaction_abandoned';
     await writer.event(kind, { compactionId, failure });
+    if (exhaustedAt !== null)
+      await writer.event('compaction_exhausted', { compactionId, failure, tokens: exhaustedAt });
   });
 }
 

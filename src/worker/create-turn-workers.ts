@@ -48,9 +48,8 @@ export const TAKEOVER_OPTIONS = {
 export const CACHED_WORKFLOWS = 200;
 
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
-  const { beginTurn, continueTurn, takeMessages, lookAtInbox, compactContext, commitCompaction, endTurn, ...rest } =
-    options.activities;
-  const { requestDecisions, ringForWaitingMessages, repairLostTurns, ...work } = rest;
+  // Workflows schedule only these three on the work queue (`src/workflows/activity-options.ts`); all others on their own.
+  const { summarize, callModel, runTool, ...turnActivities } = options.activities;
   const common = {
     connection: options.connection,
     namespace: options.namespace,
@@ -66,23 +65,12 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     taskQueue: options.taskQueue,
     workflowBundle: options.workflowBundle,
     maxCachedWorkflows: CACHED_WORKFLOWS,
-    activities: {
-      beginTurn,
-      continueTurn,
-      takeMessages,
-      lookAtInbox,
-      compactContext,
-      commitCompaction,
-      endTurn,
-      requestDecisions,
-      ringForWaitingMessages,
-      repairLostTurns,
-    },
+    activities: turnActivities,
   });
   const worker = await Worker.create({
     ...common,
     taskQueue: workTaskQueueFor(options.taskQueue),
-    activities: work,
+    activities: { summarize, callModel, runTool },
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
   const both = [turn, worker];

@@ -72,6 +72,7 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,
     environment,
     crashPoints: environment['HOLDFAST_CRASH_POINTS'],
+    crashOrders: environment['HOLDFAST_CRASH_ORDERS'],
     logger,
   });
 }

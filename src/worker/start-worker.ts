@@ -48,6 +48,8 @@ export interface WorkerSetup {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Value of `HOLDFAST_CRASH_POINTS`. */
   readonly crashPoints: string | undefined;
+  /** Value of `HOLDFAST_CRASH_ORDERS`. */
+  readonly crashOrders?: string | undefined;
   readonly logger: Logger;
 }
 
@@ -145,7 +147,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     beforeCompaction: setup.beforeCompaction,
     secrets,
     logger: setup.logger,
-    reachCrashPoint: parseCrashPoints(setup.crashPoints),
+    reachCrashPoint: parseCrashPoints(setup.crashPoints, setup.crashOrders),
     fenceWatch: createFenceWatch(database, setup.logger),
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),

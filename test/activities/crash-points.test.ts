@@ -1,30 +1,54 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { parseCrashPoints } from '../../src/activities/crash-points.ts';
+import { parseCrashPoints, pointsNamed } from '../../src/activities/crash-points.ts';
 
 test('without a setting every point is passed', () => {
   const reach = parseCrashPoints(undefined);
   expect(() => reach('runTool:claimed')).not.toThrow();
 });
 
-test.each(['runTool:nowhere', 'runTool:claimed@0', 'runTool:claimed@x'])(
+test('every write of an activity is named, and one name stands for all of them', () => {
+  expect(pointsNamed('commitCompaction:after-write')).toEqual([
+    'commitCompaction:written',
+    'commitCompaction:logged',
+    'commitCompaction:replanned',
+    'commitCompaction:ended',
+  ]);
+  expect(pointsNamed('lookAtInbox:after-write')).toEqual([]);
+  expect(pointsNamed('callModel:answered')).toEqual(['callModel:answered']);
+});
+
+test.each(['runTool:nowhere', 'nothing:after-write', 'runTool:claimed@0', 'runTool:claimed@x'])(
   '%s is refused and the points are named',
   (setting) => {
     expect(() => parseCrashPoints(setting)).toThrow(/is not a crash point; use .*commitCompaction:written/);
   },
 );
 
-test('the process dies by SIGKILL at the arrival that was named, not before', async () => {
+test('the process dies by SIGKILL at the arrival that was named, or when a file orders it, not before', async () => {
   const module = fileURLToPath(new URL('../../src/activities/crash-points.ts', import.meta.url));
-  const script = `
-    const { parseCrashPoints } = await import(${JSON.stringify(module)});
-    const reach = parseCrashPoints('summarize:stored@2');
-    reach('summarize:stored'); reach('runTool:claimed'); console.log('alive'); reach('summarize:stored'); console.log('survived');`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
-  let output = '';
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const [, signal] = (await once(child, 'close')) as [number | null, string | null];
-  expect({ signal, output }).toEqual({ signal: 'SIGKILL', output: 'alive\n' });
+  const orders = join(await mkdtemp(join(tmpdir(), 'holdfast-orders-')), 'orders');
+  const dying = async (setting: string, order: string): Promise<unknown> => {
+    const script = `
+      const { writeFileSync } = await import('node:fs');
+      const { parseCrashPoints } = await import(${JSON.stringify(module)});
+      const reach = parseCrashPoints(${JSON.stringify(setting)}, ${JSON.stringify(orders)});
+      reach('summarize:stored'); reach('runTool:claimed'); console.log('alive');
+      writeFileSync(${JSON.stringify(orders)}, ${JSON.stringify(order)});
+      reach('summarize:stored'); console.log('survived');`;
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+    await rm(orders, { force: true });
+    return { signal, output };
+  };
+  expect(await dying('summarize:stored@2', '')).toEqual({ signal: 'SIGKILL', output: 'alive\n' });
+  expect(await dying('', 'summarize:after-write')).toEqual({ signal: 'SIGKILL', output: 'alive\n' });
+  expect(await dying('', 'runTool:claimed')).toEqual({ signal: null, output: 'alive\nsurvived\n' });
 });

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { compiledProgram, entryPointOf } from './compiled-program.ts';
 import type { TurnHarness } from './turn-harness.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
 
 /** A worker in a process of its own, to be killed. */
 export interface WorkerProcess {
@@ -17,12 +15,18 @@ export interface WorkerProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts `holdfast worker` in the harness's workspace and waits until it serves. */
+/**
+ * Starts `holdfast worker` in the harness's workspace and waits until it serves.
+ * @param script a Node program that starts a worker of its own instead; its first argument is Holdfast's entry point
+ */
 export async function startWorkerProcess(
   harness: TurnHarness,
   environment: Readonly<Record<string, string>> = {},
+  script?: string,
 ): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [PROGRAM, 'worker'], {
+  const program = await compiledProgram();
+  const ownArguments = script === undefined ? [program, 'worker'] : [script, entryPointOf(program)];
+  const child = spawn(process.execPath, ownArguments, {
     cwd: harness.workspace,
     env: { ...process.env, ...harness.environment, HOLDFAST_LOG_LEVEL: 'info', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -44,12 +44,8 @@ async function highestAttempts(conversationId: string): Promise<Record<string, n
 }
 
 test.each<[CrashPoint, string]>([
-  ['compactContext:planned', 'compactContext'],
   ['summarize:answered', 'summarize'],
-  ['commitCompaction:written', 'commitCompaction'],
   ['callModel:answered', 'callModel'],
-  ['callModel:stored', 'callModel'],
-  ['runTool:claimed', 'runTool'],
   ['runTool:finished', 'runTool'],
 ])(
   'killed at %s, the turn goes on within 8 s on another worker, and nothing is lost or doubled',

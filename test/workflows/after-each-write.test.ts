@@ -1,0 +1,311 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CRASH_POINTS_AFTER_WRITES } from '../../src/activities/crash-points.ts';
+import type { CrashPoint } from '../../src/activities/crash-points.ts';
+import type { SentMessage } from '../../src/client/types.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { compiledProgram } from '../support/compiled-program.ts';
+import { startTestTemporal } from '../support/servers.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import type { WorkerProcess } from '../support/worker-process.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+
+/** A worker that does not reach its end by then will not: it is stopped, and the test fails. */
+const KILL_MILLISECONDS = 90_000;
+
+/** One worker dies here; what is to happen while no worker runs comes before. */
+interface Death {
+  readonly at: CrashPoint;
+  readonly before?: (harness: TurnHarness, sent: SentMessage) => Promise<unknown>;
+}
+
+interface Scenario {
+  readonly name: string;
+  /** `holdfast.yaml` of the workers that die. */
+  readonly agent: Readonly<Record<string, unknown>>;
+  readonly task: string;
+  /** Default: `holdfast worker`. */
+  readonly script?: string;
+  readonly deaths: readonly Death[];
+  /** Default: `completed`. */
+  readonly outcome?: string;
+}
+
+const READ = 'Call read_file with {"path": "log-$index.txt"}';
+
+const fault =
+  (each: Record<string, unknown>) =>
+  (harness: TurnHarness): Promise<void> =>
+    harness.fault(each);
+
+/** A program whose worker has a hook that answers every compaction that would write a summary. */
+function workerWithHook(decision: string): string {
+  return `
+    const { createWorker } = await import(process.argv[2]);
+    const worker = await createWorker({ beforeCompaction: [() => (${decision})] });
+    process.once('SIGTERM', () => worker.shutdown());
+    await worker.ended;`;
+}
+
+/** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
+async function makePlansUseless({ database }: TurnHarness): Promise<void> {
+  await database.begin(async (sql) => {
+    await sql`set local session_replication_role = replica`;
+    await sql`delete from compaction_parts`;
+    await sql`
+      update compactions set form = 'clip_only', tokens_before = 1, plan = (plan::jsonb || '{"form": "clip_only", "parts": [], "operations": []}')::json
+      where status = 'planned'`;
+  });
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'steps of a turn',
+    agent: { model: 'simulator/sim-32k' },
+    task: `${READ} 4 times, one by one`,
+    deaths: [
+      { at: 'beginTurn:written' },
+      { at: 'callModel:registered' },
+      { at: 'callModel:stored' },
+      { at: 'callModel:calibrated' },
+      { at: 'endTurn:written' },
+    ],
+  },
+  {
+    name: 'tools, messages and runs of a turn',
+    agent: { model: 'simulator/sim-32k' },
+    task: `${READ} 12 times, one by one`,
+    deaths: [
+      { at: 'runTool:claimed' },
+      { at: 'runTool:reclaimed' },
+      { at: 'runTool:stored' },
+      {
+        at: 'takeMessages:written',
+        before: ({ client }, { conversationId }) => client.sendMessage({ conversationId, content: 'Go on like this.' }),
+      },
+      { at: 'continueTurn:written' },
+    ],
+  },
+  {
+    name: 'a compaction',
+    agent: { model: 'simulator/sim-16k', preset: 'cowork' },
+    task: `${READ} 22 times, one by one`,
+    deaths: [
+      { at: 'compactContext:planned' },
+      {
+        at: 'summarize:waiting',
+        before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
+      },
+      { at: 'summarize:registered' },
+      { at: 'summarize:stored' },
+      { at: 'commitCompaction:written' },
+      { at: 'commitCompaction:logged' },
+    ],
+  },
+  {
+    name: 'a compaction whose forms fail',
+    agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
+    task: `${READ} 5 times, one by one`,
+    deaths: [
+      { at: 'summarize:failed', before: fault({ kind: 'summary_empty', times: 1 }) },
+      {
+        at: 'commitCompaction:replanned',
+        before: fault({ kind: 'status', status: 400, times: 1, match: { purpose: 'summary' } }),
+      },
+    ],
+  },
+  {
+    name: 'failures of the model',
+    agent: { model: 'simulator/sim-32k' },
+    task: `${READ} 4 times, one by one\nWrite 60 words`,
+    deaths: [
+      { at: 'callModel:failed', before: fault({ kind: 'server_error' }) },
+      { at: 'callModel:waiting', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
+      { at: 'callModel:window-learned', before: fault({ kind: 'overflow', limit: 20_000, skip: 2 }) },
+      { at: 'callModel:noted', before: fault({ kind: 'cut_answer', times: null }) },
+    ],
+  },
+  {
+    name: 'commands of a tool',
+    agent: {
+      model: 'simulator/sim-32k',
+      allowCommands: true,
+      tools: ['run_command', 'write_file'],
+      approvals: { rules: ['write_file'] },
+    },
+    task: [
+      'Call run_command with {"command": "echo ran >> journal.txt"}',
+      'Call run_command with {"command": "seq 60000"}',
+      'Call run_command with {"command": "echo begun; sleep 3; echo done"}',
+      'Call write_file with {"path": "a.txt", "content": "a"}',
+    ].join('\n'),
+    deaths: [
+      { at: 'runTool:finished' },
+      { at: 'runTool:outcome-unknown' },
+      { at: 'runTool:pieces-written' },
+      { at: 'runTool:output-kept' },
+      { at: 'requestDecisions:written' },
+      { at: 'runTool:decided', before: ({ client }, { conversationId }) => client.deny({ conversationId }) },
+      {
+        at: 'compactContext:declined',
+        before: ({ client }, { conversationId }) => client.requestCompaction({ conversationId }),
+      },
+    ],
+  },
+  {
+    name: 'a hook that cancels',
+    agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
+    task: `${READ} 12 times, one by one`,
+    script: workerWithHook('{ cancel: true }'),
+    deaths: [{ at: 'compactContext:cancelled' }],
+    outcome: 'context_exhausted',
+  },
+  {
+    name: 'a compaction of which no form helps',
+    agent: { model: 'simulator/sim-8k' },
+    task: `${READ} 7 times, one by one`,
+    deaths: [{ at: 'compactContext:planned' }, { at: 'commitCompaction:ended', before: makePlansUseless }],
+  },
+  {
+    name: 'a request that nothing makes small enough',
+    agent: { model: 'simulator/sim-8k', instructions: 'A sentence that may not be left out. '.repeat(1_200) },
+    task: 'Say it fits',
+    deaths: [{ at: 'compactContext:exhausted' }],
+    outcome: 'context_exhausted',
+  },
+];
+
+/** Not reached by a turn. */
+const UPKEEP_POINTS: readonly CrashPoint[] = [
+  'ringForWaitingMessages:rung',
+  'repairLostTurns:interrupted',
+  'repairLostTurns:rung',
+  'indexFallenBehind:indexed',
+];
+
+let server: Awaited<ReturnType<typeof startTestTemporal>>;
+
+beforeAll(async () => {
+  const [started] = await Promise.all([startTestTemporal({ suggestContinueAsNewEvents: 100 }), compiledProgram()]);
+  server = started;
+});
+
+afterAll(() => server.stop());
+
+async function openScenario(agent: Scenario['agent']): Promise<TurnHarness> {
+  const harness = await startTurnHarness({ temporalAddress: server.address });
+  await mkdir(join(harness.workspace, '.cowork'));
+  for (let file = 1; file <= 25; file += 1) {
+    const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+  await writeFile(join(harness.workspace, 'short.txt'), 'pump 1 opens at 2 bar\n'.repeat(9));
+  // JSON is YAML too.
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
+  return harness;
+}
+
+/** Starts a worker that is to die at a point, and waits until it has. */
+async function dieAt(harness: TurnHarness, point: string, script?: string): Promise<void> {
+  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point }, script);
+  const patience = setTimeout(() => doomed.kill('SIGTERM'), KILL_MILLISECONDS);
+  const { signal, output } = await doomed.exited;
+  clearTimeout(patience);
+  expect(signal, `${point}\n${output}`).toBe('SIGKILL');
+}
+
+async function expectAllHolds(harness: TurnHarness): Promise<void> {
+  const { invariants } = await verify(harness.database);
+  const asked = await verifyTemporal(harness.database, harness.temporal, { conversationId: null, limit: 20 });
+  expect(
+    [...invariants, ...asked].flatMap(({ name, breaches }) => breaches.map((each) => ({ name, ...each }))),
+  ).toEqual([]);
+}
+
+test.concurrent.each(SCENARIOS)(
+  '$name: whichever write is the last of a worker, another one goes on as if nothing had happened',
+  async ({ agent, task, script, deaths, outcome = 'completed' }) => {
+    const harness = await openScenario(agent);
+    const workers: WorkerProcess[] = [];
+    try {
+      const path = script === undefined ? undefined : join(harness.workspace, 'worker.mjs');
+      if (path !== undefined) await writeFile(path, script ?? '');
+      const sent = await harness.client.startTask({ task });
+      for (const { at, before } of deaths) {
+        await before?.(harness, sent);
+        await dieAt(harness, at, path);
+      }
+      const last = await startWorkerProcess(harness, {}, path);
+      workers.push(last);
+      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 });
+      expect(turn.outcome).toBe(outcome);
+      await expectAllHolds(harness);
+      last.kill('SIGTERM');
+      expect(await last.exited).toMatchObject({ code: 0 });
+    } finally {
+      for (const each of workers) each.kill('SIGKILL');
+      await Promise.all(workers.map((each) => each.exited));
+      await harness.stop();
+    }
+  },
+  400_000,
+);
+
+test.concurrent('upkeep: whichever write is the last of a worker, the next upkeep does the rest', async () => {
+  const harness = await openScenario({ model: 'simulator/sim-32k' });
+  try {
+    const { client, database, temporal } = harness;
+    const end = async (conversationId: string): Promise<void> => {
+      // The sender rings in the background.
+      await waitUntil('the doorbell has rung', async () =>
+        temporal.workflow
+          .getHandle(turnWorkflowId(conversationId))
+          .terminate()
+          .then(
+            () => true,
+            () => false,
+          ),
+      );
+    };
+    const unrung = await client.startTask({ task: 'Say nobody rang' });
+    await end(unrung.conversationId);
+    await database`update messages set created_at = created_at - interval '1 minute'`;
+    await dieAt(harness, 'ringForWaitingMessages:rung');
+    for (const point of ['repairLostTurns:interrupted', 'repairLostTurns:rung'] as const) {
+      const sent = await client.startTask({ task: `${READ} 3 times, one by one` });
+      await dieAt(harness, 'callModel:registered@2');
+      await end(sent.conversationId);
+      await database`update turns set begun_at = begun_at - interval '1 minute' where outcome is null`;
+      await client.sendMessage({ conversationId: sent.conversationId, content: 'Say repaired', mode: 'queue' });
+      await end(sent.conversationId);
+      await dieAt(harness, point);
+    }
+    await dieAt(harness, 'indexFallenBehind:indexed');
+    await harness.startWorker();
+    await waitUntil(
+      'everything is answered',
+      async () => {
+        await delay(500);
+        const [open] = await database<{ count: number }[]>`
+        select (select count(*) from messages where consumed_at is null)::int
+          + (select count(*) from turns where outcome is null)::int as count`;
+        return open?.count === 0;
+      },
+      60_000,
+    );
+    await expectAllHolds(harness);
+  } finally {
+    await harness.stop();
+  }
+}, 400_000);
+
+test('no write of any activity is left out', () => {
+  const covered = new Set([...SCENARIOS.flatMap(({ deaths }) => deaths.map(({ at }) => at)), ...UPKEEP_POINTS]);
+  expect(CRASH_POINTS_AFTER_WRITES.filter((point) => !covered.has(point as CrashPoint))).toEqual([]);
+});
