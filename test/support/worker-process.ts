@@ -1,6 +1,10 @@
 import { spawn } from 'node:child_process';
-import { compiledProgram, entryPointOf } from './compiled-program.ts';
+import { fileURLToPath } from 'node:url';
 import type { TurnHarness } from './turn-harness.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
+/** What applications import, compiled. */
+const ENTRY_POINT = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
 /** A worker in a process of its own, to be killed. */
 export interface WorkerProcess {
@@ -24,8 +28,7 @@ export async function startWorkerProcess(
   environment: Readonly<Record<string, string>> = {},
   script?: string,
 ): Promise<WorkerProcess> {
-  const program = await compiledProgram();
-  const ownArguments = script === undefined ? [program, 'worker'] : [script, entryPointOf(program)];
+  const ownArguments = script === undefined ? [PROGRAM, 'worker'] : [script, ENTRY_POINT];
   const child = spawn(process.execPath, ownArguments, {
     cwd: harness.workspace,
     env: { ...process.env, ...harness.environment, HOLDFAST_LOG_LEVEL: 'info', ...environment },

@@ -8,7 +8,6 @@ import type { SentMessage } from '../../src/client/types.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { compiledProgram } from '../support/compiled-program.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -192,8 +191,7 @@ const UPKEEP_POINTS: readonly CrashPoint[] = [
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
 
 beforeAll(async () => {
-  const [started] = await Promise.all([startTestTemporal({ suggestContinueAsNewEvents: 100 }), compiledProgram()]);
-  server = started;
+  server = await startTestTemporal({ suggestContinueAsNewEvents: 100 });
 });
 
 afterAll(() => server.stop());
