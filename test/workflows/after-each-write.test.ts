@@ -38,10 +38,7 @@ interface Scenario {
 
 const READ = 'Call read_file with {"path": "log-$index.txt"}';
 
-const fault =
-  (each: Record<string, unknown>) =>
-  (harness: TurnHarness): Promise<void> =>
-    harness.fault(each);
+const fault = (each: Record<string, unknown>) => (harness: TurnHarness) => harness.fault(each);
 
 /** A program whose worker has a hook that answers every compaction that would write a summary. */
 function workerWithHook(decision: string): string {
@@ -181,12 +178,7 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 /** Not reached by a turn. */
-const UPKEEP_POINTS: readonly CrashPoint[] = [
-  'ringForWaitingMessages:rung',
-  'repairLostTurns:interrupted',
-  'repairLostTurns:rung',
-  'indexFallenBehind:indexed',
-];
+const UPKEEP_POINTS = /^(?:ringForWaitingMessages|repairLostTurns|indexFallenBehind):/u;
 
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
 
@@ -203,7 +195,6 @@ async function openScenario(agent: Scenario['agent']): Promise<TurnHarness> {
     const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
   }
-  await writeFile(join(harness.workspace, 'short.txt'), 'pump 1 opens at 2 bar\n'.repeat(9));
   // JSON is YAML too.
   await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
   return harness;
@@ -304,6 +295,7 @@ test.concurrent('upkeep: whichever write is the last of a worker, the next upkee
 }, 400_000);
 
 test('no write of any activity is left out', () => {
-  const covered = new Set([...SCENARIOS.flatMap(({ deaths }) => deaths.map(({ at }) => at)), ...UPKEEP_POINTS]);
-  expect(CRASH_POINTS_AFTER_WRITES.filter((point) => !covered.has(point as CrashPoint))).toEqual([]);
+  const covered = new Set<string>(SCENARIOS.flatMap(({ deaths }) => deaths.map(({ at }) => at)));
+  const ofTurns = CRASH_POINTS_AFTER_WRITES.filter((point) => !UPKEEP_POINTS.test(point));
+  expect(ofTurns.filter((point) => !covered.has(point))).toEqual([]);
 });
