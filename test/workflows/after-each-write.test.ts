@@ -195,7 +195,6 @@ async function openScenario(agent: Scenario['agent']): Promise<TurnHarness> {
     const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
   }
-  // JSON is YAML too.
   await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
   return harness;
 }
