@@ -44,7 +44,7 @@ function linesOf(item: DemoItem, progress: DemoProgress, { columns, style }: Dem
     }
     case 'files':
       return columns === null
-        ? [`${item.count} of ${plural(progress.fileCount, 'file')} read, ${windowWords(progress)}`]
+        ? [`${item.count} of ${plural(progress.files.size, 'file')} read, ${windowWords(progress)}`]
         : [];
   }
 }
@@ -57,11 +57,11 @@ const WIDEST_BAR = 40;
 /** The part of the screen that is repainted: a running compaction, the two bars, and what goes on. */
 export function demoRegion(progress: DemoProgress, options: DemoLineOptions & { readonly columns: number }): string[] {
   const { columns, style, now } = options;
-  const { turn, filesRead, fileCount, window } = progress;
+  const { turn, filesRead, files, window } = progress;
   const tokens = turn.tokens ?? 0;
   const fill = tokens / window;
   const windowColor = fill < 0.6 ? style.green : fill < 0.85 ? style.yellow : style.red;
-  const words = [`${filesRead.size} of ${fileCount} files`, windowWords(progress)];
+  const words = [`${filesRead.size} of ${files.size} files`, windowWords(progress)];
   const room = columns - LABEL_COLUMNS - 4 - Math.max(...words.map((text) => displayWidth(text)));
   const barColumns = Math.min(WIDEST_BAR, room);
   const bar = (label: string, fraction: number, color: (text: string) => string, text: string): string => {
@@ -72,7 +72,7 @@ export function demoRegion(progress: DemoProgress, options: DemoLineOptions & { 
   return [
     ...(turn.compaction === null ? [] : runningCompactionLines(turn.compaction, now, columns, style)),
     '',
-    bar('files', filesRead.size / Math.max(1, fileCount), style.cyan, words[0] ?? ''),
+    bar('files', filesRead.size / Math.max(1, files.size), style.cyan, words[0] ?? ''),
     bar('window', fill, windowColor, words[1] ?? ''),
     truncate(statusWords(progress, now), columns),
   ];

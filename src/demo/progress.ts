@@ -16,8 +16,9 @@ export interface DemoProgress {
   readonly turn: TurnScreenState;
   /** Tokens. */
   readonly window: number;
-  readonly fileCount: number;
-  /** Paths of which a page was read. */
+  /** Paths of the task's files. */
+  readonly files: ReadonlySet<string>;
+  /** Those of which a page was read. */
   readonly filesRead: ReadonlySet<string>;
   /** Path that the newest call reads or writes. */
   readonly newestPath: string | null;
@@ -48,13 +49,13 @@ export interface Applied {
 
 export function startProgress(input: {
   readonly window: number;
-  readonly fileCount: number;
+  readonly files: Iterable<string>;
   readonly now: number;
 }): DemoProgress {
   return {
     turn: startState(input.now),
     window: input.window,
-    fileCount: input.fileCount,
+    files: new Set(input.files),
     filesRead: new Set(),
     newestPath: null,
     compactions: 0,
@@ -76,7 +77,12 @@ export function withEvent(progress: DemoProgress, event: ReadEvent, entry: Liste
   const over = takeOver(progress, event.at);
   const path = event.kind === 'tool_finished' ? pathOfCall(progress.turn, event.tool) : null;
   const filesRead =
-    path !== null && entry?.isError === false && event.kind === 'tool_finished' && event.tool.name === 'read_file'
+    path !== null &&
+    // The report is read again too.
+    progress.files.has(path) &&
+    entry?.isError === false &&
+    event.kind === 'tool_finished' &&
+    event.tool.name === 'read_file'
       ? new Set([...progress.filesRead, path])
       : progress.filesRead;
   const line = Math.floor(filesRead.size / FILES_PER_LINE) > Math.floor(progress.filesRead.size / FILES_PER_LINE);

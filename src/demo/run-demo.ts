@@ -175,7 +175,7 @@ interface Board {
 function openBoard({ options, output, job, startedAt }: Demo): Board {
   let progress: DemoProgress = startProgress({
     window: options.window,
-    fileCount: filesOf(job).length,
+    files: filesOf(job).map(({ path }) => path),
     now: startedAt,
   });
   const display = openDemoDisplay(output);

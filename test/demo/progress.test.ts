@@ -56,13 +56,15 @@ function read(
   return withEvent(answered.progress, finished, entry({ callNumber, isError }));
 }
 
-const START = startProgress({ window: 32_768, fileCount: 82, now: 0 });
+const NUMBERED = Array.from({ length: 81 }, (_, index) => `file-${index + 1}.md`);
+const START = startProgress({ window: 32_768, files: ['hono/README.md', ...NUMBERED], now: 0 });
 
 describe('withEvent', () => {
-  it('counts each file once, however many pages were read of it, and none that could not be read', () => {
+  it('counts each file once, however many pages were read of it, and none that could not be read or is not of the task', () => {
     let { progress } = read(START, 1, 'hono/README.md');
     ({ progress } = read(progress, 2, './hono/README.md'));
-    ({ progress } = read(progress, 3, 'missing.md', true));
+    ({ progress } = read(progress, 3, 'file-1.md', true));
+    ({ progress } = read(progress, 4, 'report.md'));
     expect([...progress.filesRead]).toEqual(['hono/README.md']);
     expect(progress.turn.tokens).toBe(16_384);
   });
