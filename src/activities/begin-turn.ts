@@ -1,10 +1,10 @@
 import { budgetFor } from '../context/budget.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import type { ModelLimits } from '../context/plan.ts';
-import { withLearnedWindow } from '../models/learned-window.ts';
+import { withLearnedLimits } from '../models/learned-window.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { newId } from '../store/ids.ts';
-import { readLearnedWindow } from '../store/learned-windows.ts';
+import { readLearnedLimits } from '../store/learned-windows.ts';
 import * as store from '../store/turns.ts';
 import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -70,9 +70,9 @@ async function withLearnedWindows(
   if (snapshot.refusal !== undefined) return snapshot;
   const limitsOf = async (model: string, limits: ModelLimits): Promise<ModelLimits> => {
     const server = learnedWindows.serverOf(parseModelName(model).provider);
-    return withLearnedWindow(
+    return withLearnedLimits(
       limits,
-      await readLearnedWindow(database, { model, server }, learnedWindows.forgetAfterDays),
+      await readLearnedLimits(database, { model, server }, learnedWindows.forgetAfterDays),
     );
   };
   const { model, modelLimits, summarizer } = snapshot;

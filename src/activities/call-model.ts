@@ -38,6 +38,8 @@ export interface ModelTry {
   readonly snapshot: AgentSnapshot;
   /** Tokens of the request by the calibrated estimate. */
   readonly estimatedTokens: number;
+  /** Messages, tool calls and results of the request. */
+  readonly messages: number;
   /** The snapshot's, or smaller when an error named a smaller window since. */
   readonly modelLimits: ModelLimits;
   readonly startedAt: number;
@@ -78,6 +80,7 @@ export async function callModel(
     attempt: registered.attempt,
     snapshot,
     estimatedTokens,
+    messages: check.view.frames,
     modelLimits: check.modelLimits,
     startedAt: Date.now(),
   };

@@ -1,5 +1,5 @@
 import { costOf } from '../models/cost.ts';
-import { windowToLearn, withLearnedWindow } from '../models/learned-window.ts';
+import { messageCapToLearn, windowToLearn, withLearnedLimits } from '../models/learned-window.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -34,7 +34,7 @@ export async function afterFailure(
   switch (verdict.kind) {
     case 'overflow':
       await record(dependencies, modelTry, { kind: 'overflow', evidence: verdict.evidence, status });
-      await learnWindow(dependencies, modelTry, verdict);
+      await learnLimits(dependencies, modelTry, verdict);
       return { kind: 'overflow' };
     case 'permanent':
       // Of what Holdfast cannot repair the log gets the shape, the user the vendor's words.
@@ -73,20 +73,22 @@ export async function afterFailure(
   }
 }
 
-/** A smaller window than is known, named by the error, counts from now on. */
-async function learnWindow(
+/** A smaller window than is known, or a cap on messages, counts from now on. */
+async function learnLimits(
   { database, learnedWindows, reachCrashPoint }: ActivityDependencies,
-  { input, snapshot, modelLimits, estimatedTokens }: ModelTry,
+  { input, snapshot, modelLimits, estimatedTokens, messages: sentMessages }: ModelTry,
   verdict: ErrorVerdict,
 ): Promise<void> {
-  const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens });
-  if (tokens === undefined) return;
+  const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens }) ?? null;
+  const messages = messageCapToLearn(verdict, sentMessages) ?? null;
+  if (tokens === null && messages === null) return;
   await storeLearnedWindow(database, input.turn, {
     model: snapshot.model,
     server: learnedWindows.serverOf(parseModelName(snapshot.model).provider),
     tokens,
+    messages,
     evidence: verdict.evidence,
-    limits: withLearnedWindow(modelLimits, tokens),
+    limits: withLearnedLimits(modelLimits, { tokens, messages }),
   });
   reachCrashPoint('callModel:window-learned');
 }

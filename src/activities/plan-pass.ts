@@ -1,7 +1,8 @@
-import { budgetFor } from '../context/budget.ts';
+import { budgetFor, isEnabled } from '../context/budget.ts';
 import { countRequest } from '../context/count-request.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import { isOverMessageCap } from '../context/message-cap.ts';
 import type {
   CompactionForm,
   CompactionPlan,
@@ -23,13 +24,16 @@ import type { ActivityDependencies } from './dependencies.ts';
 
 /** The next request as the turn's policy counts it. */
 export function countNextRequest(check: FitCheck): CountedRequest {
-  return countRequest({
+  const budget = budgetFor(check.policy, check.modelLimits);
+  const counted = countRequest({
     policy: check.policy,
-    budget: budgetFor(check.policy, check.modelLimits),
+    budget,
     request: addMeasurements(check.view, check.fixed),
     calibration: check.calibration,
     reported: check.reported,
   });
+  const isOverCap = isEnabled(check.policy) && isOverMessageCap(budget, check.view);
+  return isOverCap ? { ...counted, isDue: true } : counted;
 }
 
 /** Plans from what is stored; `form` asks for that form instead of the strongest. */

@@ -98,13 +98,15 @@ const REPAIRS: Readonly<Record<Repair, string>> = {
   stop: "ends the turn and shows the provider's message; the conversation can be continued",
 };
 
-function explanation({ kind, repair, actual, limit, maximumOutput, evidence }: ErrorAssessment): string[] {
+function explanation(assessment: ErrorAssessment): string[] {
+  const { kind, repair, actual, limit, maximumOutput, maximumMessages, evidence } = assessment;
   return [
     `Kind      ${kind}`,
     `Repair    ${repair}: ${REPAIRS[repair]}`,
     ...(actual === undefined ? [] : [`Counted   ${formatCount(actual)} tokens`]),
     ...(limit === undefined ? [] : [`Limit     ${formatCount(limit)} tokens`]),
     ...(maximumOutput === undefined ? [] : [`Fits      ${formatCount(maximumOutput)} tokens of output`]),
+    ...(maximumMessages === undefined ? [] : [`Takes     ${formatCount(maximumMessages)} messages`]),
     `Because   ${evidence}`,
   ];
 }

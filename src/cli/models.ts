@@ -15,7 +15,7 @@ interface ModelsFlags extends JsonOption {
 export interface ListedModel extends ModelFacts {
   /** `provider/model`. */
   readonly name: string;
-  readonly learned: readonly Pick<LearnedWindow, 'server' | 'tokens' | 'learnedAt'>[];
+  readonly learned: readonly Pick<LearnedWindow, 'server' | 'tokens' | 'messages' | 'learnedAt'>[];
 }
 
 /** `holdfast models`: what is known of models, and from where. */
@@ -49,7 +49,10 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
   const listed = names.sort().map((name): ListedModel => {
     const taught = learned.filter(({ model }) => model === name);
     return Object.assign(
-      { name, learned: taught.map(({ server, tokens, learnedAt }) => ({ server, tokens, learnedAt })) },
+      {
+        name,
+        learned: taught.map(({ server, tokens, messages, learnedAt }) => ({ server, tokens, messages, learnedAt })),
+      },
       factsOf(configuration, name),
     );
   });

@@ -41,6 +41,7 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits, options
     userMessages: amount(policy.keep.userMessages),
     summaryOutput: Math.min(longest, limits.maximumOutput),
     turnPrefixOutput: Math.min(amount(turnPrefixOutput ?? maximumOutput), limits.maximumOutput),
+    ...(limits.maximumMessages !== undefined && { maximumMessages: limits.maximumMessages }),
   };
 }
 

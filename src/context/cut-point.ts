@@ -8,6 +8,8 @@ export interface CutSearch {
   /** Tokens. */
   readonly tailBudget: number;
   readonly keep: Pick<CompactionPolicy['keep'], 'splitTurns' | 'tailReaches'>;
+  /** Groups before this one have to go, whatever they take: the server takes no more messages. Default: 0. */
+  readonly notBefore?: number;
 }
 
 /**
@@ -22,7 +24,9 @@ export function chooseCut(search: CutSearch): number | null {
   const first = keep.tailReaches === 'at_most' ? firstWithin(search) : firstReaching(search);
   const cut = Math.min(nextCut(groups, Math.min(first, newest)), newest);
   const aligned = keep.splitTurns ? cut : cutAtTurn(search, cut);
-  return aligned > 0 ? aligned : null;
+  const { notBefore = 0 } = search;
+  const capped = aligned >= notBefore ? aligned : Math.min(nextCut(groups, notBefore), newest);
+  return capped > 0 ? capped : null;
 }
 
 /** The oldest group with which the tail is not over its budget. */

@@ -43,7 +43,7 @@ export function planCompaction(input: PlanInput): PlanResult {
   const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, state.tokens);
   const requiredGain = gainTokens(state);
   let best: CompactionPlan | null = null;
-  for (const form of formsFrom(input)) {
+  for (const form of formsFrom(state)) {
     const drafted = planForm(state, form, { goal, limit });
     if (drafted === null || drafted.tokensBefore - drafted.tokensAfter < requiredGain) continue;
     const proactive = input.reason !== 'overflow' && state.tokens <= input.budget.window;
@@ -53,16 +53,17 @@ export function planCompaction(input: PlanInput): PlanResult {
       requiredGain,
       acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter),
     };
-    if (plan.tokensAfter <= limit) return { kind: 'planned', plan };
+    if (plan.tokensAfter <= limit || state.isOverMessageCap) return { kind: 'planned', plan };
     if (best === null || plan.tokensAfter < best.tokensAfter) best = plan;
   }
   if (best !== null && best.tokensAfter <= input.budget.inputBudget) return { kind: 'planned', plan: best };
-  const isOver = input.reason === 'overflow' || state.tokens > input.budget.inputBudget;
+  const isOver = input.reason === 'overflow' || state.isOverMessageCap || state.tokens > input.budget.inputBudget;
   return isOver ? exhausted(state) : fits;
 }
 
 /** The policy's own count decides; where none is given, the calibrated estimate is it. */
-function isDue({ input, tokens }: PlanningState): boolean {
+function isDue({ input, tokens, isOverMessageCap }: PlanningState): boolean {
+  if (isOverMessageCap && isEnabled(input.policy)) return true;
   return input.counted?.isDue ?? (isEnabled(input.policy) && tokens > input.budget.trigger);
 }
 
@@ -83,13 +84,18 @@ function exhausted(state: PlanningState): PlanResult {
  * A user who asks for a compaction asks for a summary: reducing alone would ignore what to focus
  * on, and clipping what still fits would only take away.
  */
-function formsFrom(input: PlanInput): readonly CompactionForm[] {
+function formsFrom({ input, isOverMessageCap }: PlanningState): readonly CompactionForm[] {
+  if (isOverMessageCap) return FORMS.slice(FORMS.indexOf(input.form ?? 'reduction')).filter(dropsMessages);
   const { when } = input.policy.summary;
   const left = FORMS.slice(FORMS.indexOf(input.form ?? 'reduction'));
   const asked = input.policy.reduceAfterTurn ? left.filter((form) => form !== 'reduction') : left;
   if (when === 'never') return asked.filter((form) => form === 'reduction' || form === 'clip_only');
   if (input.reason === 'manual') return asked.filter((form) => form !== 'reduction' && form !== 'clip_only');
   return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
+}
+
+function dropsMessages(form: CompactionForm): boolean {
+  return form !== 'reduction' && form !== 'clip_only';
 }
 
 function planForm(
@@ -104,7 +110,7 @@ function planForm(
     case 'summary':
     case 'shorter_summary':
     case 'extractive_summary':
-      return state.input.policy.summary.of === 'shortened'
+      return state.input.policy.summary.of === 'shortened' && !state.isOverMessageCap
         ? planSummaryInPlace(state, form, goals)
         : planSummary(state, form, goal);
     case 'clip_only':
@@ -178,6 +184,8 @@ function goalTokens(state: PlanningState): number {
   const room = Math.max(0, calibrated(budget.trigger) - state.fixedTokens);
   const target = Math.max(calibrated(budget.target), state.fixedTokens + room * SMALLEST_ROOM);
   const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
+  // Too many messages say nothing about tokens: the kept ones stay as they are, within the ordinary target.
+  if (state.isOverMessageCap) return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
   switch (reason) {
     case 'maintenance':
     case 'threshold':
@@ -195,7 +203,7 @@ function goalTokens(state: PlanningState): number {
 /** A pass must free a share of the window (R5); one that the user asked for only has to be smaller. */
 function gainTokens(state: PlanningState): number {
   const { budget, policy, reason } = state.input;
-  if (reason === 'manual') return 1;
+  if (reason === 'manual' || state.isOverMessageCap) return 1;
   const base = reason === 'overflow' ? Math.min(budget.window, state.tokens) : budget.window;
   return Math.max(1, Math.ceil(policy.minimumGain * base));
 }

@@ -5,6 +5,7 @@ import { calibratedTokens } from './estimate.ts';
 import { groupEntries } from './groups.ts';
 import type { Group } from './groups.ts';
 import { measureContent } from './measure.ts';
+import { isOverMessageCap } from './message-cap.ts';
 import type { Measurements } from './measurements.ts';
 import type { CompactionPlan, Operation, PlanInput } from './plan.ts';
 import { arrangeView, operationsByEntry } from './view-arrangement.ts';
@@ -24,6 +25,8 @@ export interface PlanningState {
   readonly summaryTokens: number;
   /** The whole view as it is now. */
   readonly tokens: number;
+  /** The view has more messages than its server takes: only a form that drops some helps. */
+  readonly isOverMessageCap: boolean;
   /** Messages and results that the view shows. */
   readonly entriesInView: number;
   /** Whether the pass ends with a continuation note, and what the note takes. */
@@ -59,6 +62,12 @@ export function planningState(input: PlanInput): PlanningState {
     fixedTokens,
     summaryTokens,
     tokens: fixedTokens + summaryTokens + rest,
+    isOverMessageCap: isOverMessageCap(input.budget, {
+      frames: [...arrangement.carriedNotes, ...older, ...arrangement.kept].reduce(
+        (sum, entry) => sum + entry.measurements.frames,
+        input.summary?.measurements.frames ?? 0,
+      ),
+    }),
     entriesInView: [...older, ...arrangement.kept].filter((entry) => entry.kind !== 'note').length,
     continuation,
     continuationTokens: continuation ? continuationTokens(input) : 0,

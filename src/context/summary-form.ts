@@ -1,6 +1,7 @@
 import { chooseCut, turnStartBefore } from './cut-point.ts';
 import type { EntryOutline, NoteSlot } from './entry.ts';
 import type { Group } from './groups.ts';
+import { firstWithinMessageCap, olderWithinMessageCap } from './message-cap.ts';
 import type { Operation } from './plan.ts';
 import { countedTokens, isInsideTurn, shownMeasurements, tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
@@ -106,7 +107,7 @@ interface Layout {
 }
 
 function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | null {
-  const { policy, entries, turnIsOver } = state.input;
+  const { policy, budget, entries, turnIsOver } = state.input;
   const tokensOfEntry = (entry: EntryOutline): number => tokensOf(state, shownMeasurements(state, capped, entry));
   const index = policy.keep.pivot
     ? pivotIndex(state.groups)
@@ -115,19 +116,21 @@ function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | nul
         tokensOfEntry: (entry) => Math.ceil(countedTokens(state, shownMeasurements(state, capped, entry))),
         tailBudget: rooms.tail,
         keep: policy.keep,
+        notBefore: firstWithinMessageCap(state.groups, budget),
       });
   if (index === null) return null;
   const keptGroups = state.groups.slice(index);
   const cut = keptGroups[0]?.firstSequence ?? afterNewest(entries);
   const dropped = droppedMessages(state, cut);
   const tokensOfGroup = (group: Group): number => group.entries.reduce((sum, entry) => sum + tokensOfEntry(entry), 0);
-  const older = olderEntries(state, {
+  const wanted = olderEntries(state, {
     before: cut,
     tokensOfEntry,
     userBudget: rooms.userMessages,
     activeGroups: olderActiveGroups(state, { groups: state.groups.slice(0, index), tokensOfGroup }),
     newestIsKept: turnIsOver === true || keptGroups.some((group) => group.kind === 'user'),
   });
+  const older = olderWithinMessageCap(wanted, budget);
   const tail = keptGroups.flatMap((group) => group.entries);
   return {
     cut,

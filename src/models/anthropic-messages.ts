@@ -2,6 +2,7 @@ import { AnthropicCollector } from './anthropic-answer.ts';
 import { anthropicRequest } from './anthropic-request.ts';
 import { createAnthropicSdk } from './anthropic-sdk.ts';
 import { answerWithRepairs } from './call-repairs.ts';
+import { ANTHROPIC_IMAGES } from './fit-images.ts';
 import type { ModelClient } from './model-client.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { streamAnswer } from './stream-answer.ts';
@@ -12,7 +13,7 @@ export function createAnthropicClient(provider: ProviderDefinition): ModelClient
   const sdk = createAnthropicSdk(provider);
   return {
     answer: (request, options) =>
-      answerWithRepairs(request, async (attempt) =>
+      answerWithRepairs(request, ANTHROPIC_IMAGES, async (attempt) =>
         streamAnswer({
           provider: provider.name,
           open: async () =>

@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ThinkingPart } from '../context/content.ts';
+import { IMAGE_TYPES } from './fit-images.ts';
 import type { ModelRequest } from './model-client.ts';
 import { repairText, sendableArguments } from './repair-text.ts';
 import { anthropicFields } from './request-fields.ts';
@@ -12,8 +13,6 @@ import {
 } from './sendable-view.ts';
 import { ANTHROPIC_CALL_IDS, vendorToolName } from './tool-names.ts';
 import { sendableSchema } from './tool-schema.ts';
-
-const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const;
 
 /** Anthropic reads the cache back over 20 blocks only, so the mark of the last request is set again: on the last two user messages. */
 const MARKED_MESSAGES = 2;

@@ -1,3 +1,4 @@
+import { fitImages, type ImageLimits } from './fit-images.ts';
 import { leaveOutMedia } from './leave-out-media.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from './model-client.ts';
 
@@ -18,13 +19,15 @@ const SMALLEST_USEFUL_OUTPUT = 4_096;
  * cost to the conversation: a maximum output that does not fit beside the input, thinking whose
  * proof no longer fits the messages before it, or images and files, the older ones first. A refusal
  * comes before the first token, so nothing is paid or shown twice. Each repair is made at most once.
- * A request that is too large without any image is told as an overflow, since only its text is left to shrink.
+ * Images that the vendor is known to refuse are fitted before. A request that is too large without any image is told as an overflow, since only its text is left to shrink.
  */
 export async function answerWithRepairs(
   request: ModelRequest,
+  images: ImageLimits,
   call: (attempt: Attempt) => Promise<ModelAnswer>,
 ): Promise<ModelAnswer> {
-  let attempt: Attempt = { request, thinking: true, media: 'all' };
+  const fitted = { ...request, view: await fitImages(request.view, images) };
+  let attempt: Attempt = { request: fitted, thinking: true, media: 'all' };
   for (;;) {
     try {
       return await call(attempt);

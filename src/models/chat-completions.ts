@@ -2,6 +2,7 @@ import { answerWithRepairs } from './call-repairs.ts';
 import { ChatCollector } from './chat-answer.ts';
 import { chatDialect } from './chat-dialect.ts';
 import { chatRequest } from './chat-request.ts';
+import { OPENAI_IMAGES } from './fit-images.ts';
 import type { ModelClient } from './model-client.ts';
 import { createOpenAISdk } from './openai-sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
@@ -14,7 +15,7 @@ export function createChatClient(provider: ProviderDefinition): ModelClient {
   const dialect = chatDialect(provider.baseUrl);
   return {
     answer: (request, options) =>
-      answerWithRepairs(request, async ({ request: sent, thinking }) =>
+      answerWithRepairs(request, OPENAI_IMAGES, async ({ request: sent, thinking }) =>
         streamAnswer({
           provider: provider.name,
           open: async () =>

@@ -3,13 +3,12 @@ import type { ThinkingPart } from '../context/content.ts';
 import type { ChatDialect } from './chat-dialect.ts';
 import { parseJson } from './json.ts';
 import type { ModelRequest } from './model-client.ts';
+import { IMAGE_TYPES } from './fit-images.ts';
 import { repairText } from './repair-text.ts';
 import { chatFields } from './request-fields.ts';
 import { sendableMessages, type SendableMessage, type SendablePart, type SendableResult } from './sendable-view.ts';
 import { vendorToolName } from './tool-names.ts';
 import { sendableSchema } from './tool-schema.ts';
-
-const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
 /** Several servers refuse or mishandle a tool message without text. */
 const NO_OUTPUT = '(no output)';

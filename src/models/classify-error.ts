@@ -12,7 +12,7 @@ export function classifyError(error: RawError, now: number = Date.now()): ErrorV
 }
 
 function toVerdict(assessment: ErrorAssessment): ErrorVerdict {
-  const { kind, repair, actual, limit, maximumOutput, delayMilliseconds, evidence } = assessment;
+  const { kind, repair, actual, limit, maximumOutput, maximumMessages, delayMilliseconds, evidence } = assessment;
   const output = maximumOutput === undefined ? {} : { maximumOutput };
   if (kind === 'overflow' || repair === 'compact') {
     return {
@@ -22,6 +22,9 @@ function toVerdict(assessment: ErrorAssessment): ErrorVerdict {
       ...(limit === undefined ? {} : { limit }),
       ...(limit === undefined || kind !== 'overflow' ? {} : { window: limit }),
       ...output,
+      ...(kind === 'too_many_messages'
+        ? { messages: maximumMessages === undefined ? {} : { maximum: maximumMessages } }
+        : {}),
       evidence,
     };
   }

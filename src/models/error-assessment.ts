@@ -32,6 +32,8 @@ export interface ErrorAssessment {
   readonly limit?: number;
   /** Tokens of output that fit. */
   readonly maximumOutput?: number;
+  /** Most messages that the provider accepts in a request. */
+  readonly maximumMessages?: number;
   /** Milliseconds that the provider wants to be left alone. */
   readonly delayMilliseconds?: number;
   /** Which rule decided, with codes and numbers only: safe for logs and histories. */
@@ -76,9 +78,12 @@ export function readError(error: RawError, now: number): ErrorReading {
 
 /** The figures of the text that says most, else those among the properties. */
 function figuresIn(signals: ErrorSignals): TokenFigures {
+  // Pages repeat the status among their words: no count of tokens.
+  const withoutStatus = (text: string): string =>
+    signals.statuses.reduce((rest, status) => rest.replace(new RegExp(`(?<![\\d.,])${status}(?![\\d.,])`), ' '), text);
   const telling = ({ actual, limit }: TokenFigures) => Number(actual !== undefined) + 2 * Number(limit !== undefined);
   return signals.texts
-    .map(tokenFigures)
+    .map((text) => tokenFigures(withoutStatus(text)))
     .reduce<TokenFigures>(
       (best, figures) => (telling(figures) > telling(best) ? figures : best),
       namedFigures(signals.numbers),

@@ -36,7 +36,7 @@ export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined
   }
   if (window || (tokens && words.INPUT_TOO_LONG.test(text))) return undefined;
   if (words.MESSAGE_COUNT_WORDS.test(text) && !tokens) {
-    return { kind: 'too_many_messages', repair: 'compact', evidence: 'a cap on the number of messages' };
+    return tooManyMessages(text);
   }
   return tokens ? undefined : byOtherUnit(reading);
 }
@@ -54,6 +54,27 @@ function byOutput({ text, figures }: ErrorReading): ErrorAssessment | undefined 
   if (limit === undefined) return stop('output_too_large', evidence);
   return { kind: 'output_too_large', repair: 'lower_max_tokens', limit, maximumOutput: limit, evidence };
 }
+
+/** Of the numbers that a text about messages names, the cap is the smallest; one alone may be the number that was sent. */
+function tooManyMessages(text: string): ErrorAssessment {
+  const counts = [...text.matchAll(/(?<![\d.,_a-z])\d{1,3}(?:,\d{3})+(?![\d,])|(?<![\d.,_a-z])\d{1,6}(?![\d.,]*\d)/g)]
+    .map(([digits]) => Number(digits.replaceAll(',', '')))
+    .filter((count) => count > 1);
+  const alone =
+    counts.length === 1 &&
+    /\b(?:got|has|have|with|contains?|sent|received|found|is|were|was) \d/.test(text) &&
+    !ABOUT_A_CAP.test(text);
+  const maximumMessages = counts.length === 0 || alone ? undefined : Math.min(...counts);
+  return {
+    kind: 'too_many_messages',
+    repair: 'compact',
+    ...(maximumMessages === undefined ? {} : { maximumMessages }),
+    evidence: `a cap on the number of messages${maximumMessages === undefined ? '' : `, ${maximumMessages}`}`,
+  };
+}
+
+const ABOUT_A_CAP =
+  /(?:max(?:imum)?|limit|at most|up to|exceeds?|more than|fewer than|less than|only|cap|allowed)[a-z ():=]{0,30}\d/;
 
 function tooLarge(evidence: string): ErrorAssessment {
   return { kind: 'payload_too_large', repair: 'drop_media', evidence };

@@ -127,7 +127,7 @@ export const BILLING_WORDS = new RegExp(
 
 /** The key or who it belongs to. */
 export const KEY_WORDS =
-  /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?|bearer|access token|auth(?:orization)?(?: header| token)?)|(?:access|api|auth|bearer|jwt|session|refresh|security|csrf|oauth|id)[-_ ]token|unauthori[sz]ed|authentication (?:failed|error)|permission denied/;
+  /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?|bearer|access token|auth(?:orization)?(?: header| token)?)|(?:access|api|auth|bearer|jwt|session|refresh|security|csrf|oauth|id)[-_ ]token|(?:api[-_ ]?key|credentials?|access token|bearer token) (?:provided )?(?:is |are |was |were |has |have )?(?:not (?:valid|found|recogni[sz]ed)|invalid|expired|missing|incorrect|revoked|unknown|wrong|disabled)|unauthori[sz]ed|authentication (?:failed|error)|permission denied/;
 
 /** The server, not the request: a deadline is called a context in Go. */
 export const OUTAGE_WORDS =

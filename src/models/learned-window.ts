@@ -29,12 +29,35 @@ export function windowToLearn(
   return counted || window >= estimatedInput * PLAUSIBLE_SHARE ? window : undefined;
 }
 
-/** Limits with a window that was learned, when it is the smaller one. */
-export function withLearnedWindow(limits: ModelLimits, window: number | null): ModelLimits {
-  if (window === null || window >= limits.window) return limits;
+/** A smaller cap was misread: no server that agents are used with takes fewer messages. */
+const SMALLEST_MESSAGE_CAP = 8;
+
+/**
+ * The cap on messages to use from now on; `undefined` when the error was about something else.
+ * Where it names none, or one that the request did not break, half of what was refused is tried.
+ */
+export function messageCapToLearn(verdict: ErrorVerdict, sentMessages: number): number | undefined {
+  if (verdict.kind !== 'overflow' || verdict.messages === undefined) return undefined;
+  const { maximum } = verdict.messages;
+  const isPlausible = maximum !== undefined && maximum >= SMALLEST_MESSAGE_CAP && maximum <= sentMessages;
+  return isPlausible ? maximum : Math.max(SMALLEST_MESSAGE_CAP, Math.floor(sentMessages / 2));
+}
+
+/** What errors of a server taught about a model; `null`: nothing. */
+export interface LearnedLimits {
+  /** Tokens. */
+  readonly tokens: number | null;
+  readonly messages: number | null;
+}
+
+/** Limits with what was learned: a window, when it is the smaller one, and a cap on messages. */
+export function withLearnedLimits(limits: ModelLimits, { tokens, messages }: LearnedLimits): ModelLimits {
+  const known = messages === null ? limits : { ...limits, maximumMessages: messages };
+  if (tokens === null || tokens >= limits.window) return known;
   return {
-    window,
-    maximumOutput: Math.min(limits.maximumOutput, window),
-    ...(limits.maximumInput === undefined ? {} : { maximumInput: Math.min(limits.maximumInput, window) }),
+    ...known,
+    window: tokens,
+    maximumOutput: Math.min(limits.maximumOutput, tokens),
+    ...(limits.maximumInput === undefined ? {} : { maximumInput: Math.min(limits.maximumInput, tokens) }),
   };
 }

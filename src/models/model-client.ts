@@ -78,6 +78,8 @@ export type ErrorVerdict =
       readonly repair: 'compact' | 'lower_max_tokens';
       /** Tokens of output that fit beside the input. */
       readonly maximumOutput?: number;
+      /** The request has too many messages, however small they are; the cap where the provider names it. */
+      readonly messages?: { readonly maximum?: number };
       readonly evidence: string;
     }
   | {

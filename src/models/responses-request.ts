@@ -2,6 +2,7 @@ import type OpenAI from 'openai';
 import type { ThinkingPart } from '../context/content.ts';
 import { isRecord, parseJson } from './json.ts';
 import type { ModelRequest } from './model-client.ts';
+import { IMAGE_TYPES } from './fit-images.ts';
 import { repairText } from './repair-text.ts';
 import { responsesFields } from './request-fields.ts';
 import { sendableMessages, type SendableMessage, type SendablePart } from './sendable-view.ts';
@@ -9,8 +10,6 @@ import { RESPONSES_CALL_IDS, vendorToolName } from './tool-names.ts';
 import { sendableSchema } from './tool-schema.ts';
 
 type Item = OpenAI.Responses.ResponseInputItem;
-
-const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 
 /** The API refuses a smaller maximum. Tokens. */
 const SMALLEST_MAXIMUM_OUTPUT = 16;

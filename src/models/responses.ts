@@ -1,4 +1,5 @@
 import { answerWithRepairs } from './call-repairs.ts';
+import { OPENAI_IMAGES } from './fit-images.ts';
 import type { ModelClient } from './model-client.ts';
 import { createOpenAISdk } from './openai-sdk.ts';
 import { ResponsesCollector } from './responses-answer.ts';
@@ -12,7 +13,7 @@ export function createResponsesClient(provider: ProviderDefinition): ModelClient
   const sdk = createOpenAISdk(provider);
   return {
     answer: (request, options) =>
-      answerWithRepairs(request, async ({ request: sent, thinking }) =>
+      answerWithRepairs(request, OPENAI_IMAGES, async ({ request: sent, thinking }) =>
         streamAnswer({
           provider: provider.name,
           open: async () =>

@@ -54,7 +54,9 @@ const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)(?:\b|_)[^.;0-9]{0,3
 /** `plus prompt 30000`, but not `maximum prompt length: 8192`. */
 const NEXT_TO_INPUT =
   /(?<!(?:max(?:imum)?|allowed|permitted|supported|limit|limit (?:of|for|on)|exceeds?|than|up to|most)[-_ ](?:the )?)\b(?:prompt|inputs?)(?:[_ ](?:tokens?|length))?[ :=(]*$|(?:than|exceeds?) (?:the )?(?:prompt|inputs?) $/;
-const EXCESS_BEFORE = /\b(?:by|over by|excess(?: of)?)[ :~]*(?:about |approximately |around |roughly )?$/;
+// After a verb of other languages stand their own words for "by".
+const EXCESS_BEFORE =
+  /\b(?:by|over by|excess(?: of)?|exceeds (?:de|di|um|por|em|met|med|о|на|o))[ :~]*(?:about |approximately |around |roughly )?$/;
 const EXCESS_AFTER =
   /^ ?(?:more )?tokens? (?:over|too (?:many|long|large)|above|beyond|more than (?:the|allowed)|in excess)/;
 const LIMIT_BEFORE =

@@ -4,18 +4,20 @@ import type { Database, Queries } from './database.ts';
 import { isoTime, jsonText, plainText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 
-/** A window that a server named when it refused a request. */
+/** What a server told when it refused a request: a window, a cap on messages, or both. */
 export interface LearnedWindow {
   /** `provider/model`. */
   readonly model: string;
   /** Base address of the server. */
   readonly server: string;
-  /** Tokens. */
-  readonly tokens: number;
+  /** Tokens; `null`: no window was named. */
+  readonly tokens: number | null;
+  /** Most messages of a request; `null`: no cap was named. */
+  readonly messages: number | null;
   readonly learnedAt: string;
 }
 
-/** Stores a learned window, for this turn at once and for all later ones. @throws StoreError `stale_epoch` */
+/** Stores what was learned, for this turn at once and for all later ones. @throws StoreError `stale_epoch` */
 export async function storeLearnedWindow(
   sql: Database,
   turn: TurnReference,
@@ -26,39 +28,42 @@ export async function storeLearnedWindow(
     readonly limits: ModelLimits;
   },
 ): Promise<void> {
-  const { model, server, tokens, evidence, limits } = learned;
+  const { model, server, tokens, messages, evidence, limits } = learned;
   await writeAsTurn(sql, turn, async (writer) => {
     await writer.sql`
-      insert into learned_windows (model, server, tokens, evidence)
-      values (${model}, ${plainText(server)}, ${tokens}, ${plainText(evidence)})
+      insert into learned_windows (model, server, tokens, messages, evidence)
+      values (${model}, ${plainText(server)}, ${tokens}, ${messages}, ${plainText(evidence)})
       on conflict (model, server) do update
-      set tokens = excluded.tokens, evidence = excluded.evidence, learned_at = holdfast_now()`;
+      set tokens = coalesce(excluded.tokens, learned_windows.tokens),
+        messages = coalesce(excluded.messages, learned_windows.messages),
+        evidence = excluded.evidence, learned_at = holdfast_now()`;
     await writer.sql`update turns set model_limits = ${jsonText(limits)}::text::json where id = ${turn.turnId}`;
   });
 }
 
-/** What was learned of a model at a server within so many days; `null`: nothing. */
-export async function readLearnedWindow(
+/** What was learned of a model at a server within so many days. */
+export async function readLearnedLimits(
   sql: Queries,
   { model, server }: { readonly model: string; readonly server: string },
   days: number,
-): Promise<number | null> {
-  const [row] = await sql<{ tokens: number }[]>`
-    select tokens from learned_windows
+): Promise<Pick<LearnedWindow, 'tokens' | 'messages'>> {
+  const [row] = await sql<Pick<LearnedWindow, 'tokens' | 'messages'>[]>`
+    select tokens, messages from learned_windows
     where model = ${model} and server = ${plainText(server)}
       and learned_at > holdfast_now() - make_interval(days => ${days})`;
-  return row?.tokens ?? null;
+  return row ?? { tokens: null, messages: null };
 }
 
 /** All windows learned within so many days, by model. */
 export async function listLearnedWindows(sql: Queries, days: number): Promise<LearnedWindow[]> {
-  const rows = await sql<{ model: string; server: string; tokens: number; learned_at: Date }[]>`
-    select model, server, tokens, learned_at from learned_windows
+  const rows = await sql<(Omit<LearnedWindow, 'learnedAt'> & { learned_at: Date })[]>`
+    select model, server, tokens, messages, learned_at from learned_windows
     where learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server`;
-  return rows.map(({ model, server, tokens, learned_at: learnedAt }) => ({
+  return rows.map(({ model, server, tokens, messages, learned_at: learnedAt }) => ({
     model,
     server,
     tokens,
+    messages,
     learnedAt: isoTime(learnedAt),
   }));
 }

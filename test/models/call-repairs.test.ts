@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerWithRepairs, type Attempt } from '../../src/models/call-repairs.ts';
+import { OPENAI_IMAGES } from '../../src/models/fit-images.ts';
 import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';
 import type { View } from '../../src/context/view.ts';
 
@@ -36,19 +37,19 @@ const request = (given: View) => ({ model: 'm', view: given, maximumOutput: 8_00
 
 test('a request that is too large is sent again without its older images, the newest kept', async () => {
   const { call, images } = server(1);
-  expect(await answerWithRepairs(request(view(1, 2)), call)).toBe(ANSWER);
+  expect(await answerWithRepairs(request(view(1, 2)), OPENAI_IMAGES, call)).toBe(ANSWER);
   expect(images()).toEqual([2, 1]);
 });
 
 test('the newest image is left out too when that was not enough', async () => {
   const { call, images } = server(0);
-  expect(await answerWithRepairs(request(view(1, 3)), call)).toBe(ANSWER);
+  expect(await answerWithRepairs(request(view(1, 3)), OPENAI_IMAGES, call)).toBe(ANSWER);
   expect(images()).toEqual([2, 1, 0]);
 });
 
 test('too large without any image is an overflow: only text is left to shrink', async () => {
   const { call, images } = server(-1);
-  await expect(answerWithRepairs(request(view(2)), call)).rejects.toMatchObject({
+  await expect(answerWithRepairs(request(view(2)), OPENAI_IMAGES, call)).rejects.toMatchObject({
     verdict: { kind: 'overflow', repair: 'compact' },
   });
   expect(images()).toEqual([1, 0]);
@@ -56,6 +57,6 @@ test('too large without any image is an overflow: only text is left to shrink', 
 
 test('another refusal leaves the images where they are', async () => {
   const { call, images } = server(0, { kind: 'permanent', repair: 'stop', evidence: 'HTTP 400' });
-  await expect(answerWithRepairs(request(view(1)), call)).rejects.toMatchObject({ verdict: { repair: 'stop' } });
+  await expect(answerWithRepairs(request(view(1)), OPENAI_IMAGES, call)).rejects.toMatchObject({ verdict: { repair: 'stop' } });
   expect(images()).toEqual([1]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { windowToLearn, withLearnedWindow } from '../../src/models/learned-window.ts';
+import { messageCapToLearn, windowToLearn, withLearnedLimits } from '../../src/models/learned-window.ts';
 import type { ErrorVerdict } from '../../src/models/model-client.ts';
 
 const known = { window: 200_000, maximumInput: 180_000, maximumOutput: 64_000 };
@@ -31,7 +31,27 @@ describe('which window an error teaches', () => {
 });
 
 test('a learned window caps every limit, and never raises one', () => {
-  expect(withLearnedWindow(known, 32_768)).toEqual({ window: 32_768, maximumInput: 32_768, maximumOutput: 32_768 });
-  expect(withLearnedWindow(known, 1_000_000)).toEqual(known);
-  expect(withLearnedWindow(known, null)).toEqual(known);
+  expect(withLearnedLimits(known, { tokens: 32_768, messages: null })).toEqual({
+    window: 32_768,
+    maximumInput: 32_768,
+    maximumOutput: 32_768,
+  });
+  expect(withLearnedLimits(known, { tokens: 1_000_000, messages: null })).toEqual(known);
+  expect(withLearnedLimits(known, { tokens: null, messages: null })).toEqual(known);
+});
+
+test.each([
+  [{ maximum: 100 }, 140, 100],
+  [{}, 140, 70],
+  // Not what was broken, or not a cap at all: half of what was sent.
+  [{ maximum: 500 }, 140, 70],
+  [{ maximum: 2 }, 140, 70],
+  [{}, 6, 8],
+])('a cap on messages: told %j for %i messages, %i are taken from now on', (messages, sent, learned) => {
+  expect(messageCapToLearn({ kind: 'overflow', repair: 'compact', messages, evidence: '' }, sent)).toBe(learned);
+  expect(withLearnedLimits(known, { tokens: null, messages: learned })).toEqual({ ...known, maximumMessages: learned });
+});
+
+test('an overflow of tokens teaches no cap on messages', () => {
+  expect(messageCapToLearn({ kind: 'overflow', repair: 'compact', evidence: '' }, 140)).toBeUndefined();
 });

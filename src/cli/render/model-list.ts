@@ -50,16 +50,16 @@ export function modelListLines(
             '',
           ],
         ]),
-    ...learned.map(({ server, tokens, learnedAt }) => [
+    ...learned.map(({ server, tokens, messages, learnedAt }) => [
       `  at ${safeLine(server)}`,
-      formatCount(tokens),
+      tokens === null ? '' : formatCount(tokens),
       '',
       '',
       '',
       '',
       '',
       '',
-      `named in an error, ${learnedAt.slice(0, 10)}`,
+      `${messages === null ? '' : `at most ${formatCount(messages)} messages, `}named in an error, ${learnedAt.slice(0, 10)}`,
     ]),
   ]);
   return tableLines(COLUMNS, rows, options);

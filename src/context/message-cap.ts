@@ -1,0 +1,40 @@
+import type { EntryOutline } from './entry.ts';
+import type { Group } from './groups.ts';
+import type { Measurements } from './measurements.ts';
+import type { Budget } from './plan.ts';
+
+/** Shares of the cap that the tail and the older user messages may take after a pass; the rest is room to go on. */
+const TAIL_SHARE = 0.4;
+const USER_SHARE = 0.1;
+
+/**
+ * Whether a view has more messages than its server takes. Messages, calls and results are counted alike,
+ * as the stored sums have them: never fewer than any protocol sends, and the system prompt is one more.
+ */
+export function isOverMessageCap(budget: Pick<Budget, 'maximumMessages'>, view: Pick<Measurements, 'frames'>): boolean {
+  return budget.maximumMessages !== undefined && view.frames + 1 > budget.maximumMessages;
+}
+
+/** The oldest group with which the tail stays within its share of the cap; 0 without a cap. */
+export function firstWithinMessageCap(
+  groups: readonly Group[],
+  { maximumMessages }: Pick<Budget, 'maximumMessages'>,
+): number {
+  if (maximumMessages === undefined) return 0;
+  let left = Math.floor(maximumMessages * TAIL_SHARE);
+  for (let index = groups.length - 1; index >= 0; index -= 1) {
+    for (const entry of groups[index]?.entries ?? []) left -= entry.measurements.frames;
+    if (left < 0) return index + 1;
+  }
+  return 0;
+}
+
+/** Of the older entries that would stay, the newest user messages within their share of the cap; all without a cap. */
+export function olderWithinMessageCap(
+  entries: readonly EntryOutline[],
+  { maximumMessages }: Pick<Budget, 'maximumMessages'>,
+): readonly EntryOutline[] {
+  const share = maximumMessages === undefined ? Infinity : Math.max(1, Math.floor(maximumMessages * USER_SHARE));
+  // Groups that name files are left to the summary: half a group cannot stay.
+  return entries.length <= share ? entries : entries.filter((entry) => entry.kind === 'user').slice(-share);
+}
