@@ -70,7 +70,9 @@ async function fitted(image: ImagePart, limits: ImageLimits): Promise<ImagePart>
 }
 
 async function forgetOldest(): Promise<void> {
-  const sizes = await Promise.all([...remembered].map(async ([key, image]) => [key, (await image).data.length] as const));
+  const sizes = await Promise.all(
+    [...remembered].map(async ([key, image]) => [key, (await image).data.length] as const),
+  );
   let characters = sizes.reduce((sum, [, length]) => sum + length, 0);
   for (const [key, length] of sizes) {
     if (characters <= REMEMBERED_CHARACTERS) return;
@@ -93,7 +95,9 @@ async function scaleDown(image: ImagePart, limits: ImageLimits): Promise<ImagePa
       const types = asPng && scale === 1 ? (['png', 'jpeg'] as const) : (['jpeg'] as const);
       for (const type of types) {
         const encoded =
-          type === 'png' ? resized.clone().png() : resized.clone().flatten({ background: 'white' }).jpeg({ quality: JPEG_QUALITY });
+          type === 'png'
+            ? resized.clone().png()
+            : resized.clone().flatten({ background: 'white' }).jpeg({ quality: JPEG_QUALITY });
         const { data, info } = await encoded.toBuffer({ resolveWithObject: true });
         const text = data.toString('base64');
         if (text.length > limits.longestData) continue;

@@ -57,6 +57,8 @@ test('too large without any image is an overflow: only text is left to shrink', 
 
 test('another refusal leaves the images where they are', async () => {
   const { call, images } = server(0, { kind: 'permanent', repair: 'stop', evidence: 'HTTP 400' });
-  await expect(answerWithRepairs(request(view(1)), OPENAI_IMAGES, call)).rejects.toMatchObject({ verdict: { repair: 'stop' } });
+  await expect(answerWithRepairs(request(view(1)), OPENAI_IMAGES, call)).rejects.toMatchObject({
+    verdict: { repair: 'stop' },
+  });
   expect(images()).toEqual([1]);
 });

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { property } from '../../src/models/json.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -48,4 +49,26 @@ test("a refusal that nothing repairs ends the turn with the vendor's words, whic
   expect(await harness.history(turn.conversationId)).not.toContain('frobnication');
   const next = await harness.runTask('Say it goes on', { conversationId: turn.conversationId });
   expect(next.outcome).toBe('completed');
+});
+
+test('a cap on messages that an error names compacts by count, then and before it would be reached again', async () => {
+  const words =
+    "Invalid 'messages': array too long. Expected an array with maximum length 8, but got an array with length 10.";
+  await harness.fault({
+    kind: 'status',
+    status: 400,
+    body: { error: { message: words } },
+    skip: 3,
+    match: { purpose: 'agent' },
+  });
+  const { total } = await harness.requests();
+  const turn = await harness.runTask(TASK);
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 2 });
+  const learned = await harness.database`select tokens, messages from learned_windows where messages is not null`;
+  expect(learned.map(({ messages }) => messages)).toEqual([8]);
+  const { requests } = await harness.requests();
+  const sent = requests.slice(total).filter(({ purpose, status }) => purpose === 'agent' && status === 200);
+  const counts = sent.map(({ body }) => (property(body, 'messages') as readonly unknown[]).length);
+  expect(counts.length).toBe(5);
+  for (const count of counts) expect(count).toBeLessThanOrEqual(8);
 });
