@@ -137,8 +137,8 @@ async function ask(
     usage: answer.usage,
     stopReason: answer.stopReason,
     window: check.modelLimits.window,
-    // Before the estimate was checked against this model a difference says nothing about the provider.
-    estimatedInput: check.calibration.samples >= 3 ? estimatedTokens : 0,
+    estimatedInput: estimatedTokens,
+    isCalibrated: check.calibration.samples >= 3,
     maximumOutput,
   });
   if (silent.overflow) return silentOverflow(dependencies, modelTry, answer, silent.evidence);

@@ -1,11 +1,14 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { definedOf } from '../context/defined-of.ts';
 import type { CostGroup } from '../store/costs.ts';
 import { withReader } from './connect.ts';
+import { findConversation } from './find-conversation.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { costListLines } from './render/cost-list.ts';
+import { UsageError } from './usage-error.ts';
 
 interface CostFlags extends ConnectionFlags {
   readonly by: CostGroup;
@@ -20,15 +23,21 @@ export function costCommand(): Command {
     holdfastCommand('cost', {
       summary: 'add up what model calls cost',
       description:
-        'Adds up tokens and dollars of all model calls: answers, summaries, and calls that were paid although their answer was not kept. A sum that lacks the price of a call is shown as "unknown", with what is known.',
+        'Adds up tokens and dollars of all model calls: answers, summaries, and calls that were paid although their answer was not kept. `--by turn` and `--by step` take apart one conversation; a summary belongs to the step that it was made for. A sum that lacks the price of a call is shown as "unknown", with what is known.',
       examples: [
         'npx holdfast cost',
         'npx holdfast cost --since 7d --by model',
         'npx holdfast cost --since 2026-11-01',
+        'npx holdfast cost last --by step',
       ],
     }),
   )
-    .addOption(new Option('--by <group>', 'add up by').choices(['agent', 'model', 'conversation']).default('agent'))
+    .argument('[conversation]', 'only this one: an id, a part that only one has, or `last`')
+    .addOption(
+      new Option('--by <group>', 'add up by')
+        .choices(['agent', 'model', 'conversation', 'turn', 'step'])
+        .default('agent'),
+    )
     .option('--since <time>', 'only calls since a day or time, or within 30m, 12h, 7d, 4w (default: all)', since)
     .action(cost);
 }
@@ -46,10 +55,18 @@ function since(text: string): Date {
   return date;
 }
 
-async function cost(flags: CostFlags): Promise<void> {
+async function cost(reference: string | undefined, flags: CostFlags): Promise<void> {
+  if (reference === undefined && (flags.by === 'turn' || flags.by === 'step')) {
+    throw new UsageError(
+      'usage',
+      `--by ${flags.by} takes apart one conversation.`,
+      `Name it: npx holdfast cost last --by ${flags.by}`,
+    );
+  }
   const output = openOutput();
   await withReader(flags, async (client) => {
-    const costs = await client.listCosts({ by: flags.by, ...(flags.since !== undefined && { since: flags.since }) });
+    const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
+    const costs = await client.listCosts({ by: flags.by, ...definedOf({ since: flags.since, conversationId }) });
     if (flags.json === true) output.json({ by: flags.by, since: flags.since?.toISOString() ?? null, costs });
     else if (costs.length === 0) output.line('No model call was paid in this time.');
     else output.lines(costListLines(costs, { by: flags.by, columns: output.columns(), style: output.style }));

@@ -162,7 +162,7 @@ type Readers = Omit<HoldfastClient, keyof ReturnType<typeof senders> | keyof Dec
 function readers(database: Database): Readers {
   return {
     getConversation: (id) => guarded(() => describeConversation(database, id)),
-    listCosts: ({ by, since }) => guarded(() => readCosts(database, { by, since: since ?? null })),
+    listCosts: ({ since, ...of }) => guarded(() => readCosts(database, { ...of, since: since ?? null })),
     listLearnedWindows: ({ days }) => guarded(() => listLearnedWindows(database, days)),
     listConversations: ({ limit, before } = {}) =>
       guarded(async () => {

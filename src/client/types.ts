@@ -277,8 +277,16 @@ export interface HoldfastClient extends DecisionMethods {
   getView(options: { readonly conversationId: string; readonly at?: ModelCallAddress }): Promise<PastView>;
   /** Model calls with every try, oldest first; the newest `limit`. @param options.limit default: 100 */
   listModelCalls(options: { readonly conversationId: string; readonly limit?: number }): Promise<PastCall[]>;
-  /** What model calls cost, the most expensive group first. @param options.since default: the beginning */
-  listCosts(options: { readonly by: CostGroup; readonly since?: Date }): Promise<CostRow[]>;
+  /**
+   * What model calls cost, the most expensive group first; turns and steps of one conversation in their order.
+   * @param options.since default: the beginning
+   * @param options.conversationId default: all conversations; needed by `turn` and `step`
+   */
+  listCosts(options: {
+    readonly by: CostGroup;
+    readonly since?: Date;
+    readonly conversationId?: string;
+  }): Promise<CostRow[]>;
   /** Windows that servers named in errors. @param options.days only those of so many days */
   listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]>;
   /** Events in order, each once, and live text between them, until the signal aborts. */

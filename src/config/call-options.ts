@@ -44,6 +44,29 @@ export const requestOptions = z.strictObject({
 });
 
 /** Spread into the options of a provider. */
+export const hostingOptions = {
+  hosting: z.enum(['azure', 'bedrock', 'vertex']).optional().meta({
+    description:
+      'The cloud that serves the models: OpenAI models on Azure (`chat` or `responses`), Claude on Amazon Bedrock or Google Vertex AI (`anthropic`, with the package `@anthropic-ai/bedrock-sdk` or `@anthropic-ai/vertex-sdk` installed and the credentials where the cloud looks for them).',
+    defaultText: 'none: the vendor itself, or any compatible server',
+  }),
+  apiVersion: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Version of the API on Azure.', defaultText: 'required with `hosting: azure`' }),
+  region: z.string().min(1).optional().meta({
+    description: 'Region on Bedrock or Vertex AI.',
+    defaultText: 'required with `hosting: bedrock` and `vertex`',
+  }),
+  project: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'Google Cloud project on Vertex AI.', defaultText: 'required with `hosting: vertex`' }),
+};
+
+/** Spread into the options of a provider. */
 export const timeoutOptions = {
   idleTimeoutSeconds: positive.max(300).optional().meta({
     description: 'Longest silence of the server within one call, before the first byte and between two.',

@@ -7,6 +7,7 @@ import { nearestName } from '../tools/nearest-name.ts';
 import { requestProblems } from './check-request-options.ts';
 import { modelOverrides } from './configuration.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
+import { ownProviderProblems } from './hosting.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { AgentOptions, ConfigurationOptions } from './options.ts';
 import { reducersWithoutEffect } from './override-policy.ts';
@@ -58,14 +59,7 @@ function secretProblems({ database, providers }: ConfigurationOptions): FoundPro
 
 function providerProblems({ providers }: ConfigurationOptions): FoundProblem[] {
   return Object.entries(providers ?? {}).flatMap(([name, provider]) => {
-    if (BUILT_IN_PROVIDER_NAMES.includes(name)) return [];
-    return (['protocol', 'baseUrl'] as const)
-      .filter((option) => provider[option] === undefined)
-      .map((option) => ({
-        code: 'missing_option' as const,
-        path: ['providers', name, option],
-        message: 'is missing: a provider of your own needs protocol and baseUrl',
-      }));
+    return BUILT_IN_PROVIDER_NAMES.includes(name) ? [] : ownProviderProblems(name, provider);
   });
 }
 

@@ -87,7 +87,9 @@ export function withAgents(configuration: Configuration, agents: readonly AgentD
 /** Base address of a provider's server, without credentials; the name for one that is not configured here. */
 export function serverOf(configuration: Pick<Configuration, 'providers'>, name: string): string {
   const provider = configuration.providers.find((one) => one.name === name);
-  return provider === undefined ? name : provider.baseUrl.replace(/(?<=\/\/)[^/@]*@/, '').replace(/[?#].*$/, '');
+  return provider === undefined || provider.baseUrl === ''
+    ? name
+    : provider.baseUrl.replace(/(?<=\/\/)[^/@]*@/, '').replace(/[?#].*$/, '');
 }
 
 /** @throws ConfigurationError saying which variable to set. */

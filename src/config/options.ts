@@ -1,7 +1,7 @@
 /** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
 import { z } from 'zod';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
-import { requestOptions, timeoutOptions } from './call-options.ts';
+import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
 
@@ -70,6 +70,7 @@ const providerOptions = z.strictObject({
       description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
       defaultText: 'the server wants no key',
     }),
+  ...hostingOptions,
   ...timeoutOptions,
 });
 

@@ -1,6 +1,7 @@
 import { definedOf } from '../context/defined-of.ts';
 import type { ProtocolName, ProviderDefinition } from '../models/provider.ts';
 import { given, type Environment } from './environment.ts';
+import { hostingOf } from './hosting.ts';
 import type { ProviderOptions } from './options.ts';
 
 /** A provider that cannot be used here, and why. */
@@ -84,7 +85,8 @@ function resolveProvider(
   const builtIn = BUILT_IN[name];
   const ownAddress =
     (builtIn === undefined ? undefined : addressFromEnvironment(builtIn, environment, simulatorUrl)) ?? options.baseUrl;
-  const baseUrl = ownAddress ?? builtIn?.defaultAddress ?? null;
+  const byRegion = options.hosting === 'bedrock' || options.hosting === 'vertex' ? '' : null;
+  const baseUrl = ownAddress ?? builtIn?.defaultAddress ?? byRegion;
   const protocol = options.protocol ?? builtIn?.protocol;
   if (baseUrl === null || protocol === undefined) {
     return { name, reason: 'address_missing', variable: builtIn?.addressVariable ?? `providers.${name}.baseUrl` };
@@ -100,6 +102,7 @@ function resolveProvider(
     protocol,
     baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey,
+    ...hostingOf(options),
     ...timeoutsOf(options),
   };
 }

@@ -20,6 +20,8 @@ const SMALLEST_ROOM = 1 / 3;
 const DEEPEST_CUT = 0.15;
 /** A pass that the user asks for in a small view aims for this share of what can shrink. */
 const MANUAL_SHARE = 0.5;
+/** A pass that drops messages for their number only has to be smaller; what stays is not to be clipped for it. */
+const CAPPED_SHARE = 0.9;
 
 const FORMS: readonly CompactionForm[] = ['reduction', 'summary', 'shorter_summary', 'extractive_summary', 'clip_only'];
 
@@ -185,7 +187,7 @@ function goalTokens(state: PlanningState): number {
   const target = Math.max(calibrated(budget.target), state.fixedTokens + room * SMALLEST_ROOM);
   const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
   // Too many messages say nothing about tokens: the kept ones stay as they are, within the ordinary target.
-  if (state.isOverMessageCap) return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
+  if (state.isOverMessageCap) return Math.min(target, state.fixedTokens + shrinkable * CAPPED_SHARE);
   switch (reason) {
     case 'maintenance':
     case 'threshold':

@@ -39,7 +39,8 @@ export function planSummary(state: PlanningState, form: SummaryForm, goal: numbe
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
   const wanted = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail) + wide.userTokens;
   const scale = wanted <= room ? 1 : Math.max(0, room) / wanted;
-  const fitted = scale === 1 ? rooms : scaleRooms(rooms, scale);
+  const fitted =
+    scale === 1 ? rooms : state.isOverMessageCap ? besideKept(state, rooms, { wide, room }) : scaleRooms(rooms, scale);
   const layout = scale === 1 ? wide : (layOut(state, fitted, capped) ?? wide);
   return completePlan(state, { form, goal, layout, capped, rooms: fitted });
 }
@@ -88,6 +89,13 @@ function scaleRooms(rooms: Rooms, scale: number): Rooms {
     tail: rooms.tail * scale,
     userMessages: rooms.userMessages * scale,
   };
+}
+
+/** Where messages are dropped for their number, what stays is small: the summary alone yields. */
+function besideKept(state: PlanningState, rooms: Rooms, { wide, room }: { wide: Layout; room: number }): Rooms {
+  const left = Math.max(0, room - wide.tailTokens - wide.userTokens);
+  const { summary, turnPrefix } = scaleRooms(rooms, Math.min(1, left / summaryRoom(state, rooms, wide)));
+  return { ...rooms, summary, turnPrefix };
 }
 
 interface Layout {

@@ -1,6 +1,6 @@
 import { AnthropicCollector } from './anthropic-answer.ts';
 import { anthropicRequest } from './anthropic-request.ts';
-import { createAnthropicSdk } from './anthropic-sdk.ts';
+import { anthropicSdkOf } from './anthropic-sdk.ts';
 import { answerWithRepairs } from './call-repairs.ts';
 import { ANTHROPIC_IMAGES } from './fit-images.ts';
 import type { ModelClient } from './model-client.ts';
@@ -10,14 +10,14 @@ import { declaredToolName } from './tool-names.ts';
 
 /** A client of Anthropic's Messages API, or of a server that speaks it. */
 export function createAnthropicClient(provider: ProviderDefinition): ModelClient {
-  const sdk = createAnthropicSdk(provider);
+  const sdkOf = anthropicSdkOf(provider);
   return {
     answer: (request, options) =>
       answerWithRepairs(request, ANTHROPIC_IMAGES, async (attempt) =>
         streamAnswer({
           provider: provider.name,
           open: async () =>
-            sdk.messages
+            (await sdkOf()).messages
               .create(anthropicRequest(attempt.request, { provider: provider.name, thinking: attempt.thinking }), {
                 signal: options.signal,
               })

@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { createHostedAnthropicSdk } from './hosted-sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { sdkOptions } from './sdk-options.ts';
 
@@ -10,4 +11,15 @@ export function createAnthropicSdk(provider: ProviderDefinition): Anthropic {
     baseURL: provider.baseUrl.replace(/\/(?:v1\/?)?$/, ''),
     authToken: null,
   });
+}
+
+/** The SDK that answers are asked with: for Claude on a cloud the cloud's own, loaded with the first call. */
+export function anthropicSdkOf(provider: ProviderDefinition): () => Promise<Pick<Anthropic, 'messages'>> {
+  const { hosting } = provider;
+  if (hosting === undefined || hosting.cloud === 'azure') {
+    const sdk = createAnthropicSdk(provider);
+    return async () => sdk;
+  }
+  let loaded: Pick<Anthropic, 'messages'> | undefined;
+  return async () => (loaded ??= await createHostedAnthropicSdk(provider, hosting));
 }

@@ -48,21 +48,31 @@ export function toModelCallError(error: unknown, provider: string): ModelCallErr
       streamed: true,
     });
   }
-  if (error instanceof AnthropicConnectionError || error instanceof OpenAIConnectionError) {
-    return failedConnection(error.cause ?? error, provider);
-  }
-  if (error instanceof AnthropicError || error instanceof OpenAIError) {
+  if (isConnectionError(error)) return failedConnection(error.cause ?? error, provider);
+  if (isApiError(error)) {
+    const { status, headers } = error;
     const body = property(error, 'rawBody') ?? error.error;
     return classified(provider, {
-      status: error.status,
-      headers: error.headers,
+      status: typeof status === 'number' ? status : undefined,
+      headers: headers instanceof Headers ? headers : undefined,
       body,
       // Text that is no JSON is only in the message, behind the status.
       text: body === undefined ? error.message.replace(/^\d{3} /, '') : undefined,
-      streamed: error.status === undefined,
+      streamed: status === undefined,
     });
   }
   return failedConnection(error, provider);
+}
+
+/** Errors of the SDKs; the packages for clouds may bring copies of the SDK, whose classes are others of the same name. */
+function isApiError(error: unknown): error is Error & Record<'status' | 'headers' | 'error', unknown> {
+  if (error instanceof AnthropicError || error instanceof OpenAIError) return true;
+  return error instanceof Error && ['status', 'headers', 'error'].every((field) => field in error);
+}
+
+function isConnectionError(error: unknown): error is Error {
+  if (error instanceof AnthropicConnectionError || error instanceof OpenAIConnectionError) return true;
+  return error instanceof Error && /^APIConnection(?:Timeout)?Error$/.test(error.constructor.name);
 }
 
 function classified(
@@ -104,7 +114,7 @@ function connectionEvidence(error: unknown): string | undefined {
   // The vendors' event streams hold JSON; what is not was damaged on the way.
   if (error instanceof SyntaxError) return 'an event of the stream was damaged';
   const runtime = error instanceof TypeError && /^(?:terminated|fetch failed|network error)/i.test(error.message);
-  if (runtime || error instanceof AnthropicConnectionError || error instanceof OpenAIConnectionError) {
+  if (runtime || isConnectionError(error)) {
     return 'the connection failed';
   }
   return undefined;

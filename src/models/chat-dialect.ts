@@ -9,6 +9,8 @@ export interface ChatDialect {
   readonly callIds: ToolCallIdRule;
   /** Whether PDF files are accepted. */
   readonly pdf: boolean;
+  /** OpenRouter takes the middle out of a prompt over the window, silently and for some models unasked, unless it is told not to. */
+  readonly refusesMiddleOut: boolean;
   /** Mistral refuses a user message right after a tool message. */
   readonly assistantBetweenToolAndUser: boolean;
 }
@@ -18,6 +20,7 @@ const OPENAI: ChatDialect = {
   cacheKey: true,
   callIds: CHAT_CALL_IDS,
   pdf: true,
+  refusesMiddleOut: false,
   assistantBetweenToolAndUser: false,
 };
 
@@ -26,16 +29,20 @@ const COMPATIBLE: ChatDialect = {
   cacheKey: false,
   callIds: COMPATIBLE_CALL_IDS,
   pdf: false,
+  refusesMiddleOut: false,
   assistantBetweenToolAndUser: false,
 };
 
 const MISTRAL: ChatDialect = { ...COMPATIBLE, callIds: MISTRAL_CALL_IDS, assistantBetweenToolAndUser: true };
+
+const OPENROUTER: ChatDialect = { ...COMPATIBLE, refusesMiddleOut: true };
 
 /** The dialect of the server at a base URL, told from its host. */
 export function chatDialect(baseUrl: string): ChatDialect {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
   if (isHostOf(host, 'openai.com') || isHostOf(host, 'openai.azure.com')) return OPENAI;
   if (isHostOf(host, 'mistral.ai')) return MISTRAL;
+  if (isHostOf(host, 'openrouter.ai')) return OPENROUTER;
   return COMPATIBLE;
 }
 

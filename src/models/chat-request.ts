@@ -47,6 +47,7 @@ export function chatRequest(
     stream: true,
     stream_options: { include_usage: true },
     ...chatFields(request),
+    ...(dialect.refusesMiddleOut ? { transforms: [] } : {}),
     ...(dialect.cacheKey ? { prompt_cache_key: request.cacheKey } : {}),
     ...(tools.length === 0 ? {} : { tools }),
     messages: [

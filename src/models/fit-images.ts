@@ -86,7 +86,7 @@ async function scaleDown(image: ImagePart, limits: ImageLimits): Promise<ImagePa
     // Loaded when it is needed first: it takes a while, and most turns have no such image.
     const { default: sharp } = await import('sharp');
     const source = Buffer.from(image.data, 'base64');
-    const { hasAlpha = false, format } = await sharp(source).metadata();
+    const { hasAlpha, format } = await sharp(source).metadata();
     // Drawings and screens stay sharp; photographs, and what is too large as PNG, become JPEG.
     const asPng = hasAlpha || format === 'png' || format === 'gif' || format === 'svg';
     for (const scale of SCALES) {

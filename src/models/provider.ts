@@ -1,11 +1,20 @@
 /** The API that a provider speaks. */
 export type ProtocolName = 'anthropic' | 'chat' | 'responses';
 
+/** A cloud that serves a vendor's models behind its own addresses and credentials. */
+export type ProviderHosting =
+  | { readonly cloud: 'azure'; readonly apiVersion: string }
+  | { readonly cloud: 'bedrock'; readonly region: string }
+  | { readonly cloud: 'vertex'; readonly region: string; readonly project: string };
+
 /** A server that models are asked at, as configured. */
 export interface ProviderDefinition {
   readonly name: string;
   readonly protocol: ProtocolName;
+  /** Empty for a cloud whose SDK finds it by the region. */
   readonly baseUrl: string;
+  /** Absent: the vendor itself, or any compatible server. */
+  readonly hosting?: ProviderHosting;
   /** Read from the environment at start; never logged or stored. `null`: the server wants none. */
   readonly apiKey: string | null;
   /** Longest silence of the server within one call, in milliseconds. Default: 60,000; 300,000 for `responses`. */

@@ -2,6 +2,8 @@ import type { ReportedUsage, StopReason } from './model-client.ts';
 
 /** Servers that drop the oldest input without an error report about half of what was sent (ollama/ollama#3839). */
 const DROPPED_BELOW = 0.6;
+/** While nothing was learned about the model, an estimate may be twice or half the truth, but not four times. */
+const DROPPED_BELOW_UNCALIBRATED = 0.25;
 /** Estimates of small requests are too rough to accuse a server. Tokens. */
 const SMALLEST_JUDGED_INPUT = 2_000;
 /** Servers that cut the input to fit report a window that is full to the brim (Xiaomi MiMo). */
@@ -33,10 +35,13 @@ export function detectSilentOverflow(input: {
   readonly window: number;
   /** Tokens of the request by the calibrated estimate. */
   readonly estimatedInput: number;
+  /** Whether the estimate was checked against this model's own counts. */
+  readonly isCalibrated: boolean;
   /** Tokens that were asked for at most. */
   readonly maximumOutput: number;
 }): SilentOverflow {
-  const { provider, usage, stopReason, window, estimatedInput, maximumOutput } = input;
+  const { provider, usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput } = input;
+  const least = estimatedInput * (isCalibrated ? DROPPED_BELOW : DROPPED_BELOW_UNCALIBRATED);
   if (stopReason === 'window_full') {
     return overflow(`${provider} stopped the answer because the window is full`, usage?.input);
   }
@@ -50,7 +55,7 @@ export function detectSilentOverflow(input: {
       `${provider} stopped for length after ${usage.output} of ${maximumOutput} tokens with ${usage.input} of ${window} input tokens`,
     );
   }
-  if (estimatedInput >= SMALLEST_JUDGED_INPUT && usage.input < estimatedInput * DROPPED_BELOW) {
+  if (estimatedInput >= SMALLEST_JUDGED_INPUT && usage.input < least) {
     return overflow(
       `${provider} reported ${usage.input} input tokens where about ${estimatedInput} were sent: it dropped a part`,
     );

@@ -1,11 +1,11 @@
 import type { Queries } from './database.ts';
 
-/** What costs are added up by. */
-export type CostGroup = 'agent' | 'model' | 'conversation';
+/** What costs are added up by; a step is a model call with its tries and the summaries made before it. */
+export type CostGroup = 'agent' | 'model' | 'conversation' | 'turn' | 'step';
 
 /** Model calls that were paid: answers, summaries, and tries whose answer was not kept. */
 export interface CostRow {
-  /** Name of the agent, `provider/model`, or id of the conversation. */
+  /** Name of the agent, `provider/model`, id of the conversation, `turn 2`, or `turn 2, step 5`. */
   readonly name: string;
   readonly calls: number;
   /** Tokens, cached ones included. */
@@ -27,6 +27,8 @@ const NAME: Readonly<Record<CostGroup, string>> = {
   agent: 'agent',
   model: 'model',
   conversation: 'conversation_id',
+  turn: 'turn_name',
+  step: 'step_name',
 };
 
 interface CostColumns {
@@ -42,34 +44,51 @@ interface CostColumns {
   readonly repeated_cost: number;
 }
 
-/** What model calls cost since a time, the most expensive first. A summary counts at the time of its compaction's turn. */
+/**
+ * What model calls cost since a time, the most expensive first; turns and steps in their order, of one
+ * conversation only. A summary counts at the time of its compaction's turn.
+ */
 export async function readCosts(
   sql: Queries,
-  { by, since }: { readonly by: CostGroup; readonly since: Date | null },
+  of: {
+    readonly by: CostGroup;
+    readonly since: Date | null;
+    /** Default: all conversations. */
+    readonly conversationId?: string;
+  },
 ): Promise<CostRow[]> {
-  const from = since ?? new Date(0);
+  const { by, conversationId } = of;
+  const from = of.since ?? new Date(0);
+  const inOrder = by === 'turn' || by === 'step';
+  const only = conversationId === undefined ? sql`` : sql`and t.conversation_id = ${conversationId}`;
+  const turnNumber = inOrder
+    ? sql`(select count(*)::int from turns e where e.conversation_id = t.conversation_id and e.epoch <= t.epoch)`
+    : sql`0`;
   const rows = await sql<CostColumns[]>`
     with calls as (
-      select t.agent, m.model, m.conversation_id::text, 1 as calls, coalesce(m.input_tokens, 0) as input,
+      select t.agent, ${turnNumber} as turn, m.call_number as step, m.model, m.conversation_id::text, 1 as calls, coalesce(m.input_tokens, 0) as input,
         coalesce(m.cache_read_tokens, 0) as cache_read, coalesce(m.cache_write_tokens, 0) as cache_write,
         coalesce(m.output_tokens, 0) as output, coalesce(m.cost, 0) as cost, (m.cost is null)::int as unknown,
         (m.entry_id is null)::int as repeated
       from model_calls m join turns t on t.id = m.turn_id
       where m.started_at >= ${from} and m.state <> 'registered'
-        and (m.input_tokens is not null or m.cost is distinct from 0)
+        and (m.input_tokens is not null or m.cost is distinct from 0) ${only}
       union all
-      select t.agent, coalesce(p.model, t.model), p.conversation_id::text, p.model_calls, p.input_tokens,
+      select t.agent, ${turnNumber}, c.call_number, coalesce(p.model, t.model), p.conversation_id::text, p.model_calls, p.input_tokens,
         p.cache_read_tokens, p.cache_write_tokens, p.output_tokens, p.cost, p.calls_of_unknown_cost, 0
       from compaction_parts p
       join compactions c on c.id = p.compaction_id
       join turns t on t.id = c.turn_id
-      where t.begun_at >= ${from} and p.model_calls > 0
+      where t.begun_at >= ${from} and p.model_calls > 0 ${only}
+    ), named as (
+      select *, 'turn ' || turn as turn_name, 'turn ' || turn || ', step ' || step as step_name from calls
     )
     select ${sql(NAME[by])} as name, sum(calls)::int as calls, sum(input)::float8 as input,
       sum(cache_read)::float8 as cache_read, sum(cache_write)::float8 as cache_write, sum(output)::float8 as output,
       sum(cost)::float8 as known_cost, sum(unknown)::int as unknown, sum(repeated)::int as repeated,
       coalesce(sum(cost) filter (where repeated = 1), 0)::float8 as repeated_cost
-    from calls group by 1 order by known_cost desc, calls desc, name`;
+    from named group by 1
+    order by ${inOrder ? sql`min(turn), min(step)` : sql`known_cost desc, calls desc, name`}`;
   return rows.map((row) => ({
     name: row.name,
     calls: row.calls,

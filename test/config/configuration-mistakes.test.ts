@@ -42,6 +42,16 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     ['1:26 agents.a.limits.steps is -1: it must be more than 0'],
   ],
   [
+    'a cloud without what it needs, and with a protocol that it does not speak',
+    'providers:\n  az: { protocol: anthropic, hosting: azure }\n  br: { protocol: anthropic, hosting: bedrock }\n',
+    [
+      '2:3 providers.az.baseUrl is missing: hosting: azure needs it',
+      '2:3 providers.az.apiVersion is missing: hosting: azure needs it',
+      '2:9 providers.az.protocol is anthropic: models on azure speak chat or responses',
+      '3:3 providers.br.region is missing: hosting: bedrock needs it',
+    ],
+  ],
+  [
     'wishes that the protocol of the model does not have',
     'agents:\n  a:\n    model: openai/gpt-6\n    request: { thinkingBudget: 4096, temperature: 1, stopSequences: [x], serviceTier: standard_only }\n',
     [

@@ -44,7 +44,7 @@ describe('a server that caps messages', () => {
   });
 
   test.each(Object.keys(PRESETS))('%s gets under every cap, whatever form it ends with', (name) => {
-    const policy = PRESETS[name as keyof typeof PRESETS];
+    const policy = PRESETS[name];
     if (policy === undefined) throw new Error(name);
     fc.assert(
       fc.property(

@@ -11,6 +11,11 @@ function chat(messages: readonly ViewMessage[], baseUrl = OPENAI, provider = 'op
   return chatRequest(requestOf(viewOf(messages)), { provider, dialect: chatDialect(baseUrl), thinking: true });
 }
 
+test('OpenRouter is told not to take the middle out of a prompt', () => {
+  expect(chat(GROUP, 'https://openrouter.ai/api/v1')).toMatchObject({ transforms: [] });
+  expect(chat(GROUP)).not.toHaveProperty('transforms');
+});
+
 test('every call is followed by its tool message', () => {
   const request = chat(GROUP);
   expect(request.messages).toEqual([

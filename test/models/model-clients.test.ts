@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createModelClients } from '../../src/models/model-clients.ts';
-import { startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
-import { listening, requestOf, user, viewOf } from '../support/model-builders.ts';
+import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
+import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 
 let server: HttpServer | undefined;
 afterEach(async () => server?.close());
@@ -21,6 +21,34 @@ describe('clients by provider name', () => {
     }
     expect(server.requests.map((request) => request.path)).toEqual(['/v1/messages', '/chat/completions', '/responses']);
     expect(clients('a')).toBe(clients('a'));
+  });
+
+  test('on Azure the deployment stands in the path, the version in the query, the key in a header of its own', async () => {
+    server = await startHttpServer((_, response) => respond(response, 400, { message: 'Input is too long' }));
+    const hosting = { cloud: 'azure', apiVersion: '2026-10-01' } as const;
+    const clients = createModelClients([
+      { name: 'chat', protocol: 'chat', baseUrl: `${server.url}/`, apiKey: 'key', hosting },
+      { name: 'responses', protocol: 'responses', baseUrl: `${server.url}/openai`, apiKey: 'key', hosting },
+    ]);
+    for (const name of ['chat', 'responses']) {
+      const failure = await failureOf(clients(name).answer(requestOf(viewOf([user('hi')])), listening()));
+      // A body without `error` survives this SDK too.
+      expect(failure.verdict).toMatchObject({ kind: 'overflow' });
+    }
+    expect(server.requests.map(({ path, headers }) => [path, headers['api-key'], headers.authorization])).toEqual([
+      ['/openai/deployments/some-model/chat/completions?api-version=2026-10-01', 'key', undefined],
+      ['/openai/responses?api-version=2026-10-01', 'key', undefined],
+    ]);
+  });
+
+  test.each([
+    ['bedrock', { cloud: 'bedrock', region: 'us-east-1' }],
+    ['vertex', { cloud: 'vertex', region: 'us-east5', project: 'mine' }],
+  ] as const)('without the package for %s the user is told to install it', async (name, hosting) => {
+    const clients = createModelClients([{ name, protocol: 'anthropic', baseUrl: '', apiKey: null, hosting }]);
+    const failure = await failureOf(clients(name).answer(requestOf(viewOf([user('hi')])), listening()));
+    expect(failure.verdict).toMatchObject({ kind: 'permanent', repair: 'stop' });
+    expect(failure.vendorMessage).toContain(`npm install @anthropic-ai/${name}-sdk`);
   });
 
   test('an unknown provider is named with those that exist', () => {

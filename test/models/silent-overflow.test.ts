@@ -11,6 +11,7 @@ function input(changes: Partial<Input>, tokens: { input?: number; output?: numbe
     stopReason: 'end',
     window: 32_768,
     estimatedInput: 20_000,
+    isCalibrated: true,
     maximumOutput: 8_192,
     ...changes,
   };
@@ -24,7 +25,11 @@ test.each<[string, Input]>([
     'input is cut to the window and nothing is left to write',
     input({ stopReason: 'maximum_output' }, { input: 32_700, output: 0 }),
   ],
-  ['the server dropped half of the input', input({ estimatedInput: 160_000 }, { input: 16_387 })],
+  ['the server dropped half of the input', input({ estimatedInput: 40_000 }, { input: 20_387 })],
+  [
+    'the server dropped nearly all of the first request to a model that nothing is known of',
+    input({ estimatedInput: 160_000, isCalibrated: false, window: 200_000 }, { input: 16_387 }),
+  ],
 ])('an overflow without an error is noticed when %s', (_, given) => {
   expect(detectSilentOverflow(given)).toMatchObject({ overflow: true, evidence: expect.stringContaining('some') });
 });
@@ -37,6 +42,10 @@ test.each<[string, Input]>([
   [
     'a short answer cut at a small maximum with room left',
     input({ stopReason: 'maximum_output', maximumOutput: 16 }, { output: 16 }),
+  ],
+  [
+    'an estimate twice too high for a model that nothing is known of',
+    input({ estimatedInput: 45_000, isCalibrated: false }, { input: 20_000 }),
   ],
   ['an estimate that was somewhat too high', input({ estimatedInput: 30_000 })],
   ['a small request that was estimated badly', input({ estimatedInput: 1_900 }, { input: 300 })],

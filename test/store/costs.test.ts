@@ -57,6 +57,16 @@ test('costs are added up by group, with calls that were paid and not kept, and a
     { name: 'reader', calls: 3, cost: null, knownCost: 0.75 },
   ]);
   expect(await readCosts(sql, { by: 'model', since: null })).toMatchObject([{ name: 'sim/sim-32k', calls: 3 }]);
+  await answered(known, 2, 0.125);
+  const { conversationId } = known;
+  const steps = await readCosts(sql, { by: 'step', since: null, conversationId });
+  expect(steps.map(({ name, calls, cost }) => [name, calls, cost])).toEqual([
+    ['turn 1, step 1', 2, 0.75],
+    ['turn 1, step 2', 1, 0.125],
+  ]);
+  expect(await readCosts(sql, { by: 'turn', since: null, conversationId })).toMatchObject([
+    { name: 'turn 1', calls: 3, cost: 0.875, repeatedCalls: 1 },
+  ]);
   expect(await readCosts(sql, { by: 'model', since: new Date(Date.now() + 60_000) })).toEqual([]);
 });
 

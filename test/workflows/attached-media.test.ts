@@ -14,7 +14,9 @@ const TASK: readonly ContentPart[] = [
 ];
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({
+    agent: { request: { temperature: 0.5, cacheLifetime: '1h', maximumOutput: 2_000 } },
+  });
   await harness.startWorker();
 });
 afterEach(() => harness.clearFaults());
@@ -39,3 +41,26 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual(TASK);
   },
 );
+
+test('a conversation goes on with another provider, its pictures and parallel calls included, asked as the agent wants', async () => {
+  const task: readonly ContentPart[] = [
+    { type: 'text', text: 'Call list_files with {"path": "."} and read_file with {"path": "none.txt"}' },
+    ...TASK.slice(1),
+  ];
+  const { conversationId, messageId } = await harness.client.startTask({ task, model: 'simulator/sim-32k' });
+  expect((await harness.client.waitForOutcome({ conversationId, messageId })).outcome).toBe('completed');
+  for (const provider of ['simulator-chat', 'simulator-responses', 'simulator']) {
+    await harness.database`update conversations set model = ${`${provider}/sim-32k`} where id = ${conversationId}`;
+    const again = 'Call read_file with {"path": "a.txt"} and list_files with {"path": "."}';
+    expect(await harness.runTask(again, { conversationId })).toMatchObject({
+      outcome: 'completed',
+      model: `${provider}/sim-32k`,
+    });
+    const { requests } = await harness.requests();
+    const body = JSON.stringify(requests.at(-1)?.body);
+    expect(body.split(PIXEL)).toHaveLength(2);
+    expect(body).toContain('"temperature":0.5');
+    expect(body).toMatch(/"max_(?:completion_|output_)?tokens":(?:1\d{3}|2000)[,}]/);
+    expect(body.includes('"ttl":"1h"')).toBe(provider === 'simulator');
+  }
+});
