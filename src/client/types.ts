@@ -7,6 +7,9 @@ import type { View } from '../context/view.ts';
 import type { CostGroup, CostRow } from '../store/costs.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
+import type { WatchOptions, WatchUpdate } from './watch-types.ts';
+
+export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './watch-types.ts';
 
 /** Text, or text with images and files. */
 export type MessageContent = string | readonly ContentPart[];
@@ -144,45 +147,6 @@ export interface StoredSummary {
   readonly text: string | null;
   readonly createdAt: string;
   readonly durationMilliseconds: number;
-}
-
-/** One row of the timeline. `data` holds ids, names and counts. */
-export interface TimelineEvent {
-  readonly sequence: number;
-  readonly kind: string;
-  readonly turnId: string | null;
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly createdAt: string;
-}
-
-/**
- * Text, thinking or the arguments of a tool call while the model writes them; a higher attempt supersedes a
- * lower one, an offset beyond what was read is a gap. Offsets count per kind, and per tool call.
- */
-export interface LiveTextUpdate {
-  readonly turnId: string;
-  readonly callNumber: number;
-  readonly attempt: number;
-  readonly kind: 'text' | 'thinking' | 'tool_call';
-  /** Of a tool call: its position among those of the answer, from 0. */
-  readonly callIndex?: number;
-  /** Of a tool call: the tool. */
-  readonly toolName?: string;
-  readonly offset: number;
-  readonly text: string;
-}
-
-export type WatchUpdate =
-  | { readonly type: 'event'; readonly event: TimelineEvent }
-  | { readonly type: 'live_text'; readonly text: LiveTextUpdate };
-
-export interface WatchOptions {
-  readonly conversationId: string;
-  /** Events after this sequence; 0 for all. Default: 0. */
-  readonly afterSequence?: number;
-  /** Whether live text is delivered too. Default: true. */
-  readonly liveText?: boolean;
-  readonly signal?: AbortSignal;
 }
 
 /** What fills the window of the next call, and the numbers in force, in tokens. */

@@ -34,6 +34,7 @@ export async function checkOverflowShape(probe: Probe, window: ServedWindow | nu
       stopReason: answer.stopReason,
       window: window.tokens,
       estimatedInput: words,
+      isCalibrated: true,
       maximumOutput: SMALLEST_OUTPUT,
     });
     if (silent.overflow)
