@@ -62,10 +62,10 @@ export async function searchMemory(sql: Database, query: MemoryQuery): Promise<F
 async function openScope(sql: Database, { conversationId, agent }: MemoryQuery): Promise<SearchedScope | null> {
   if (conversationId !== undefined) {
     if (!isId(conversationId)) return null;
-    const [conversation] = await sql`select 1 from conversations where id = ${conversationId}`;
-    if (conversation === undefined) return null;
+    const { scope, isBehind } = await conversationScope(sql, conversationId);
+    if (!isBehind) return scope;
     await indexConversation(sql, conversationId);
-    return conversationScope(sql, conversationId);
+    return (await conversationScope(sql, conversationId)).scope;
   }
   if (agent === undefined) return null;
   await indexAgent(sql, agent);
@@ -84,8 +84,8 @@ async function rank(sql: Database, scope: SearchedScope, text: string, query: Me
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
-  const candidates = await findCandidates(sql, scope, terms, query);
-  return rankCandidates({ text, terms, averageWords: scope.averageWords }, candidates);
+  const { candidates, chosenBy } = await findCandidates(sql, scope, terms, query);
+  return rankCandidates({ text, terms, averageWords: scope.averageWords, chosenBy }, candidates);
 }
 
 function toFound(candidate: RankedCandidate, path: string | null): FoundPassage {

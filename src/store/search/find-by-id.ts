@@ -1,6 +1,5 @@
 import type { Database } from '../database.ts';
 import type { SearchFilter } from './find-candidates.ts';
-import { quoteTerm } from './passage-terms.ts';
 import type { PassageKind } from './found-passage.ts';
 import type { RankedCandidate } from './rank.ts';
 import type { SearchedScope } from './scope.ts';
@@ -33,7 +32,11 @@ export async function findByIds(
   >`
     select distinct on (source_id) conversation_id, source_id, kind, sequence, tool_name, character_offset, text, words, created_at
     from passages
-    where source_id = any(${ids}::uuid[]) and terms @@ ${quoteTerm(scope.term)}::tsquery
+    where source_id = any(${ids}::uuid[]) and ${
+      scope.conversationId === null
+        ? sql`conversation_id in (select id from conversations where agent = ${scope.agent})`
+        : sql`conversation_id = ${scope.conversationId}`
+    }
       ${kinds === undefined ? sql`` : sql`and kind = any(${[...kinds]})`}
     order by source_id, character_offset`;
   return rows.map((row) => ({
@@ -47,7 +50,7 @@ export async function findByIds(
     vector: '',
     words: row.words,
     createdAt: row.created_at,
-    isHit: true,
+    gathered: 0,
     score: 0,
     match: 'id',
     matched: [],

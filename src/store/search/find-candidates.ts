@@ -1,16 +1,20 @@
-import type { Database, Fragment, Transaction } from '../database.ts';
-import { anyOf, candidateQuery } from './candidate-query.ts';
+import type { Database, Fragment } from '../database.ts';
 import type { PassageKind } from './found-passage.ts';
+import { gather } from './gather.ts';
+import type { GatheredPassage } from './gather.ts';
+import { numbersOfKinds } from './postings.ts';
 import type { Candidate } from './rank.ts';
+import { choosingTerms, readPostings } from './read-postings.ts';
 import type { SearchedScope } from './scope.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
-/** Passages that are ranked by all that is known of them. */
-const POOL = 80;
-/** The best of the pool are joined with what stands around them. */
-const JOINED = 30;
-/** Entries before and after. */
-const NEIGHBOUR_DISTANCE = 2;
+/** Passages whose text is looked at. */
+const POOL = 120;
+/** As many where the last of the pool is about as good as its first: text has to decide. */
+const LARGE_POOL = 300;
+const ABOUT_AS_GOOD = 0.8;
+/** Up to so many passages of a time range are looked up one by one; of more, the range is checked in the pool. */
+const MOST_IN_RANGE = 20_000;
 
 export interface SearchFilter {
   readonly kinds?: readonly PassageKind[];
@@ -20,7 +24,64 @@ export interface SearchFilter {
   readonly before?: string;
 }
 
+export interface FoundCandidates {
+  readonly candidates: readonly Candidate[];
+  /** Indexes of terms that the candidates were chosen by: they are in `gathered` already. */
+  readonly chosenBy: ReadonlySet<number>;
+}
+
+/** The passages worth ranking. */
+export async function findCandidates(
+  sql: Database,
+  scope: SearchedScope,
+  terms: readonly WeightedTerm[],
+  filter: SearchFilter,
+): Promise<FoundCandidates> {
+  const chosen = choosingTerms(terms);
+  const [read, ids] = await Promise.all([readPostings(sql, scope, terms, chosen), idsInRange(sql, scope, filter)]);
+  const best = gather(read, {
+    weights: terms.map(({ weight }) => weight),
+    averageWords: scope.averageWords,
+    count: LARGE_POOL,
+    ...(filter.kinds === undefined ? {} : { kinds: numbersOfKinds(filter.kinds) }),
+    ...(ids === null ? {} : { ids }),
+  });
+  const pool = isTied(best, terms) || (isInTime(filter) && ids === null) ? best : best.slice(0, POOL);
+  return { candidates: await readPassages(sql, pool, filter), chosenBy: new Set(chosen) };
+}
+
+/** Of a single word nothing more can be said by reading more. */
+function isTied(best: readonly GatheredPassage[], terms: readonly WeightedTerm[]): boolean {
+  const [first, last] = [best[0], best[POOL - 1]];
+  return terms.length > 1 && first !== undefined && last !== undefined && last.score >= ABOUT_AS_GOOD * first.score;
+}
+
+function isInTime({ after, before }: SearchFilter): boolean {
+  return after !== undefined || before !== undefined;
+}
+
+/** `null` when the time does not limit, or not to few. */
+async function idsInRange(
+  sql: Database,
+  { conversationId, agent }: SearchedScope,
+  filter: SearchFilter,
+): Promise<ReadonlySet<number> | null> {
+  if (!isInTime(filter)) return null;
+  const rows = await sql<{ id: string }[]>`
+    select p.id from passages p ${conversationId === null ? sql`join conversations c on c.id = p.conversation_id` : sql``}
+    where ${conversationId === null ? sql`c.agent = ${agent}` : sql`p.conversation_id = ${conversationId}`}
+      ${inTime(sql, filter)} limit ${MOST_IN_RANGE + 1}`;
+  return rows.length > MOST_IN_RANGE ? null : new Set(rows.map(({ id }) => Number(id)));
+}
+
+function inTime(sql: Database, { after, before }: SearchFilter): Fragment {
+  return sql`
+    ${after === undefined ? sql`` : sql`and p.created_at >= ${after}`}
+    ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
+}
+
 interface PassageRow {
+  readonly id: string;
   readonly conversation_id: string;
   readonly source_id: string;
   readonly kind: PassageKind;
@@ -31,76 +92,21 @@ interface PassageRow {
   readonly vector: string;
   readonly words: number;
   readonly created_at: Date;
-  readonly in_pool: boolean;
 }
 
-/** The passages worth ranking, and their neighbours. */
-export async function findCandidates(
+async function readPassages(
   sql: Database,
-  scope: SearchedScope,
-  terms: readonly WeightedTerm[],
+  pool: readonly GatheredPassage[],
   filter: SearchFilter,
 ): Promise<Candidate[]> {
-  const query = candidateQuery(scope, terms);
-  if (query === null) return [];
-  const rows = await sql.begin(async (open) => {
-    // Statistics of the planner say nothing about the query's terms: it must not try to be clever.
-    const [, found] = await Promise.all([
-      open`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-        set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`,
-      selectRows(open, query, scope, terms, filter),
-    ]);
-    return found;
-  });
-  return rows.map(toCandidate);
-}
-
-function selectRows(
-  sql: Transaction,
-  query: string,
-  scope: SearchedScope,
-  terms: readonly WeightedTerm[],
-  filter: SearchFilter,
-) {
-  return sql<PassageRow[]>`
-    with pool as materialized (
-      select p.id, p.conversation_id, p.sequence, p.kind, row_number() over (order by r.score desc, p.id desc) as place
-      from passages p cross join lateral (select ${scoreOf(sql, scope, terms)} as score offset 0) as r
-      where p.terms @@ ${query}::tsquery ${matching(sql, filter)}
-      order by r.score desc, p.id desc limit ${POOL}
-    ), joined as (
-      select n.id, false as in_pool from pool join passages n
-        on n.conversation_id = pool.conversation_id
-        and n.sequence between pool.sequence - ${NEIGHBOUR_DISTANCE} and pool.sequence + ${NEIGHBOUR_DISTANCE}
-      where pool.place <= ${JOINED} and pool.kind in ('user', 'assistant') and n.kind in ('user', 'assistant')
-        and n.character_offset = 0 ${matching(sql, filter, 'n')}
-      union all select id, true from pool
-    ), chosen as (
-      select id, bool_or(in_pool) as in_pool from joined group by id
-    )
-    select p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
-      p.terms::text as vector, p.words, p.created_at, c.in_pool
-    from chosen c join passages p on p.id = c.id`;
-}
-
-/** The sum of the weights of its terms, more for a short passage: what can be said without reading the text. */
-function scoreOf(sql: Transaction, { averageWords }: SearchedScope, terms: readonly WeightedTerm[]): Fragment {
-  const sum = terms
-    .map((term): Fragment => sql`case when p.terms @@ ${anyOf(term)}::tsquery then ${term.weight}::float8 else 0 end`)
-    .reduce((all, each) => sql`${all} + ${each}`);
-  return sql`(${sum}) / (1 + 0.3 * p.words / ${averageWords}::float8)`;
-}
-
-function matching(sql: Transaction, { kinds, after, before }: SearchFilter, alias: 'p' | 'n' = 'p'): Fragment {
-  const column = (name: string): Fragment => sql`${sql(alias)}.${sql(name)}`;
-  return sql`
-    ${kinds === undefined ? sql`` : sql`and ${column('kind')} = any(${[...kinds]})`}
-    ${after === undefined ? sql`` : sql`and ${column('created_at')} >= ${after}`}
-    ${before === undefined ? sql`` : sql`and ${column('created_at')} < ${before}`}`;
-}
-
-function toCandidate(row: PassageRow): Candidate {
-  return {
+  if (pool.length === 0) return [];
+  const scores = new Map(pool.map(({ id, score }) => [id, score]));
+  const rows = await sql<PassageRow[]>`
+    select p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
+      p.terms::text as vector, p.words, p.created_at
+    from passages p where p.id = any(${[...scores.keys()]}::bigint[])
+      ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}`;
+  return rows.map((row) => ({
     conversationId: row.conversation_id,
     sourceId: row.source_id,
     kind: row.kind,
@@ -111,6 +117,6 @@ function toCandidate(row: PassageRow): Candidate {
     vector: row.vector,
     words: row.words,
     createdAt: row.created_at,
-    isHit: row.in_pool,
-  };
+    gathered: scores.get(Number(row.id)) ?? 0,
+  }));
 }

@@ -3,8 +3,8 @@ import type { EntryKind } from '../../context/entry.ts';
 import type { Database, Transaction } from '../database.ts';
 import { entryText, originalText } from '../entry-text.ts';
 import { transaction } from '../transaction.ts';
+import type { IndexedConversation } from './block-allocator.ts';
 import { PassageWriter } from './passage-writer.ts';
-import type { IndexedConversation } from './passage-writer.ts';
 
 /** Entries that one transaction indexes: a search that finds much to do shows progress to others. */
 const BATCH_ENTRIES = 500;
@@ -38,15 +38,19 @@ interface Progress extends IndexedConversation {
 
 async function indexBatch(open: Transaction, conversationId: string): Promise<{ passages: number; more: boolean }> {
   await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
+  await open`
+    insert into search_agents (agent) select c.agent from conversations c
+    where c.id = ${conversationId} and not exists (select from search_agents a where a.agent = c.agent)
+    on conflict do nothing`;
   const [progress] = await open<Progress[]>`
-    select p.conversation_id as id, p.number, p.through_sequence, p.through_compaction, c.agent
-    from search_progress p join conversations c on c.id = p.conversation_id
+    select p.conversation_id as id, p.number, p.through_sequence, p.through_compaction, a.number as "agentNumber"
+    from search_progress p join conversations c on c.id = p.conversation_id join search_agents a on a.agent = c.agent
     where p.conversation_id = ${conversationId} for update of p`;
   if (progress === undefined) return { passages: 0, more: false };
   const writer = new PassageWriter(open, progress);
   const entries = await indexEntries(open, writer, progress);
   const summaries = await indexSummaries(open, writer, progress);
-  const passages = await writer.flush();
+  const passages = await writer.finish();
   await open`
     update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
     where conversation_id = ${conversationId}`;
@@ -78,6 +82,7 @@ async function indexEntries(
       {
         sourceId: row.id,
         kind: row.kind,
+        isCall: row.kind === 'assistant' && !row.content.some(isSaid),
         sequence: row.sequence,
         toolName: row.tool_name,
         createdAt: row.created_at,
@@ -94,6 +99,10 @@ async function indexEntries(
  */
 function searchedText(content: readonly ContentPart[]): string {
   return entryText(content.map((part) => (isRecallCall(part) ? blank(part) : part)));
+}
+
+function isSaid(part: ContentPart): boolean {
+  return part.type === 'text' && part.text.trim() !== '';
 }
 
 function isRecallCall(part: ContentPart): boolean {
@@ -114,7 +123,9 @@ async function indexSummaries(
     where conversation_id = ${conversationId} and number > ${after} order by number`;
   for (const { id: sourceId, summary, finished_at: createdAt } of rows) {
     if (summary === null) continue;
-    await writer.add({ sourceId, kind: 'summary', sequence: null, toolName: null, createdAt }, [summary]);
+    await writer.add({ sourceId, kind: 'summary', isCall: false, sequence: null, toolName: null, createdAt }, [
+      summary,
+    ]);
   }
   return { through: rows.at(-1)?.number ?? after };
 }

@@ -8,19 +8,6 @@ const MARK = '@';
 /** Postgres stores no place beyond this (src/include/tsearch/ts_type.h). */
 const LAST_PLACE = 16_383;
 
-/** Term that all passages of a conversation have. */
-export function conversationTerm(number: number): string {
-  return `${MARK}c${number}`;
-}
-
-/** Term that all passages of an agent's conversations have. */
-export function agentTerm(agent: string): string {
-  return `${MARK}agent:${agent
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')
-    .slice(0, 64)}`;
-}
-
 export function isWordTerm(term: string): boolean {
   return !term.startsWith(MARK);
 }

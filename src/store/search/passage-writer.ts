@@ -1,10 +1,14 @@
 import type { Transaction } from '../database.ts';
 import { plainText } from '../stored-text.ts';
+import { BlockAllocator } from './block-allocator.ts';
+import type { IndexedConversation } from './block-allocator.ts';
+import type { PassageKind } from './found-passage.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { languageOf } from './languages.ts';
 import type { Language } from './languages.ts';
-import { agentTerm, conversationTerm, isWordTerm, passageTerms, toVector } from './passage-terms.ts';
+import { passageTerms, toVector } from './passage-terms.ts';
+import { TermWriter } from './term-writer.ts';
 import { stemsOf } from './stems.ts';
 import { wordsOf } from './words.ts';
 import type { Word } from './words.ts';
@@ -17,17 +21,12 @@ const INDEXED_CHARACTERS = 4_000_000;
 /** What the passages of one source share. */
 export interface Source {
   readonly sourceId: string;
-  readonly kind: string;
+  readonly kind: PassageKind;
+  /** Nothing but tool calls. */
+  readonly isCall: boolean;
   readonly sequence: number | null;
   readonly toolName: string | null;
   readonly createdAt: Date;
-}
-
-/** The conversation whose passages are written. */
-export interface IndexedConversation {
-  readonly id: string;
-  readonly number: number;
-  readonly agent: string;
 }
 
 interface WaitingPassage {
@@ -39,6 +38,7 @@ interface WaitingPassage {
 }
 
 interface PreparedPassage extends WaitingPassage {
+  readonly id: number;
   readonly terms: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -46,12 +46,16 @@ interface PreparedPassage extends WaitingPassage {
 export class PassageWriter {
   readonly #sql: Transaction;
   readonly #conversation: IndexedConversation;
+  readonly #blocks: BlockAllocator;
+  readonly #terms: TermWriter;
   #waiting: WaitingPassage[] = [];
   #written = 0;
 
   constructor(sql: Transaction, conversation: IndexedConversation) {
     this.#sql = sql;
     this.#conversation = conversation;
+    this.#blocks = new BlockAllocator(sql, conversation);
+    this.#terms = new TermWriter(sql, conversation);
   }
 
   /** Cuts a text that comes in chunks; what is left of a chunk after its last full passage joins the next. */
@@ -79,74 +83,71 @@ export class PassageWriter {
       const text = plainText(passage.text);
       this.#waiting.push({ source, language, offset: passage.offset, text, words: wordsOf(text) });
     }
-    if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.flush();
+    if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
   }
 
   /** Writes what waits; returns how many passages were written in all. */
-  async flush(): Promise<number> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    if (waiting.length === 0) return this.#written;
-    const prepared = await this.#prepare(waiting);
-    await this.#insert(prepared);
-    await this.#count(prepared);
-    this.#written += prepared.length;
+  async finish(): Promise<number> {
+    await this.#flush();
+    await this.#terms.write();
+    await this.#blocks.write();
     return this.#written;
   }
 
+  async #flush(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0) return;
+    const prepared = await this.#prepare(waiting);
+    await this.#insert(prepared);
+    await this.#count(prepared);
+    await this.#terms.add(prepared);
+    this.#written += prepared.length;
+  }
+
   async #prepare(waiting: readonly WaitingPassage[]): Promise<PreparedPassage[]> {
-    const prepared: PreparedPassage[] = [];
+    const stems = new Map<Language, Awaited<ReturnType<typeof stemsOf>>>();
     for (const language of new Set(waiting.map((passage) => passage.language))) {
-      const passages = waiting.filter((passage) => passage.language === language);
-      const stems = await stemsOf(
-        this.#sql,
-        language,
-        passages.flatMap(({ words }) => words),
-      );
-      for (const passage of passages) {
-        prepared.push({ ...passage, terms: passageTerms(passage, stems, passage.source.createdAt) });
-      }
+      const words = waiting.filter((passage) => passage.language === language).flatMap((passage) => passage.words);
+      stems.set(language, await stemsOf(this.#sql, language, words));
+    }
+    const prepared: PreparedPassage[] = [];
+    for (const passage of waiting) {
+      const { source, language } = passage;
+      const id = await this.#blocks.next(source.isCall ? 'call' : source.kind);
+      prepared.push({
+        ...passage,
+        id,
+        terms: passageTerms(passage, stems.get(language) ?? new Map(), source.createdAt),
+      });
     }
     return prepared;
   }
 
   async #insert(passages: readonly PreparedPassage[]): Promise<void> {
-    const scope: [string, number[]][] = [
-      [conversationTerm(this.#conversation.number), []],
-      [agentTerm(this.#conversation.agent), []],
-    ];
     await this.#sql`
-      insert into passages (conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at)
-      select ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
+      insert into passages (id, conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at)
+      select p.id, ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
         p.terms::tsvector, p.words, p.created_at
-      from unnest(${passages.map(({ source }) => source.sourceId)}::uuid[],
+      from unnest(${passages.map(({ id }) => id)}::bigint[], ${passages.map(({ source }) => source.sourceId)}::uuid[],
         ${passages.map(({ source }) => source.kind)}::text[], ${passages.map(({ source }) => source.sequence)}::int[],
         ${passages.map(({ source }) => source.toolName)}::text[], ${passages.map(({ offset }) => offset)}::int[],
-        ${passages.map(({ text }) => text)}::text[],
-        ${passages.map(({ terms }) => toVector(new Map([...terms, ...scope])))}::text[],
-        ${passages.map(({ words }) => words.at(-1)?.position ?? 0)}::int[],
+        ${passages.map(({ text }) => text)}::text[], ${passages.map(({ terms }) => toVector(terms))}::text[],
+        ${passages.map(({ words }) => wordCount(words))}::int[],
         ${passages.map(({ source }) => source.createdAt.toISOString())}::timestamptz[])
-        as p (source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at)`;
+        as p (id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at)`;
   }
 
-  /** Rows are locked in the order of terms, as in every transaction, so that no two wait for each other. */
   async #count(passages: readonly PreparedPassage[]): Promise<void> {
-    const counts = new Map<string, number>();
-    for (const { terms } of passages) for (const term of terms.keys()) counts.set(term, (counts.get(term) ?? 0) + 1);
-    const terms = [...counts.keys()].toSorted();
-    const sql = this.#sql;
-    const { number } = this.#conversation;
-    await sql`
-      insert into search_statistics as s (conversation_number, term, passages)
-      select ${number}, * from unnest(${terms}::text[], ${terms.map((term) => counts.get(term) ?? 0)}::int[])
-      on conflict (conversation_number, term) do update set passages = s.passages + excluded.passages`;
-    await sql`
-      insert into search_vocabulary select t.term from unnest(${terms.filter(isWordTerm)}::text[]) as t (term)
-      where not exists (select from search_vocabulary v where v.term = t.term) on conflict do nothing`;
-    await sql`
+    await this.#sql`
       update search_progress set passages = passages + ${passages.length},
-        words = words + ${passages.reduce((sum, { words }) => sum + (words.at(-1)?.position ?? 0), 0)},
+        words = words + ${passages.reduce((sum, { words }) => sum + wordCount(words), 0)},
         languages = array(select distinct unnest(languages || ${[...new Set(passages.map(({ language }) => language))]}::text[]) order by 1)
-      where number = ${number}`;
+      where number = ${this.#conversation.number}`;
   }
+}
+
+/** The parts of an identifier share its place: it is one word. */
+export function wordCount(words: readonly Word[]): number {
+  return words.at(-1)?.position ?? 0;
 }

@@ -1,10 +1,13 @@
 import type { Queries } from '../database.ts';
-import { agentTerm, conversationTerm } from './passage-terms.ts';
 
 /** What a search looks through. */
 export interface SearchedScope {
-  /** The term that all its passages have. */
-  readonly term: string;
+  /** `null` for all conversations of the agent. */
+  readonly conversationId: string | null;
+  readonly agent: string;
+  readonly agentNumber: number;
+  /** Blocks of its passages, ascending; of an agent the newest. */
+  readonly blocks: readonly number[];
   /** Conversations whose statistics stand for all: the largest ones. */
   readonly numbers: readonly number[];
   readonly passages: number;
@@ -17,40 +20,68 @@ export interface SearchedScope {
 
 /** Conversations of an agent whose statistics are read: more change the weights little and take longer. */
 const COUNTED_CONVERSATIONS = 100;
+/** Blocks of an agent that are searched, the newest: each costs a row for each word of the query. */
+const MOST_BLOCKS = 10_000;
 
 interface ProgressRow {
+  readonly agent: string;
+  readonly agent_number: number;
   readonly number: number;
   readonly passages: number;
   readonly words: string;
   readonly languages: string[];
 }
 
-/** One conversation; `null` when nothing of it is indexed. */
-export async function conversationScope(sql: Queries, conversationId: string): Promise<SearchedScope | null> {
-  const rows = await sql<ProgressRow[]>`
-    select number, passages, words, languages from search_progress
-    where conversation_id = ${conversationId} and passages > 0`;
-  const [row] = rows;
-  return row === undefined ? null : toScope(conversationTerm(row.number), rows, row.passages);
+/**
+ * One conversation; `null` when there is none of that id or nothing of it is indexed. `isBehind`: it has what
+ * is not indexed.
+ */
+export async function conversationScope(
+  sql: Queries,
+  conversationId: string,
+): Promise<{ readonly scope: SearchedScope | null; readonly isBehind: boolean }> {
+  const [row] = await sql<(ProgressRow & { readonly is_behind: boolean; readonly blocks: number[] })[]>`
+    select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages,
+      c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0) as is_behind,
+      array(select b.number from search_blocks b where b.conversation_number = p.number order by 1) as blocks
+    from conversations c left join search_progress p on p.conversation_id = c.id
+      left join search_agents a on a.agent = c.agent
+    where c.id = ${conversationId}`;
+  if (row === undefined) return { scope: null, isBehind: false };
+  const isEmpty = row.passages === null || row.passages === 0;
+  return { scope: isEmpty ? null : toScope([row], { ...row, conversationId }), isBehind: row.is_behind };
 }
 
 /** All conversations of an agent; `null` when nothing of them is indexed. */
 export async function agentScope(sql: Queries, agent: string): Promise<SearchedScope | null> {
-  const rows = await sql<(ProgressRow & { readonly total: string })[]>`
-    select p.number, p.passages, p.words, p.languages, sum(p.passages) over () as total
-    from search_progress p join conversations c on c.id = p.conversation_id
-    where c.agent = ${agent} and p.passages > 0 order by p.passages desc, p.number limit ${COUNTED_CONVERSATIONS}`;
+  const [rows, blocks] = await Promise.all([
+    sql<(ProgressRow & { readonly total: string })[]>`
+      select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, sum(p.passages) over () as total
+      from search_agents a join conversations c on c.agent = a.agent join search_progress p on p.conversation_id = c.id
+      where a.agent = ${agent} and p.passages > 0 order by p.passages desc, p.number limit ${COUNTED_CONVERSATIONS}`,
+    sql<{ number: number }[]>`
+      select b.number from search_blocks b join search_agents a on a.number = b.agent_number
+      where a.agent = ${agent} order by b.number desc limit ${MOST_BLOCKS}`,
+  ]);
   const [largest] = rows;
-  return largest === undefined ? null : toScope(agentTerm(agent), rows, Number(largest.total));
+  if (largest === undefined) return null;
+  const numbers = blocks.map(({ number }) => number).toReversed();
+  return toScope(rows, { conversationId: null, blocks: numbers, passages: Number(largest.total) });
 }
 
-function toScope(term: string, rows: readonly ProgressRow[], passages: number): SearchedScope {
+function toScope(
+  rows: readonly ProgressRow[],
+  scope: Pick<SearchedScope, 'conversationId' | 'blocks' | 'passages'>,
+): SearchedScope {
   const countedPassages = rows.reduce((sum, row) => sum + row.passages, 0);
   const words = rows.reduce((sum, row) => sum + Number(row.words), 0);
   return {
-    term,
+    conversationId: scope.conversationId,
+    agent: rows[0]?.agent ?? '',
+    agentNumber: rows[0]?.agent_number ?? 0,
+    blocks: scope.blocks,
     numbers: rows.map(({ number }) => number),
-    passages,
+    passages: scope.passages,
     countedPassages,
     averageWords: Math.max(1, words / countedPassages),
     languages: [...new Set(rows.flatMap(({ languages }) => languages))],

@@ -6,7 +6,18 @@ import { searchMemory } from '../../../src/store/search.ts';
 import type { MemoryQuery } from '../../../src/store/search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
-import { conversationOf, openTestStore } from '../support/store-builders.ts';
+import { newId } from '../../../src/store/ids.ts';
+import { storeAnswer } from '../../../src/store/model-calls.ts';
+import {
+  answerWith,
+  conversationOf,
+  finishToolCall,
+  openTestStore,
+  register,
+  startTurn,
+  text,
+  toolCall,
+} from '../support/store-builders.ts';
 import type { TestStore } from '../support/store-builders.ts';
 
 let store: TestStore;
@@ -86,6 +97,23 @@ describe('searchMemory', () => {
     expect(await texts(turn, 'lease', { before: after })).toHaveLength(2);
   });
 
+  it('joins question and answer although tools were called between them', async () => {
+    const turn = await startTurn(sql, 'Which colour has the lighthouse of Amrum, the tall one?');
+    for (const callNumber of [1, 2, 3]) {
+      await storeAnswer(
+        sql,
+        answerWith(turn, callNumber, await register(sql, turn, callNumber), [toolCall(0, 'look', '{"page":"x"}')]),
+      );
+      await finishToolCall(sql, turn, callNumber, 0, { entryId: newId(), ...text(`page ${callNumber} of a book`) });
+    }
+    await storeAnswer(
+      sql,
+      answerWith(turn, 4, await register(sql, turn, 4), [{ type: 'text', text: 'Red and white stripes.' }]),
+    );
+    const found = await texts(turn, 'colour of the tall lighthouse of Amrum');
+    expect(found.slice(0, 2)).toContain('Red and white stripes.');
+  });
+
   it('searches all conversations of an agent, and none of another', async () => {
     const [one, other] = [
       await conversationOf(sql, 'a bandicoot here'),
@@ -119,5 +147,14 @@ describe('the index', () => {
     expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3 });
     expect(await state()).toEqual(before);
     expect(await texts(turn, 'quoll')).toEqual(['the quoll sleeps']);
+    // Nothing of the index before is left, and nothing is left when the conversation goes.
+    const postings = async () => {
+      const [row] = await sql<{ count: number; longest: number }[]>`
+        select count(*)::int as count, max(length(postings)) as longest from search_postings where term = 'quoll'`;
+      return row;
+    };
+    expect(await postings()).toEqual({ count: 1, longest: 3 });
+    await sql`delete from search_progress where conversation_id = ${turn.conversationId}`;
+    expect(await postings()).toEqual({ count: 0, longest: null });
   });
 });
