@@ -61,3 +61,4 @@ begin
   return old;
 end $$;
 create trigger forget_postings before delete on search_progress for each row execute function forget_postings();
+comment on function forget_postings() is 'Deletes the postings of a conversation whose progress row goes.';
