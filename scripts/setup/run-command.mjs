@@ -96,6 +96,8 @@ export async function runCommand(command, commandArguments) {
   switch (command) {
     case 'test':
       return runTests(commandArguments);
+    case 'test:postgres':
+      return runNode(['--import', 'tsx', join(ROOT, 'test/postgres/main.ts'), ...commandArguments]);
     case 'demo':
       return runNode(['--import', 'tsx', join(ROOT, 'src/demo/main.ts'), ...commandArguments]);
     case 'bench':

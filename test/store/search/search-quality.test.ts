@@ -138,7 +138,8 @@ describe('the index', () => {
         select passages, words, languages, through_sequence from search_progress
         where conversation_id = ${turn.conversationId}`,
     });
-    await indexFallenBehind({ database: sql } as ActivityDependencies, undefined, {
+    const dependencies = { database: sql, reachCrashPoint: () => undefined };
+    await indexFallenBehind(dependencies as unknown as ActivityDependencies, undefined, {
       signal: new AbortController().signal,
     });
     const before = await state();
