@@ -16,7 +16,8 @@ function digestOfSources() {
     /\.(ts|cjs|json)$/.test(file),
   );
   const files = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', ...sources.map((file) => `src/${file}`)];
-  for (const file of files.sort((one, other) => (one < other ? -1 : 1))) hash.update(file).update(readFileSync(join(root, file)));
+  for (const file of files.sort((one, other) => (one < other ? -1 : 1)))
+    hash.update(file).update(readFileSync(join(root, file)));
   return hash.digest('hex');
 }
 
