@@ -4,7 +4,10 @@ export type { ClientOptions } from './client/create-client.ts';
 export { HoldfastClientError } from './client/errors.ts';
 export type { ClientErrorCode } from './client/errors.ts';
 export type {
+  ChangedEntry,
+  CompactionLineage,
   ContextReport,
+  CoveredEntry,
   ModelCallAddress,
   PastCall,
   PastView,

@@ -6,7 +6,7 @@ import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measureContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import type { ModelLimits } from '../context/plan.ts';
-import { RENDERER_VERSION, projectView } from '../context/project-view.ts';
+import { RENDERER_VERSION, hasStubs, projectView } from '../context/project-view.ts';
 import type { View } from '../context/view.ts';
 import { costOf } from '../models/cost.ts';
 import { maximumOutputFor } from '../models/maximum-output.ts';
@@ -72,6 +72,7 @@ export async function callModel(
     rendererVersion: RENDERER_VERSION,
     estimatedTokens,
     measurements: addMeasurements(check.view, check.fixed),
+    inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
   });
   if (registered.kind === 'answered') return describeAnswer(dependencies, snapshot, registered.answer);
   reachCrashPoint('callModel:registered');
@@ -84,13 +85,21 @@ export async function callModel(
     modelLimits: check.modelLimits,
     startedAt: Date.now(),
   };
-  return ask(dependencies, attempt, { view, check, execution });
+  return ask(dependencies, attempt, { view, check, execution, teaches: !hasStubs(source.input) });
+}
+
+interface Asking {
+  readonly view: View;
+  readonly check: FitCheck;
+  readonly execution: Execution;
+  /** Whether the count of this request says something about its measurements. */
+  readonly teaches: boolean;
 }
 
 async function ask(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
-  { view, check, execution }: { readonly view: View; readonly check: FitCheck; readonly execution: Execution },
+  { view, check, execution, teaches }: Asking,
 ): Promise<CallModelResult> {
   const { input, snapshot, estimatedTokens } = modelTry;
   const { provider, model } = parseModelName(snapshot.model);
@@ -143,7 +152,7 @@ async function ask(
   });
   if (silent.overflow) return silentOverflow(dependencies, modelTry, answer, silent.evidence);
   if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, answer);
-  return keep(dependencies, modelTry, answer, { check, execution });
+  return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
 }
 
 /** Neither text nor a tool call, and no refusal that explains it. */
@@ -156,7 +165,7 @@ async function keep(
   dependencies: ActivityDependencies,
   { input, attempt, snapshot, startedAt }: ModelTry,
   answer: ModelAnswer,
-  { check, execution }: { readonly check: FitCheck; readonly execution: Execution },
+  { lesson, execution }: { readonly lesson: FitCheck | null; readonly execution: Execution },
 ): Promise<CallModelResult> {
   const { database } = dependencies;
   const answerToStore = {
@@ -174,13 +183,13 @@ async function keep(
   };
   const stored = await storeThroughOutage(dependencies, execution, () => storeAnswer(database, answerToStore));
   dependencies.reachCrashPoint('callModel:stored');
-  if (answer.usage !== undefined) {
+  if (answer.usage !== undefined && lesson !== null) {
     const observation = observationOf({
-      whole: addMeasurements(check.view, check.fixed),
+      whole: addMeasurements(lesson.view, lesson.fixed),
       reported: answer.usage.input,
-      earlier: check.reported && {
-        reported: check.reported.usage.input,
-        grown: addMeasurements(check.reported.answer, check.reported.since),
+      earlier: lesson.reported && {
+        reported: lesson.reported.usage.input,
+        grown: addMeasurements(lesson.reported.answer, lesson.reported.since),
       },
     });
     await updateCalibration(database, snapshot.model, (current) => calibrate(current, observation));

@@ -17,7 +17,7 @@ import { RECALL_OPEN } from '../tools/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { appendDailyLog } from './daily-log.ts';
-import { describePlan, makePlan } from './plan-pass.ts';
+import { describePlan, logStarted, makePlan } from './plan-pass.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { finishCompaction } from './finished-summary.ts';
 import { readFit } from './read-fit.ts';
@@ -85,11 +85,14 @@ export async function commitCompaction(
   if (committed.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (committed.kind === 'replanned') return { kind: 'planned', planned: describePlan(committed.next) };
   if (committed.kind === 'abandoned') return { kind: 'exhausted', tokens: compaction.tokensBefore };
-  const { headEntryId } = committed;
+  const { headEntryId, tokensAfter } = committed;
+  const { tokensBefore } = compaction;
+  const tokensSaved = tokensBefore - tokensAfter;
+  dependencies.logger.info({ compactionId, tokensBefore, tokensAfter, tokensSaved }, 'compaction committed');
   return {
     kind: 'committed',
-    view: { headEntryId, tokens: committed.tokensAfter },
-    tokensBefore: compaction.tokensBefore,
+    view: { headEntryId, tokens: tokensAfter },
+    tokensBefore,
   };
 }
 
@@ -160,6 +163,7 @@ async function planWeaker(
       nextCompactionId: newId(),
       plan: result.plan,
     });
+    logStarted(dependencies, next);
     dependencies.reachCrashPoint('commitCompaction:replanned');
     return { kind: 'planned', planned: describePlan(next) };
   }

@@ -1,6 +1,8 @@
 import { budgetFor } from '../context/budget.ts';
+import { checkFigures } from '../context/count-request.ts';
 import { estimateTokens } from '../context/estimate.ts';
-import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import { toolsIn } from '../context/fixed-measurements.ts';
+import { addMeasurements, characterCount } from '../context/measurement-arithmetic.ts';
 import type { CompactionPlan, CompactionReason, CountedRequest } from '../context/plan.ts';
 import { getCompaction, storePlan } from '../store/compactions.ts';
 import { recordEvent } from '../store/events.ts';
@@ -11,7 +13,7 @@ import { declineCompaction } from '../store/inbox.ts';
 import type { CompactContextInput, CompactContextResult } from '../turn/activity-values.ts';
 import { askHooks } from './ask-hooks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { countNextRequest, describePlan, makePlan } from './plan-pass.ts';
+import { countNextRequest, describePlan, logStarted, makePlan } from './plan-pass.ts';
 import { readFit } from './read-fit.ts';
 
 /**
@@ -30,7 +32,9 @@ export async function compactContext(
   if (check.plannedCompactionId !== null) {
     return { kind: 'planned', planned: describePlan(await getCompaction(database, check.plannedCompactionId)) };
   }
-  const reason = reasonFor(input, check, countNextRequest(check));
+  const counted = countNextRequest(check);
+  const reason = reasonFor(input, check, counted);
+  logDecision(dependencies, input, { check, counted, reason });
   if (reason === null) return fits;
   const source = await readPlanSource(database, turn);
   const result = await makePlan(dependencies, turn, { check, source, reason, turnIsOver });
@@ -60,6 +64,29 @@ function reasonFor(
   if (forced !== null) return forced;
   if (counted.isDue) return 'threshold';
   return turnIsOver === true && policy.reduceAfterTurn ? 'maintenance' : null;
+}
+
+/** One line for each check, so that a pass, or that there was none, can be explained afterwards. */
+function logDecision(
+  { logger }: ActivityDependencies,
+  { turn, callNumber, forced }: CompactContextInput,
+  of: { readonly check: FitCheck; readonly counted: CountedRequest; readonly reason: CompactionReason | null },
+): void {
+  const { check, counted, reason } = of;
+  logger.debug(
+    {
+      conversationId: turn.conversationId,
+      turnId: turn.turnId,
+      callNumber,
+      ...checkFigures(counted, budgetFor(check.policy, check.modelLimits)),
+      messages: check.view.frames,
+      systemCharacters: characterCount(check.fixed),
+      tools: toolsIn(check.fixed),
+      force: forced === 'overflow',
+      needsCompaction: reason !== null,
+    },
+    'context check',
+  );
 }
 
 /** `null` when a hook wants no compaction. */
@@ -92,7 +119,9 @@ async function storeAndDescribe(
     preset: check.policy.name,
     headEntryId: source.headEntryId,
     hook: decision.hook,
+    figures: checkFigures(countNextRequest(check), budgetFor(check.policy, check.modelLimits)),
   });
+  logStarted(dependencies, compaction);
   dependencies.reachCrashPoint('compactContext:planned');
   return { kind: 'planned', planned: describePlan(compaction) };
 }

@@ -89,6 +89,14 @@ async function readWishes(
   return { ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
 }
 
+/** The log tells what the timeline tells. */
+export function logStarted({ logger }: ActivityDependencies, compaction: CompactionRow): void {
+  const { compactionId, reason, form, plan } = compaction;
+  const { tokensBefore, targets, entriesInView, parts } = plan;
+  const figures = { tokensBefore, targets, messages: entriesInView, parts: parts.length };
+  logger.info({ compactionId, reason, form, ...figures }, 'compaction started');
+}
+
 export function describePlan(compaction: Pick<CompactionRow, 'compactionId' | 'plan'>): PlannedCompaction {
   const { plan, compactionId } = compaction;
   const waves = [...new Set(plan.parts.map((part) => part.wave))].sort((left, right) => left - right);

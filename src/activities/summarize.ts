@@ -1,4 +1,5 @@
 import { checkSummary } from '../context/check-summary.ts';
+import { partPolicy } from '../context/part-policy.ts';
 import type { Entry } from '../context/entry.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { readableEntries } from '../context/summary-reading.ts';
@@ -25,7 +26,7 @@ import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMillisecon
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { finishedText, partPolicy, previousText } from './finished-text.ts';
+import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { recordWait } from './model-failure.ts';
 import { storeThroughOutage } from './store-through-outage.ts';

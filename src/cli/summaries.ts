@@ -8,6 +8,7 @@ import { summaryListLines } from './render/summary-list.ts';
 
 interface SummariesFlags extends ConnectionFlags {
   readonly full?: true;
+  readonly lineage?: true;
 }
 
 /** `holdfast summaries`: every compaction of a conversation. */
@@ -17,12 +18,17 @@ export function summariesCommand(): Command {
       summary: 'list the compactions of a conversation with their summaries',
       description:
         'Lists every generation, oldest first: form, tokens before and after, what it covers, its text. The originals stay and are found with `holdfast recall`.',
-      examples: ['npx holdfast summaries last', 'npx holdfast summaries 4f1c22ab "release date" --full'],
+      examples: [
+        'npx holdfast summaries last',
+        'npx holdfast summaries 4f1c22ab "release date" --full',
+        'npx holdfast summaries last --lineage',
+      ],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
     .argument('[query]', 'only summaries whose text matches')
-    .option('--full', 'whole texts instead of their first lines')
+    .option('--full', 'whole texts instead of their first lines, and each entry that is shown shorter')
+    .option('--lineage', 'which entries each summary covers, over all generations')
     .action(summaries);
 }
 
@@ -32,9 +38,19 @@ async function summaries(reference: string, query: string | undefined, flags: Su
     const conversationId = await findConversation(client, reference);
     const found = await client.listSummaries({ conversationId, ...(query !== undefined && { query }) });
     const { style } = output;
-    if (flags.json === true) output.json({ conversationId, summaries: found });
+    const isWanted = flags.lineage === true || flags.full === true;
+    const lineage = isWanted ? await client.readLineage(conversationId) : [];
+    if (flags.json === true) output.json({ conversationId, summaries: found, ...(isWanted && { lineage }) });
     else if (found.length > 0)
-      output.lines(summaryListLines(found, { columns: output.columns(), style, full: flags.full === true }));
+      output.lines(
+        summaryListLines(found, {
+          columns: output.columns(),
+          style,
+          full: flags.full === true,
+          lineage,
+          showLineage: flags.lineage === true,
+        }),
+      );
     else
       output.line(
         query === undefined ? 'Nothing was compacted yet: the window still holds everything.' : 'No summary matches.',

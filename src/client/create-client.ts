@@ -10,6 +10,7 @@ import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
 import { acceptMessage } from '../store/messages.ts';
 import type { MessageInput } from '../store/messages.ts';
+import { readLineage } from '../store/lineage.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
@@ -174,6 +175,7 @@ function readers(database: Database): Readers {
       }),
     listEntries: (options) => guarded(() => listConversationEntries(database, options)),
     listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
+    readLineage: (conversationId) => guarded(() => readLineage(database, conversationId)),
     searchMemory: (options) => guarded(() => findPassages(database, options)),
     reindex: (options) => guarded(() => reindexConversations(database, options)),
     openEntry: (id) => guarded(() => openStoredEntry(database, id)),

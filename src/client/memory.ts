@@ -73,6 +73,7 @@ export async function listStoredSummaries(
     firstKeptSequence: row.firstKeptSequence,
     operations: row.operations,
     text: row.text,
+    sections: row.sections.map((section) => ({ ...section, open: row.openSections.includes(section.title) })),
     createdAt: row.createdAt,
     durationMilliseconds: row.durationMilliseconds,
   }));

@@ -6,10 +6,13 @@ import type { WindowBreakdown } from '../context/plan.ts';
 import type { View } from '../context/view.ts';
 import type { CostGroup, CostRow } from '../store/costs.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
+import type { CompactionLineage } from '../store/lineage.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 import type { WatchOptions, WatchUpdate } from './watch-types.ts';
 
 export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './watch-types.ts';
+
+export type { ChangedEntry, CompactionLineage, CoveredEntry } from '../store/lineage.ts';
 
 /** Text, or text with images and files. */
 export type MessageContent = string | readonly ContentPart[];
@@ -145,6 +148,8 @@ export interface StoredSummary {
   readonly operations: number;
   /** `null` for a pass without summary. */
   readonly text: string | null;
+  /** The text by its sections; `open`: shown unfolded where summaries are listed, by the preset's choice. */
+  readonly sections: readonly { readonly title: string; readonly text: string; readonly open: boolean }[];
   readonly createdAt: string;
   readonly durationMilliseconds: number;
 }
@@ -222,6 +227,8 @@ export interface HoldfastClient extends DecisionMethods {
   }): Promise<ListedEntry[]>;
   /** Oldest first. @param options.query only summaries whose text matches. */
   listSummaries(options: { readonly conversationId: string; readonly query?: string }): Promise<StoredSummary[]>;
+  /** From each summary, over generations, to the exact entries that it covers; and what each pass shows shorter. Oldest first. */
+  readLineage(conversationId: string): Promise<CompactionLineage[]>;
   /**
    * Ranked passages over everything that a conversation, or all conversations of an agent, ever held:
    * originals, summaries, notes and tool results, also what compaction took out of the window.

@@ -6,6 +6,7 @@ import type {
   CompactionPolicy,
   FlushPolicy,
   Reducer,
+  RequestStubs,
   TokenAmount,
   TranscriptLimits,
 } from '../context/policy.ts';
@@ -30,6 +31,7 @@ export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions)
     // What a user sets counts for every model.
     ...(options.outputReserve !== undefined && { outputReserves: {} }),
     ...definedOf({ lasts: options.lasts, toolsOneByOne: options.toolsOneByOne, namedBlocks: options.namedBlocks }),
+    ...overrideStubs(policy, options.requestStubs),
     keep: overrideKeep(policy.keep, options.keep ?? {}),
     reduce: reduce === undefined ? policy.reduce : policy.reduce.flatMap((one) => overrideReducer(one, reduce)),
     summary: overrideSummary(policy.summary, options.summary ?? {}),
@@ -38,6 +40,18 @@ export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions)
     minimumGain: options.minimumGain ?? policy.minimumGain,
     forcedTargetFactor: options.forcedTargetFactor ?? policy.forcedTargetFactor,
   };
+}
+
+/** What a policy without stubs gets where the options say nothing. */
+const STUBS: RequestStubs = { equalCharacters: 2_000, pageTools: [], newestImagesOnly: false };
+
+function overrideStubs(
+  { requestStubs }: CompactionPolicy,
+  options: PolicyOptions['requestStubs'],
+): Pick<CompactionPolicy, 'requestStubs'> {
+  if (options === false) return { requestStubs: null };
+  if (options === undefined) return {};
+  return { requestStubs: { ...STUBS, ...requestStubs, ...definedOf(options) } };
 }
 
 function overrideKeep(

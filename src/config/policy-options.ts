@@ -67,6 +67,22 @@ const fileLists = z.strictObject({
   modified: z.array(z.string()).optional().meta({ description: 'Tools whose calls change the files that they name.' }),
 });
 
+const requestStubs = z.strictObject({
+  equalCharacters: characters.optional().meta({
+    description: 'Of results that are equal and at least this long, only the first is shown.',
+    unit: 'characters',
+    defaultText: '2,000',
+  }),
+  pageTools: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'Tools that read pages: a read gives way to a newer one with the same arguments.' }),
+  newestImagesOnly: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether images of older results give way to those of a newer one.', defaultText: '`false`' }),
+});
+
 const limit = characters.nullable().optional();
 
 const transcriptLimits = z.strictObject({
@@ -230,6 +246,10 @@ export const policyOptions = z.strictObject({
     .boolean()
     .optional()
     .meta({ description: 'Whether the tool calls of one answer run one after another.' }),
+  requestStubs: z
+    .union([z.literal(false), requestStubs])
+    .optional()
+    .meta({ description: 'Results that say nothing new are one line in each request; `false`: all are shown.' }),
   namedBlocks: z.boolean().optional().meta({ description: 'Whether the system prompt is made of named blocks.' }),
   minimumGain: fraction
     .optional()

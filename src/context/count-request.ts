@@ -37,7 +37,13 @@ export function countRequest(input: {
   const { tokens, isReported } = countTokens(input);
   const calibratedPerToken = tokens === null || tokens === 0 || isReported ? 1 : calibrated / tokens;
   const isOver = (tokens ?? 0) > budget.trigger || calibrated > budget.inputBudget;
-  return { tokens, calibratedPerToken, isDue: isEnabled(policy) && isOver };
+  return {
+    tokens,
+    calibratedPerToken,
+    isDue: isEnabled(policy) && isOver,
+    estimate: policyTokens(policy.counting, request, calibration),
+    reported: input.reported === null ? null : input.reported.usage.input + input.reported.usage.output,
+  };
 }
 
 interface Count {
@@ -69,4 +75,27 @@ function withReport(counting: CharacterCounting, estimate: number, { usage, sinc
     case 'ignored':
       return { tokens: estimate, isReported: false };
   }
+}
+
+/** Why a pass is made, or none, in numbers: both counts, the one that is held against the trigger, and what it is held against. */
+export interface CheckFigures {
+  /** Everything by the policy's own ratio. */
+  readonly estimate: number;
+  /** The provider's count of the newest call with its answer; `null`: none since the newest compaction. */
+  readonly reported: number | null;
+  /** What counts; `null`: nothing is known yet. */
+  readonly effective: number | null;
+  readonly budget: number;
+  readonly threshold: number;
+}
+
+export function checkFigures(counted: CountedRequest, budget: Budget): CheckFigures {
+  const { tokens, estimate = 0, reported = null } = counted;
+  return {
+    estimate: Math.round(estimate),
+    reported,
+    effective: tokens === null ? null : Math.round(tokens),
+    budget: budget.inputBudget,
+    threshold: Math.round(budget.trigger),
+  };
 }

@@ -25,3 +25,8 @@ export function fixedMeasurements(agent: AgentView): Measurements {
     addMeasurements(counters, system),
   );
 }
+
+/** How many tools these measurements hold. */
+export function toolsIn(fixed: Measurements): number {
+  return Math.floor(fixed.frames / TOOL_FRAMES);
+}

@@ -22,14 +22,18 @@ const IDENTIFIERS_MAXIMUM = 60;
 export function missingFromSummary(input: {
   readonly text: string;
   readonly entries: readonly Entry[];
+  /** User messages of the running turn that an earlier summary covers: the task is still open. Default: none. */
+  readonly openRequests?: readonly Entry[];
   /** Previous summary and texts of parts: what was appended to them earlier must not be lost now. */
   readonly earlierTexts?: readonly string[];
 }): string[] {
   const text = input.text.toLowerCase();
+  const { openRequests = [] } = input;
+  const read = [...openRequests, ...input.entries];
   const missing = [
     ...openCalls(input.entries),
-    ...requests(input.entries, text),
-    ...identifiers(input.entries, text),
+    ...requests(read, text),
+    ...identifiers(read, text),
     ...(input.earlierTexts ?? []).flatMap(appendedLines),
     ...files(input.entries, text),
   ];

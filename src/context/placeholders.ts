@@ -19,7 +19,8 @@ export interface PlaceholderOptions extends RecallOptions {
   readonly clearedResult?: string;
 }
 
-function wayBack(entryId: string, options: RecallOptions): string {
+/** How the original of a piece that is not shown can be had. */
+export function wayBack(entryId: string, options: RecallOptions): string {
   return options.recall === false ? 'The original is kept in the log.' : `recall_open ${entryId} shows the original.`;
 }
 

@@ -128,6 +128,10 @@ export interface CountedRequest {
   readonly calibratedPerToken: number;
   /** Over the trigger, or by the calibrated estimate over the input budget. */
   readonly isDue: boolean;
+  /** What the number was made from: everything by the policy's own ratio … */
+  readonly estimate?: number;
+  /** … and the provider's count of the newest call with its answer; `null` when there is none since the newest compaction. */
+  readonly reported?: number | null;
 }
 
 export interface PlanInput {

@@ -154,6 +154,16 @@ export interface FlushPolicy {
   readonly sections: readonly SummarySection[];
 }
 
+/** What each request shows of results that say nothing new. Decided when the request is made: no pass, nothing stored. */
+export interface RequestStubs {
+  /** Of results that are equal byte for byte and at least this long, only the first is shown. Characters. */
+  readonly equalCharacters: number;
+  /** Tools that read pages: a read gives way to a newer one with the same arguments. */
+  readonly pageTools: readonly string[];
+  /** Images of older results give way to those of a newer one. */
+  readonly newestImagesOnly: boolean;
+}
+
 export interface CompactionPolicy {
   readonly name: string;
   /** `false`: never compacts by itself; a reported overflow ends the turn as `context_exhausted`. */
@@ -267,6 +277,8 @@ export interface CompactionPolicy {
   readonly toolsOneByOne?: boolean;
   /** Each request ends with counters of the turn and this advice, behind the cache mark. Default: none. */
   readonly runtimeNote?: Prompt;
+  /** Default: `null`, every result is shown as the operations in force leave it. */
+  readonly requestStubs?: RequestStubs | null;
   /** The system prompt is made of named blocks. Default: false. */
   readonly namedBlocks?: boolean;
   /** Words that stand for what is clipped, cleared or stripped. Default: the pipeline's own. */

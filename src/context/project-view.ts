@@ -6,6 +6,7 @@ import { textOf } from './content.ts';
 import { applyOperation } from './operations.ts';
 import type { Operation } from './plan.ts';
 import type { PlaceholderOptions } from './placeholders.ts';
+import { stubResults } from './request-stubs.ts';
 import { runtimeContent } from './runtime-note.ts';
 import { summaryMessages } from './summary-message.ts';
 import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
@@ -23,6 +24,8 @@ const MISSING_RESULT = '[No result of this call was recorded. Whether it took ef
 const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: '[Current plan]', memories: '[Memories]' };
 
 interface Rendering extends PlaceholderOptions {
+  /** What results show that say nothing new. */
+  readonly stubs: ReadonlyMap<string, readonly ContentPart[]>;
   readonly operations: ReadonlyMap<string, Operation>;
   /** Assistant entries up to this sequence lose their reasoning. */
   readonly thinkingGoneThrough: number;
@@ -40,10 +43,9 @@ export function projectView(input: ProjectionInput): View {
   const { memories, carriedNotes, kept } = memoriesApart(input.agent, arrangement);
   const rendering: Rendering = {
     operations,
-    recall: input.agent.tools.some((tool) => tool.name === 'recall_open'),
-    ...(input.placeholders !== undefined && { texts: input.placeholders }),
+    ...placeholderOptions(input),
+    stubs: stubsOf(input, kept),
     thinkingGoneThrough: thinkingGoneThrough(input),
-    ...(typeof presentation?.clearedResult === 'string' && { clearedResult: presentation.clearedResult }),
   };
   const summary =
     input.summary === null ? [] : summaryMessages(input.summary.text, presentation, input.summary.shown?.framing);
@@ -63,6 +65,28 @@ export function projectView(input: ProjectionInput): View {
       ...(input.runtime === undefined ? [] : message(runtimeContent(input.runtime), 'runtime')),
     ],
   };
+}
+
+function placeholderOptions({ agent, placeholders, presentation }: ProjectionInput): PlaceholderOptions {
+  return {
+    recall: agent.tools.some((tool) => tool.name === 'recall_open'),
+    ...(placeholders !== undefined && { texts: placeholders }),
+    ...(typeof presentation?.clearedResult === 'string' && { clearedResult: presentation.clearedResult }),
+  };
+}
+
+function stubsOf(input: ProjectionInput, kept: readonly Entry[]): Rendering['stubs'] {
+  if (input.requestStubs === undefined) return new Map();
+  const changed = new Set(input.operations.map(({ entryId }) => entryId));
+  const isWhole = ({ id }: Entry): boolean => !changed.has(id);
+  return stubResults(kept, input.requestStubs, { ...placeholderOptions(input), isWhole });
+}
+
+/** Whether the request is smaller than the sizes of its entries say, because some results are shown as stubs. */
+export function hasStubs(input: ProjectionInput): boolean {
+  if (input.requestStubs === undefined) return false;
+  const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
+  return stubsOf(input, arrangement.kept).size > 0;
 }
 
 /** With named blocks the memories stand in the system prompt instead of among the messages. */
@@ -167,6 +191,8 @@ function toolResult(call: ToolCallPart, results: readonly Entry[], rendering: Re
 }
 
 function shownContent(entry: Entry, rendering: Rendering): readonly ContentPart[] {
+  const stub = rendering.stubs.get(entry.id);
+  if (stub !== undefined) return stub;
   const operation = rendering.operations.get(entry.id);
   return operation === undefined ? entry.content : applyOperation(entry, operation, rendering);
 }

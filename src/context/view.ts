@@ -1,7 +1,7 @@
 import type { ContentPart } from './content.ts';
 import type { Entry } from './entry.ts';
 import type { Operation, SummaryInForce } from './plan.ts';
-import type { PlaceholderTexts } from './policy.ts';
+import type { PlaceholderTexts, RequestStubs } from './policy.ts';
 import type { RuntimeNote } from './runtime-note.ts';
 
 /** A tool as the model is told of it. */
@@ -84,6 +84,8 @@ export interface ProjectionInput {
   readonly operations: readonly Operation[];
   /** The policy's own words for what is not shown. */
   readonly placeholders?: PlaceholderTexts;
+  /** Results that say nothing new are one line each. Default: all are shown. */
+  readonly requestStubs?: RequestStubs;
   /** Counters of the turn, behind everything else; absent unless the policy asks for them. */
   readonly runtime?: RuntimeNote;
   /**

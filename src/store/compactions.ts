@@ -113,6 +113,8 @@ export interface SummaryRow {
   readonly preset: string;
   readonly text: string | null;
   readonly sections: NewSummary['sections'];
+  /** Titles of the sections that the preset wants to have shown unfolded. */
+  readonly openSections: readonly string[];
   readonly files: NewSummary['files'];
   readonly model: string | null;
   readonly promptVersion: string | null;
@@ -138,6 +140,7 @@ interface SummaryColumns {
   readonly preset: string;
   readonly summary: string | null;
   readonly sections: NewSummary['sections'] | null;
+  readonly open_sections: readonly string[];
   readonly files: NewSummary['files'] | null;
   readonly model: string | null;
   readonly prompt_version: string | null;
@@ -165,6 +168,9 @@ export async function listSummaries(
   const rows = await sql<SummaryColumns[]>`
     select c.id, c.number, c.form, c.reason, c.preset, c.summary, c.sections, c.files, c.model, c.prompt_version, c.plan,
       (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
+      array(
+        select s ->> 'title' from turns t, json_array_elements(t.policy -> 'summary' -> 'sections') as s
+        where t.id = c.turn_id and s ->> 'open' = 'true') as open_sections,
       c.tokens_before, c.tokens_after, c.finished_at,
       (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
     from compactions c
@@ -189,6 +195,7 @@ function toSummaryRow(row: SummaryColumns): SummaryRow {
     preset: row.preset,
     text: row.summary,
     sections: row.sections ?? [],
+    openSections: row.open_sections,
     files: row.files ?? { read: [], modified: [] },
     model: row.model,
     promptVersion: row.prompt_version,

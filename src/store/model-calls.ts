@@ -1,3 +1,4 @@
+import { definedOf } from '../context/defined-of.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -26,6 +27,8 @@ export interface ModelCallRegistration {
   readonly estimatedTokens: number;
   /** Measurements of the whole request, `fixed` included. */
   readonly measurements: Measurements;
+  /** What the request may hold, tokens; the event tells it beside the estimate. */
+  readonly inputBudget?: number;
 }
 
 export type RegisteredModelCall =
@@ -67,7 +70,13 @@ export async function registerModelCall(
           ${registration.model}, ${headEntryId}, ${conversation.compactions}, ${registration.viewFingerprint},
           ${registration.rendererVersion}, ${estimatedTokens},
           ${measurementsText(registration.measurements)}::measurements)`,
-      writer.event('model_call_started', { callNumber, attempt, model: registration.model, estimatedTokens }),
+      writer.event('model_call_started', {
+        callNumber,
+        attempt,
+        model: registration.model,
+        estimatedTokens,
+        ...definedOf({ inputBudget: registration.inputBudget }),
+      }),
     ]);
     return { kind: 'registered', attempt, failures: tries?.failures ?? 0 };
   });

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../context/compaction-hook.ts';
+import type { CheckFigures } from '../context/count-request.ts';
 import type { CompactionPlan, CompactionReason, Operation } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { readSummaryInForce } from './branch-path.ts';
@@ -25,6 +26,8 @@ export interface StorePlanRequest {
   readonly headEntryId: string;
   /** What hooks decided. Default: nothing. */
   readonly hook?: HookData;
+  /** The counts that led to the pass; the event tells them. */
+  readonly figures?: CheckFigures;
 }
 
 export interface HookData {
@@ -135,6 +138,12 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
     targets: plan.targets ?? null,
     force: request.reason === 'overflow',
     proactive: plan.proactive ?? null,
+    ...(request.figures !== undefined && {
+      estimatedTokens: request.figures.estimate,
+      reportedTokens: request.figures.reported,
+      countedTokens: request.figures.effective,
+      thresholdTokens: request.figures.threshold,
+    }),
   });
 }
 

@@ -112,13 +112,13 @@ async function readSource(sql: Database, point: ViewPoint, turnId: string): Prom
   const { summary } = scope;
   const { instructions, rules, tools, skills, variables, device, namedBlocks, runtimeAdvice } = snapshot;
   const blocks = { skills, variables, device, namedBlocks, runtimeAdvice };
-  const { placeholders } = snapshot.policy;
+  const { placeholders, requestStubs } = snapshot.policy;
   const inForce = summary !== null || operations.length > 0;
   return {
     input: {
       agent: { instructions, rules, tools, ...definedOf(blocks) },
       presentation: presentationOf(snapshot.policy),
-      ...(placeholders !== undefined && { placeholders }),
+      ...definedOf({ placeholders, requestStubs: requestStubs ?? undefined }),
       ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
       entries: rows.map(toEntry),
       summary,

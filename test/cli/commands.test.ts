@@ -182,6 +182,10 @@ describe('context and memory', () => {
     expect(JSON.parse((await cli('summaries', 'last', '--json')).stdout)).toMatchObject({
       summaries: [{ trigger: 'manual', generation: 1 }],
     });
+    const lineage = await cli('summaries', 'last', '--lineage');
+    expect(lineage.stdout).toMatch(
+      /part 1 \(\w[\w ]*, \S+\) read entries 1–\d+|entry \d+ \w+: [\d,]+ → [\d,]+ characters/u,
+    );
   });
 });
 

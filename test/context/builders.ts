@@ -211,7 +211,10 @@ export class Conversation {
       entries: this.needed(),
       summary: this.summary,
       operations: this.operations,
-      ...(this.policy.placeholders !== undefined && { placeholders: this.policy.placeholders }),
+      ...definedOf({
+        placeholders: this.policy.placeholders,
+        requestStubs: this.policy.requestStubs ?? undefined,
+      }),
     });
   }
 

@@ -33,6 +33,8 @@ export interface HarnessOptions {
   readonly beforeCompaction?: readonly BeforeCompaction[];
   /** Presets besides the built-in ones. */
   readonly presets?: readonly CompactionPolicy[];
+  /** Takes each line of the worker's log, debug lines included. Default: nothing is logged. */
+  readonly log?: (line: string) => void;
   /** `host:port` of another Temporal server than the shared one. */
   readonly temporalAddress?: string;
 }
@@ -91,7 +93,11 @@ async function control(url: string, method: string, path: string, body?: unknown
 let runtimeInstalled = false;
 
 export async function startTurnHarness(options: HarnessOptions = {}): Promise<TurnHarness> {
-  const logger = pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' });
+  const { log } = options;
+  const logger =
+    log === undefined
+      ? pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' })
+      : pino({ level: 'debug' }, { write: log });
   if (!runtimeInstalled) installRuntimeLogger(logger);
   runtimeInstalled = true;
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');

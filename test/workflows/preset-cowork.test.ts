@@ -2,20 +2,10 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listMemories } from '../../src/store/memories.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { EVERY_ACTIVITY, killOnceAt } from './presets/scenario.ts';
 
-/** Each crash point of an activity that a cowork turn with a compaction runs. */
-const CRASHES = [
-  'beginTurn:written',
-  'compactContext:planned',
-  'summarize:answered',
-  'commitCompaction:written',
-  'callModel:answered@3',
-  'runTool:finished@2',
-  'endTurn:written',
-];
 const FILES = 14;
 const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one\nSay all read`;
 
@@ -73,14 +63,8 @@ async function expectHandedOver(conversationId: string): Promise<void> {
 
 test('C14, C15, C18 90 % goes to 50 %, the summary stands after the first message and is a memory, also when a worker dies in every activity', async () => {
   const sent = await harness.client.startTask({ task: TASK });
-  for (const crashPoint of CRASHES) {
-    const worker = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint });
-    expect((await worker.exited).signal, crashPoint).toBe('SIGKILL');
-  }
-  const last = await startWorkerProcess(harness);
+  await killOnceAt(harness, EVERY_ACTIVITY);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 400_000 });
-  last.kill('SIGTERM');
-  await last.exited;
   expect(turn.outcome).toBe('completed');
   await expectHandedOver(sent.conversationId);
   const { requests } = await harness.requests();

@@ -1,20 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorkerProcess } from '../support/worker-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { EVERY_ACTIVITY, killOnceAt } from './presets/scenario.ts';
 
-/** Each crash point of an activity that a wolffish turn with a compaction runs. */
-const CRASHES = [
-  'beginTurn:written',
-  'compactContext:planned',
-  'summarize:answered',
-  'commitCompaction:written',
-  'callModel:answered@3',
-  'runTool:finished@2',
-  'endTurn:written',
-];
 const MAILS = 41;
 /** Characters: 15 mails take what seeds/wolffish.md reports, 494,000 tokens of the document's 1.5 characters. */
 const MAIL_CHARACTERS = 49_400;
@@ -54,14 +44,8 @@ afterAll(() => harness.stop());
 
 test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a worker dies in every activity', async () => {
   const sent = await harness.client.startTask({ task: TASK });
-  for (const crashPoint of CRASHES) {
-    const worker = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint });
-    expect((await worker.exited).signal, crashPoint).toBe('SIGKILL');
-  }
-  const last = await startWorkerProcess(harness);
+  await killOnceAt(harness, EVERY_ACTIVITY);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 600_000 });
-  last.kill('SIGTERM');
-  await last.exited;
   expect(turn.outcome).toBe('completed');
   const [read] = await harness.database<{ calls: number; failed: number }[]>`
     select count(distinct e.call_number)::int as calls, count(*) filter (where e.is_error)::int as failed

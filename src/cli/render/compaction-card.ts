@@ -13,7 +13,9 @@ const CARD_COLUMNS = 76;
 /** The line in a pipe when a compaction begins; a terminal shows the card of the running one instead. */
 export function compactionBegunLines(facts: CompactionFacts, options: LineOptions): string[] {
   if (options.columns !== null) return [];
-  return [`  ~ compaction begins: ${[...cause(facts), ...begunSize(facts), ...work(facts)].join(', ')}`];
+  return [
+    `  ~ compaction begins: ${[...cause(facts), ...begunSize(facts), ...counts(facts), ...work(facts)].join(', ')}`,
+  ];
 }
 
 /** What a compaction did: targets, tokens before and after, form, time. */
@@ -50,6 +52,7 @@ export function runningCompactionLines(
   const progress = parts === 0 ? [] : [`${Math.min(written, parts)} of ${plural(parts, 'part')} written`];
   const body = [
     [...begunSize(facts), ...work(facts)].join(' · '),
+    counts(facts).join(''),
     [...progress, formatDuration(now - running.since)].join(' · '),
   ].filter((line) => line !== '');
   return card(
@@ -91,6 +94,12 @@ function begunSize({ tokensBefore, messages = null, targets = null }: Compaction
     ...(messages === null ? [] : [plural(messages, 'message')]),
     ...(targets === null ? [] : [plural(targets, 'target')]),
   ];
+}
+
+/** Why a pass can begin in a window that looks half empty: the policy may count more than the provider. */
+function counts({ estimatedTokens = null, reportedTokens = null }: CompactionFacts): string[] {
+  if (estimatedTokens === null || reportedTokens === null) return [];
+  return [`estimated ${formatCount(estimatedTokens)}, reported ${formatCount(reportedTokens)}`];
 }
 
 function sizeChange({ tokensBefore, tokensAfter, targets = null }: CompactionFacts): string[] {

@@ -85,6 +85,9 @@ export interface CompactionFacts {
   readonly targets?: number | null;
   /** The view still fitted the window; otherwise the pass is a reaction to a jump past it. */
   readonly proactive?: boolean | null;
+  /** The two counts of the request that the trigger was held against: by the policy's ratio, and by the provider. */
+  readonly estimatedTokens?: number | null;
+  readonly reportedTokens?: number | null;
 }
 
 type Data = TimelineEvent['data'];
@@ -206,6 +209,8 @@ function compactionOf(data: Data): CompactionFacts {
     messages: number(data, 'messages'),
     targets: number(data, 'targets'),
     proactive: typeof data['proactive'] === 'boolean' ? data['proactive'] : null,
+    estimatedTokens: number(data, 'estimatedTokens'),
+    reportedTokens: number(data, 'reportedTokens'),
     fromSequence: number(data, 'fromSequence', 'coveredFromSequence'),
     toSequence: number(data, 'toSequence', 'coveredThroughSequence'),
     durationMilliseconds: number(data, 'durationMilliseconds'),

@@ -1,5 +1,6 @@
-import type { StoredSummary } from '../../client/types.ts';
+import type { CompactionLineage, StoredSummary } from '../../client/types.ts';
 import { formName } from './compaction-state.ts';
+import { changeLines, lineageLines } from './lineage.ts';
 import { formatCount, formatDuration, plural } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
@@ -7,18 +8,29 @@ import { wrapWords } from './text-width.ts';
 
 const SHOWN_LINES = 12;
 
-/** Each generation: what it covered and won, and the beginning of its text. @param options.full the whole text */
-export function summaryListLines(
-  summaries: readonly StoredSummary[],
-  options: { readonly columns: number | null; readonly style: Style; readonly full: boolean },
-): string[] {
+export interface SummaryListOptions {
+  readonly columns: number | null;
+  readonly style: Style;
+  /** Whole texts, and every entry that is shown shorter. */
+  readonly full: boolean;
+  /** Of the same conversation; needed for `full` and `showLineage`. Default: none. */
+  readonly lineage?: readonly CompactionLineage[];
+  /** Which entries each summary covers. Default: false. */
+  readonly showLineage?: boolean;
+}
+
+/** Each generation: what it covered and won, and the beginning of its text; sections that the preset folds as one line each. */
+export function summaryListLines(summaries: readonly StoredSummary[], options: SummaryListOptions): string[] {
   return summaries.flatMap((summary, index) => [...(index === 0 ? [] : ['']), ...summaryLines(summary, options)]);
 }
 
-function summaryLines(
-  summary: StoredSummary,
-  { columns, style, full }: { readonly columns: number | null; readonly style: Style; readonly full: boolean },
-): string[] {
+function summaryLines(summary: StoredSummary, options: SummaryListOptions): string[] {
+  const { columns, style, full, lineage = [], showLineage = false } = options;
+  const own = lineage.find(({ compactionId }) => compactionId === summary.compactionId);
+  const details =
+    own === undefined
+      ? []
+      : [...(showLineage ? lineageLines(own, lineage) : []), ...(full || showLineage ? changeLines(own) : [])];
   const { tokensBefore, tokensAfter, operations, coveredThroughSequence } = summary;
   const won = tokensBefore === 0 ? 0 : Math.round((1 - tokensAfter / tokensBefore) * 100);
   const facts = [
@@ -32,8 +44,20 @@ function summaryLines(
   return [
     `${style.bold(`${summary.generation}. ${safeLine(formName(summary.form))}`)}  ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens (−${won} %)  ${style.dim(summary.compactionId)}`,
     ...wrapped(facts.join(' · '), columns).map((line) => style.dim(`   ${line}`)),
-    ...textLines(summary.text, columns, full).map((line) => (line === '' ? '' : `   ${line}`)),
+    ...details.map((line) => `   ${line}`),
+    ...summaryTextLines(summary, options).map((line) => (line === '' ? '' : `   ${line}`)),
   ];
+}
+
+function summaryTextLines(summary: StoredSummary, { columns, style, full }: SummaryListOptions): string[] {
+  const { sections, text } = summary;
+  if (full || text === null || !sections.some(({ open }) => open)) return textLines(text, columns, full);
+  return sections.flatMap((section) => {
+    const lines = wrapped(safeText(section.text).trim(), columns);
+    const title = safeLine(section.title);
+    if (!section.open) return [style.dim(`▸ ${title} (${plural(lines.length, 'line')}, --full)`)];
+    return [`▾ ${title}`, ...textLines(section.text, columns, false)];
+  });
 }
 
 function textLines(text: string | null, columns: number | null, full: boolean): string[] {

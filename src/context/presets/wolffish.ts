@@ -13,7 +13,8 @@ import {
  *
  * Taken from its code: tool schemas, arguments and images are counted too; a content that head, tail and 200 characters
  * would cover stays; unknown models reserve 8,000 tokens, and no reserve is more than half of the window; the summary is
- * trusted; the counters of the turn stand at the end of the request, the advice in the system prompt. Not taken: its plain
+ * trusted; the counters of the turn stand at the end of the request, the advice in the system prompt; results that say
+ * nothing new are stubs. Not taken: its plain
  * joining of parts, a reported count that replaces the estimate, a rolling summary between turns.
  */
 export const WOLFFISH_POLICY: CompactionPolicy = {
@@ -98,6 +99,11 @@ export const WOLFFISH_POLICY: CompactionPolicy = {
   lasts: 'turn',
   toolsOneByOne: true,
   runtimeNote: BATCH_ADVICE,
+  requestStubs: {
+    equalCharacters: 2_000,
+    pageTools: ['read_page', 'browser_read', 'web_fetch'],
+    newestImagesOnly: true,
+  },
   namedBlocks: true,
   minimumGain: 0.1,
   forcedTargetFactor: 0.7,

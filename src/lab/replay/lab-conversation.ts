@@ -3,6 +3,7 @@ import type { ContentPart } from '../../context/content.ts';
 import type { Entry, EntryOutline, NoteSlot } from '../../context/entry.ts';
 import { anchoredCalibration } from '../../context/anchored-calibration.ts';
 import type { NewestReport } from '../../context/anchored-calibration.ts';
+import { definedOf } from '../../context/defined-of.ts';
 import { NO_CALIBRATION } from '../../context/estimate.ts';
 import type { FileLists } from '../../context/file-lists.ts';
 import { viewAfterCompaction } from '../../context/judge-compaction.ts';
@@ -153,6 +154,10 @@ export class LabConversation {
       entries: this.withContent(this.scope()),
       summary: this.summary,
       operations: this.operationsInForce(),
+      ...definedOf({
+        placeholders: agent.policy.placeholders,
+        requestStubs: agent.policy.requestStubs ?? undefined,
+      }),
       ...(this.changedThrough !== null && { changedThroughSequence: this.changedThrough }),
     };
   }

@@ -6,9 +6,10 @@ import { NO_CALIBRATION } from '../../context/estimate.ts';
 import { extractiveSummary } from '../../context/extractive-summary.ts';
 import { withoutFileLists } from '../../context/file-lists.ts';
 import { appendMissing, missingFromSummary } from '../../context/must-keep.ts';
+import { isLastPart, partPolicy } from '../../context/part-policy.ts';
 import type { CompactionPlan, PlanPart } from '../../context/plan.ts';
 import type { CompactionPolicy } from '../../context/policy.ts';
-import { askedPolicy, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary-quotes.ts';
+import { insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary-quotes.ts';
 import { readableEntries } from '../../context/summary-reading.ts';
 import { summaryView } from '../../context/summary-request.ts';
 import { ModelCallError } from '../../models/model-client.ts';
@@ -79,7 +80,8 @@ export async function summarizePart(
       if (part.kind === 'flush')
         return { kind: part.kind, text: tried.text, promptVersion: request.promptVersion, calls };
       const earlierTexts = [previous ?? '', ...(part.kind === 'merge' ? before.map(({ text }) => text ?? '') : [])];
-      const missing = missingFromSummary({ text: tried.text, entries, earlierTexts });
+      const openRequests = openRequestsOf(conversation, plan, part);
+      const missing = missingFromSummary({ text: tried.text, entries, earlierTexts, openRequests });
       const complete = appendMissing(tried.text, missing, plan.summaryLimit);
       const text = withQuotes(agent, conversation, { plan, part }, complete);
       return { kind: part.kind, text, promptVersion: request.promptVersion, calls };
@@ -96,13 +98,13 @@ function originalsOf(conversation: LabConversation, plan: CompactionPlan, part: 
   return part.kind === 'flush' ? entries : [...readableEntries(plan, entries)];
 }
 
-/** A flush has sections and a prompt of its own; others are asked for what a model has to write. */
-function partPolicy(policy: CompactionPolicy, part: PlanPart): CompactionPolicy {
-  const { flush } = policy.summary;
-  if (part.kind !== 'flush' || flush === undefined) return askedPolicy(policy, part.maximumOutput);
-  const { summary } = policy;
-  const prompts = { ...summary.prompts, history: flush.prompt };
-  return { ...policy, summary: { ...summary, prompts, sections: flush.sections, headings: 'markdown' } };
+/** As the activity reads them: the running turn's opening message and those that steered it, as far as no view shows them. */
+function openRequestsOf(conversation: LabConversation, plan: CompactionPlan, part: PlanPart): Entry[] {
+  if (!plan.insideTurn || plan.inPlace === true || !isLastPart(plan.parts, part)) return [];
+  const covered = conversation.entries.slice(0, plan.coveredThroughSequence ?? 0);
+  const turnId = conversation.entries.at(-1)?.turnId;
+  const asked = covered.filter((entry) => entry.kind === 'user' && entry.turnId === turnId);
+  return conversation.withContent(asked.filter(({ id }) => !plan.keptUserEntryIds.includes(id)));
 }
 
 /** The user's messages are quoted once, in the text that the others lead to, where the policy quotes them. */
@@ -112,8 +114,7 @@ function withQuotes(
   { plan, part }: { readonly plan: CompactionPlan; readonly part: PlanPart },
   text: string,
 ): string {
-  const isLast = plan.parts.every((other) => other.number <= part.number);
-  if (!isLast || quotingSection(policy) === undefined) return text;
+  if (!isLastPart(plan.parts, part) || quotingSection(policy) === undefined) return text;
   const covered = conversation.entries.slice(0, plan.coveredThroughSequence ?? 0);
   const messages = conversation.withContent(covered.filter((entry) => entry.kind === 'user'));
   return insertQuotes(policy, text, quoteUserMessages(messages, plan.quotedLimit ?? 0));

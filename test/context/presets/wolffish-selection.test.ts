@@ -170,6 +170,18 @@ test('W32 the budget is the window less the reserve of the model', () => {
   expect(inputBudget('qwen/qwen-3.7-max', 1_000_000)).toBe(934_464);
 });
 
+test('W32 of several names that fit a model the longest counts, whoever serves it', () => {
+  const limits = { window: 200_000, maximumOutput: 64_000 };
+  const reserve = (model: string): number => budgetFor(policyForModel(WOLFFISH_POLICY, model), limits).outputReserve;
+  expect(reserve('anthropic/claude-opus-4-5')).toBe(8_000);
+  expect(reserve('anthropic/claude-opus-4-5-20251101')).toBe(8_000);
+  expect(reserve('anthropic/claude-opus-4-7')).toBe(0);
+  expect(reserve('proxy/gpt-5-mini')).toBe(65_536);
+  const reversed = Object.fromEntries(Object.entries(WOLFFISH_POLICY.outputReserves ?? {}).toReversed());
+  const policy = policyForModel({ ...WOLFFISH_POLICY, outputReserves: reversed }, 'anthropic/claude-opus-4-5');
+  expect(policy.outputReserve?.tokens).toBe(8_000);
+});
+
 test('W32 an unknown model reserves 8,000 tokens, and no reserve takes more than half of the window', () => {
   const limits = { window: 200_000, maximumOutput: 65_536 };
   expect(budgetFor(policyForModel(WOLFFISH_POLICY, 'some/model'), limits).outputReserve).toBe(8_000);

@@ -1,35 +1,65 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
-import { eventsOf, MODEL, readTask, writeLogs } from './scenario.ts';
+import {
+  EVERY_ACTIVITY,
+  eventsOf,
+  expectWholeLog,
+  killOnceAt,
+  MODEL,
+  readTask,
+  requestBodies,
+  writeLogs,
+} from './scenario.ts';
 
 let harness: TurnHarness;
+/** A pass takes seven or eight of them. */
+const FILES = 40;
 
 beforeAll(async () => {
   harness = await startTurnHarness({ agent: { model: MODEL, preset: 'goagent' } });
-  await writeLogs(harness, 11, 2_500);
-  await harness.startWorker();
+  await writeLogs(harness, FILES, 2_500);
 });
 
 afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
-test('G10 the summary lists the files that were read', async () => {
-  const turn = await harness.runTask(readTask(10), { timeoutMilliseconds: 200_000 });
-  const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
-  expect(summary?.text).toMatch(/<read-files>\nlog-1\.txt\n[\s\S]*<\/read-files>/);
-}, 220_000);
-
-test('G14 the event tells tokens before and after, and how many messages were removed', async () => {
-  const turn = await harness.runTask(readTask(10), { timeoutMilliseconds: 200_000 });
-  const committed = (await eventsOf(harness, turn.conversationId)).find(({ kind }) => kind === 'compaction_committed');
-  const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
-  expect(committed?.data).toMatchObject({
-    tokensBefore: summary?.tokensBefore,
-    tokensAfter: summary?.tokensAfter,
-    messagesRemoved: summary?.coveredThroughSequence,
-  });
-}, 220_000);
+test('G10, G11, G14 five passes merge into one summary and lose nothing, also when a worker dies in every activity', async () => {
+  const task = `${readTask(FILES)}\nSay the reference is KT-9284`;
+  const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'goagent', model: MODEL });
+  const sent = await harness.client.sendMessage({ conversationId, content: task, mode: 'queue' });
+  await killOnceAt(harness, EVERY_ACTIVITY);
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 200_000 });
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  await expectWholeLog(harness, conversationId, FILES);
+  const summaries = (await harness.client.listSummaries({ conversationId })).toSorted(
+    (left, right) => (left.generation ?? 0) - (right.generation ?? 0),
+  );
+  expect(summaries.length).toBeGreaterThanOrEqual(5);
+  let read = 0;
+  for (const [pass, { text }] of summaries.entries()) {
+    // What the turn was asked is in every summary, though only the first pass read it.
+    expect(text, `pass ${pass + 1}`).toContain(`${FILES} times, one by one`);
+    expect(text).toContain('KT-9284');
+    const listed = /<read-files>\n([\s\S]*)\n<\/read-files>/.exec(text ?? '')?.[1]?.split('\n') ?? [];
+    const done = Array.from({ length: listed.length }, (_, index) => `log-${index + 1}.txt`);
+    expect(listed.toSorted()).toEqual(done.toSorted());
+    for (const file of done) expect(text).toContain(`- ${file}: `);
+    expect(listed.length).toBeGreaterThan(read);
+    read = listed.length;
+  }
+  const prompts = await requestBodies(harness, 'summary');
+  expect(prompts.filter((body) => body.includes('<previous_summary>')).length).toBeGreaterThanOrEqual(4);
+  const committed = (await eventsOf(harness, conversationId)).filter(({ kind }) => kind === 'compaction_committed');
+  expect(committed.map(({ data }) => [data['tokensBefore'], data['tokensAfter']])).toEqual(
+    summaries.map(({ tokensBefore, tokensAfter }) => [tokensBefore, tokensAfter]),
+  );
+  const covered = summaries.at(-1)?.coveredThroughSequence ?? 0;
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const spoken = entries.filter((entry) => entry.sequence <= covered && entry.kind !== 'compaction');
+  const removed = committed.reduce((sum, { data }) => sum + Number(data['messagesRemoved']), 0);
+  expect(removed).toBe(spoken.length);
+}, 400_000);
 
 test('G17 the end of a turn tells what the window holds: counted by the provider, and estimated after that', async () => {
   const turn = await harness.runTask('Call read_file with {"path": "log-1.txt"}\nSay done');

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
 import {
+  EVERY_ACTIVITY,
   eventsOf,
   expectWholeLog,
   killOnceAt,
@@ -25,15 +26,7 @@ afterAll(() => harness.stop());
 test('P15 killed once in every kind of activity, a split turn still gets its parallel summaries, and nothing is lost', async () => {
   const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'pi', model: MODEL });
   const sent = await harness.client.sendMessage({ conversationId, content: readTask(11), mode: 'queue' });
-  await killOnceAt(harness, [
-    'beginTurn:written',
-    'callModel:answered',
-    'runTool:finished',
-    'compactContext:planned',
-    'summarize:answered',
-    'commitCompaction:written',
-    'endTurn:written',
-  ]);
+  await killOnceAt(harness, EVERY_ACTIVITY);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   expect((await partsOf(harness, conversationId)).map((part) => part.kind)).toContain('turn_prefix');

@@ -59,11 +59,25 @@ export async function expectWholeLog(harness: TurnHarness, conversationId: strin
   for (const entry of read) expect(textOf(entry.content)).toContain(' opens at ');
 }
 
+/** A crash point, or one that is passed some times before. */
+type Crash = CrashPoint | `${CrashPoint}@${number}`;
+
+/** A crash in every kind of activity that a turn with a pass runs. */
+export const EVERY_ACTIVITY: readonly Crash[] = [
+  'beginTurn:written',
+  'callModel:answered',
+  'runTool:finished',
+  'compactContext:planned',
+  'summarize:answered',
+  'commitCompaction:written',
+  'endTurn:written',
+];
+
 /**
  * Starts one worker after the other, each to be killed at one of the places, and then one that stays. Every kind of
  * activity that the scenario runs loses its worker once.
  */
-export async function killOnceAt(harness: TurnHarness, points: readonly CrashPoint[]): Promise<void> {
+export async function killOnceAt(harness: TurnHarness, points: readonly Crash[]): Promise<void> {
   for (const point of points) {
     const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
     const patience = setTimeout(() => doomed.kill('SIGTERM'), KILL_MILLISECONDS);

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../../support/turn-harness.ts';
+import type { TurnHarness } from '../../support/turn-harness.ts';
+import { eventsOf, expectWholeLog, readTask, requestBodies, writeLogs } from './scenario.ts';
+
+let harness: TurnHarness;
+const log: Record<string, unknown>[] = [];
+const FILES = 8;
+let conversationId: string;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    agent: { model: 'simulator/sim-32k', preset: 'wolffish' },
+    log: (line) => void log.push(JSON.parse(line) as Record<string, unknown>),
+  });
+  await writeLogs(harness, FILES, 120);
+  await harness.startWorker();
+  const turn = await harness.runTask(readTask(FILES), { timeoutMilliseconds: 100_000 });
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  ({ conversationId } = turn);
+});
+
+afterAll(() => harness.stop());
+
+test('W39 start and end of a pass are in the timeline and in the log', async () => {
+  const told = (await eventsOf(harness, conversationId)).filter(({ kind }) =>
+    ['compaction_started', 'compaction_committed'].includes(kind),
+  );
+  expect(told.length).toBeGreaterThanOrEqual(2);
+  const logged = log.filter((line) => line['msg'] === 'compaction started' || line['msg'] === 'compaction committed');
+  expect(logged.map(({ compactionId, msg }) => [compactionId, msg])).toEqual(
+    told.map(({ kind, data }) => [data['compactionId'], kind.replace('_', ' ')]),
+  );
+});
+
+test('W40 each check is one line of the log with both counts and what they are held against; without a pass there is no event', async () => {
+  const events = await eventsOf(harness, conversationId);
+  const checks = log.filter((line) => line['msg'] === 'context check' && line['conversationId'] === conversationId);
+  const calls = events.filter(({ kind }) => kind === 'model_call_started');
+  expect(checks.length).toBe(calls.length);
+  for (const check of checks) {
+    const { estimate, reported, effective, budget, threshold } = check as Record<string, number>;
+    expect(effective).toBeGreaterThanOrEqual(Math.max(estimate ?? 0, reported ?? 0) - 1);
+    expect(threshold).toBe(Math.round((budget ?? 0) * 0.75));
+    expect(check['needsCompaction']).toBe((effective ?? 0) > (threshold ?? 0));
+    expect(check).toMatchObject({ force: false, tools: 9 });
+    expect(Number(check['messages'])).toBeGreaterThan(0);
+    expect(Number(check['systemCharacters'])).toBeGreaterThan(1_000);
+  }
+  expect(checks[0]).toMatchObject({ reported: null, needsCompaction: false });
+  const started = events.filter(({ kind }) => kind === 'compaction_started');
+  expect(checks.filter((check) => check['needsCompaction'] === true)).toHaveLength(started.length);
+  for (const { data } of calls) {
+    expect(Number(data['estimatedTokens'])).toBeGreaterThan(0);
+    expect(Number(data['inputBudget'])).toBe(checks[0]?.['budget']);
+  }
+});
+
+test('W41 the event of a pass tells the estimate and what the provider reported', async () => {
+  const [started] = (await eventsOf(harness, conversationId)).filter(({ kind }) => kind === 'compaction_started');
+  const { estimatedTokens, reportedTokens, countedTokens, thresholdTokens } = started?.data ?? {};
+  // 1.5 characters to a token count about twice what the provider does: the pass comes at half of the window.
+  expect(Number(estimatedTokens)).toBeGreaterThan(Number(reportedTokens) * 1.3);
+  expect(Number(reportedTokens)).toBeGreaterThan(0);
+  expect(countedTokens).toBe(estimatedTokens);
+  expect(Number(estimatedTokens)).toBeGreaterThan(Number(thresholdTokens));
+});
+
+test('W31 calls of one answer run one after another, and a check comes before each call only', async () => {
+  const turn = await harness.runTask('Call list_files with {"path": "."} 3 times');
+  const events = await eventsOf(harness, turn.conversationId);
+  const order = events.filter(({ kind }) => kind === 'tool_call_claimed' || kind === 'tool_call_finished');
+  const kinds = order.map(({ kind, data }) => `${kind} ${String(data['callIndex'])}`);
+  expect(kinds).toEqual([0, 1, 2].flatMap((index) => [`tool_call_claimed ${index}`, `tool_call_finished ${index}`]));
+});
+
+test('W42 the stored conversation stays whole, and the next turn begins with all of it again', async () => {
+  await expectWholeLog(harness, conversationId, FILES);
+  const passes = (await harness.client.listSummaries({ conversationId })).length;
+  const before = (await requestBodies(harness, 'agent')).length;
+  await harness.runTask('Say again', { conversationId });
+  const [next] = (await requestBodies(harness, 'agent')).slice(before);
+  // Too much for the window: compacted anew, from the originals.
+  const again = (await harness.client.listSummaries({ conversationId })).slice(passes);
+  expect(again.length).toBeGreaterThan(0);
+  expect(again[0]?.tokensBefore).toBeGreaterThan(again[0]?.tokensAfter ?? 0);
+  const [lineage] = (await harness.client.readLineage(conversationId)).slice(passes);
+  expect(lineage?.previousCompactionId).toBe(null);
+  expect(next?.split('[Compaction Summary]')).toHaveLength(2);
+});
