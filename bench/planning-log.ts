@@ -160,6 +160,10 @@ export async function storeLog(sql: Database, log: PlanningLog, template: string
       update conversations set head_entry_id = ${head?.id ?? null}, last_sequence = ${log.outlines.length}
       where id = ${conversationId}`;
   });
-  await sql`analyze conversations, turns, entries, branches`;
+  // What the triggers would have done with the appends.
+  await sql`
+    select pack_outlines(${conversationId}, block)
+    from generate_series(0, ${Math.floor(log.outlines.length / 256) - 1}) as block`;
+  await sql`analyze packed_outlines, conversations, turns, entries, branches`;
   return { conversationId, turnId, epoch: 1 };
 }

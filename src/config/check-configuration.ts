@@ -1,4 +1,5 @@
 /** What no schema can say: names that must exist, options that need each other, numbers that contradict each other. */
+import { policyForModel } from '../context/policy-for-model.ts';
 import { policyProblems } from '../context/policy-problems.ts';
 import { modelFacts } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -136,7 +137,7 @@ function numberProblems(
   const { presets } = known;
   const { policy } = resolveAgent({ ...agent, model }, { name, workspace: '', presets, models });
   const { limits } = modelFacts(model, modelOverrides(models));
-  const contradictions = policyProblems(policy, limits).map((problem): FoundProblem => {
+  const contradictions = policyProblems(policyForModel(policy, model), limits).map((problem): FoundProblem => {
     const [option = ''] = problem.options;
     const path = option === 'window' ? ['models', model, 'window'] : ['agents', name, 'policy', ...option.split('.')];
     const window = `with the model ${model} (window ${limits.window} tokens)`;

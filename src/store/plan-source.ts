@@ -2,13 +2,12 @@ import { definedOf } from '../context/defined-of.ts';
 import type { EntryOutline } from '../context/entry.ts';
 import type { Operation, SummaryInForce } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { entriesInScope, readOperationsInForce, readViewScope } from './branch-path.ts';
+import { readOperationsInForce, readViewScope } from './branch-path.ts';
 import type { ViewPoint } from './branch-path.ts';
 import type { Database, Queries } from './database.ts';
-import { outlineColumns, toOutline } from './entry-rows.ts';
-import type { OutlineColumns } from './entry-rows.ts';
 import { StoreError } from './errors.ts';
 import { staleEpoch } from './inbox.ts';
+import { readOutlines } from './packed-outlines.ts';
 
 /** The view in sizes. */
 export interface ViewOutline {
@@ -68,12 +67,9 @@ export async function readPlanSource(sql: Database, turn: TurnReference): Promis
 
 export async function readViewOutline(sql: Queries, point: ViewPoint): Promise<ViewOutline> {
   const scope = await readViewScope(sql, point);
-  const [rows, operations] = await Promise.all([
-    sql<OutlineColumns[]>`${entriesInScope(sql, scope, outlineColumns(sql), sql``)}`,
-    readOperationsInForce(sql, scope),
-  ]);
+  const [entries, operations] = await Promise.all([readOutlines(sql, scope), readOperationsInForce(sql, scope)]);
   const { summary } = scope;
-  return { entries: rows.map(toOutline), summary: summary === null ? null : withoutText(summary), operations };
+  return { entries, summary: summary === null ? null : withoutText(summary), operations };
 }
 
 function withoutText(stored: SummaryInForce): SummaryInForce {

@@ -177,8 +177,8 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {
-          await checkAfterLastStep(activities, progress, display);
-          if (progress.steeringWaiting) break;
+          const checked = await checkAfterLastStep(activities, progress, display);
+          if (checked && progress.steeringWaiting) break;
           return { outcome: 'completed', reason: answer.cut ? 'answer_cut' : null };
         }
         break;
@@ -187,15 +187,24 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
   }
 }
 
-/** Presets that count what an answer reports look once more when it was the last one (seeds/pi.md, seeds/opencode.md). */
+/**
+ * Presets that count what an answer reports look once more when it was the last one (seeds/pi.md, seeds/opencode.md). A stop
+ * ends the check and leaves the turn answered: `false`.
+ */
 async function checkAfterLastStep(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
-): Promise<void> {
-  if (progress.facts.checkAfterLastStep !== true) return;
+): Promise<boolean> {
+  if (progress.facts.checkAfterLastStep !== true) return true;
   progress.callNumber += 1;
-  await fitContext(activities, progress, display, true);
+  try {
+    await fitContext(activities, progress, display, true);
+    return true;
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    return false;
+  }
 }
 
 /** The limit that keeps the turn from its next step, or `null`. */

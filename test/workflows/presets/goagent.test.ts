@@ -61,6 +61,24 @@ test('G10, G11, G14 five passes merge into one summary and lose nothing, also wh
   expect(removed).toBe(spoken.length);
 }, 400_000);
 
+test('G4 the log keeps an entry for each pass, with the summary and the id of the first entry that is kept', async () => {
+  const rows = await harness.database<
+    { marker: string; kind: string; summary: string; first_kept: string; sequence: number; first_kept_sequence: number }[]
+  >`
+    select m.id as marker, m.kind, c.summary, k.id as first_kept, m.sequence, c.first_kept_sequence
+    from compactions c join entries m on m.id = c.marker_entry_id
+    join entries k on k.conversation_id = c.conversation_id and k.sequence = c.first_kept_sequence
+    where c.status = 'committed' order by c.number`;
+  expect(rows.length).toBeGreaterThanOrEqual(5);
+  for (const row of rows) {
+    expect(row).toMatchObject({ kind: 'compaction', summary: expect.stringContaining('## ') });
+    expect(row.first_kept_sequence).toBeLessThan(row.sequence);
+    // The view of the next call begins with the summary, and then with that entry.
+    const { kind } = await harness.client.openEntry(row.first_kept);
+    expect(['user', 'assistant']).toContain(kind);
+  }
+});
+
 test('G17 the end of a turn tells what the window holds: counted by the provider, and estimated after that', async () => {
   const turn = await harness.runTask('Call read_file with {"path": "log-1.txt"}\nSay done');
   const events = await eventsOf(harness, turn.conversationId);

@@ -1,41 +1,37 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
-import { eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import {
+  EVERY_ACTIVITY,
+  eventsOf,
+  expectWholeLog,
+  killOnceAt,
+  MODEL,
+  readTask,
+  requestBodies,
+  writeLogs,
+} from './scenario.ts';
 
 let harness: TurnHarness;
+/** The conversation of the first test. */
+let pivoted: string;
+const isCall = (part: { readonly type: string }): boolean => part.type === 'tool_call';
 const MARK = '[Old tool result content cleared]';
 
 beforeAll(async () => {
   harness = await startTurnHarness({ agent: { model: MODEL, preset: 'opencode' } });
   await writeLogs(harness, 11);
-  await harness.startWorker();
 });
 
 afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
-test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more than 20,000 are won', async () => {
-  const first = await harness.runTask(readTask(5), { timeoutMilliseconds: 100_000 });
-  const { conversationId } = first;
-  await harness.runTask('Say one', { conversationId });
-  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
-  await harness.runTask('Say two', { conversationId });
-  const [pruned] = await harness.client.listSummaries({ conversationId });
-  expect(pruned).toMatchObject({ trigger: 'maintenance', form: 'reduction', text: null });
-  await harness.runTask('Say three', { conversationId });
-  const body = (await requestBodies(harness, 'agent')).at(-1) ?? '';
-  const cleared = body.split(MARK).length - 1;
-  expect(cleared).toBeGreaterThanOrEqual(2);
-  expect(body.includes('pump 50001 ')).toBe(true);
-  await expectWholeLog(harness, conversationId, 5);
-  // Nothing new is old: another turn clears nothing more.
-  expect(await harness.client.listSummaries({ conversationId })).toHaveLength(1);
-}, 280_000);
-
-test('O7 O8 O14 a marker is queued as a task, served before the next call, and the view begins there', async () => {
-  const turn = await harness.runTask(readTask(11), { timeoutMilliseconds: 250_000 });
-  const { conversationId } = turn;
+test('O7 O8 O14 a marker is queued as a task, served before the next call, and the view begins there, also when a worker dies in every activity', async () => {
+  const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'opencode', model: MODEL });
+  const sent = await harness.client.sendMessage({ conversationId, content: readTask(11), mode: 'queue' });
+  await killOnceAt(harness, EVERY_ACTIVITY);
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 250_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   const [compaction] = await harness.client.listSummaries({ conversationId });
   const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
@@ -56,6 +52,51 @@ test('O7 O8 O14 a marker is queued as a task, served before the next call, and t
   const kinds = events.map(({ kind }) => kind);
   const started = kinds.indexOf('compaction_started');
   expect(kinds.slice(started, kinds.indexOf('compaction_committed'))).not.toContain('model_call_started');
+  await expectWholeLog(harness, conversationId, 11);
+  pivoted = conversationId;
+}, 400_000);
+
+test('O2 the log has roles and typed parts, tool calls with input, output and times, the marker, the summary and what was cleared', async () => {
+  const entries = await harness.client.listEntries({ conversationId: pivoted, limit: 1_000 });
+  const kinds = new Set(entries.map(({ kind }) => kind));
+  expect([...kinds].toSorted()).toEqual(['assistant', 'compaction', 'note', 'tool_result', 'user']);
+  const answer = entries.find(({ kind, content }) => kind === 'assistant' && content.some(isCall));
+  const call = answer?.content.find(isCall);
+  expect(call).toMatchObject({ type: 'tool_call', name: 'read_file', arguments: expect.stringContaining('log-') });
+  const [stored] = await harness.database<{ entry_id: string; claimed_at: Date; finished_at: Date }[]>`
+    select result_entry_id as entry_id, claimed_at, finished_at from tool_calls
+    where conversation_id = ${pivoted} order by finished_at limit 1`;
+  expect(entries.find(({ entryId }) => entryId === stored?.entry_id)).toMatchObject({ kind: 'tool_result' });
+  expect(stored?.finished_at.getTime()).toBeGreaterThanOrEqual(stored?.claimed_at.getTime() ?? Infinity);
+  // The marker is the user's side of the question; whether it came by itself stands beside it.
+  const [pass] = await harness.client.listSummaries({ conversationId: pivoted });
+  expect(pass).toMatchObject({ trigger: 'threshold', text: expect.stringContaining('## Objective') });
+  const lineage = await harness.client.readLineage(pivoted);
+  const read = lineage[0]?.parts.flatMap((part) => part.entries.map(({ sequence }) => sequence)) ?? [];
+  expect(read.at(-1)).toBe(pass?.coveredThroughSequence);
+});
+
+
+test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more than 20,000 are won', async () => {
+  const first = await harness.runTask(readTask(5), { timeoutMilliseconds: 100_000 });
+  const { conversationId } = first;
+  await harness.runTask('Say one', { conversationId });
+  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
+  await harness.runTask('Say two', { conversationId });
+  const [pruned] = await harness.client.listSummaries({ conversationId });
+  expect(pruned).toMatchObject({ trigger: 'maintenance', form: 'reduction', text: null });
+  // What is cleared is a flag beside the log, with its time.
+  const [mark] = await harness.client.readLineage(conversationId);
+  expect(mark?.changes.map(({ method, toolName }) => [method, toolName])).toContainEqual(['clear', 'read_file']);
+  expect(Date.parse(pruned?.createdAt ?? '')).toBeGreaterThan(Date.parse(first.startedAt));
+  await harness.runTask('Say three', { conversationId });
+  const body = (await requestBodies(harness, 'agent')).at(-1) ?? '';
+  const cleared = body.split(MARK).length - 1;
+  expect(cleared).toBeGreaterThanOrEqual(2);
+  expect(body.includes('pump 50001 ')).toBe(true);
+  await expectWholeLog(harness, conversationId, 5);
+  // Nothing new is old: another turn clears nothing more.
+  expect(await harness.client.listSummaries({ conversationId })).toHaveLength(1);
 }, 280_000);
 
 test('O13 O25 after it the model is asked what was done, sees the summary as its answer, and is asked to continue', async () => {
@@ -95,3 +136,24 @@ test('O10 a model of its own summarizes, when one is set', async () => {
     await own.stop();
   }
 }, 160_000);
+
+test('a stop during the check after the last step leaves the turn answered', async () => {
+  await harness.fault({ kind: 'delay', milliseconds: 60_000, times: 1, match: { purpose: 'summary' } });
+  // The files and three answers stay below the trigger; the fourth, with which the turn ends, brings the count over it.
+  const { conversationId, messageId } = await harness.client.startTask({
+    task: `${readTask(8)}\nCall read_file with {"path": "log-9.txt", "limit": 400}\nWrite 40000 words`,
+    preset: 'opencode',
+    model: MODEL,
+  });
+  await waitUntil(
+    'a pass begins',
+    async () => (await eventsOf(harness, conversationId)).some(({ kind }) => kind === 'compaction_started'),
+    120_000,
+  );
+  await harness.client.stop({ conversationId });
+  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+  expect(turn).toMatchObject({ outcome: 'completed' });
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  expect(entries.findLast(({ kind }) => kind === 'assistant')?.content.some(isCall)).toBe(false);
+  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
+}, 200_000);
