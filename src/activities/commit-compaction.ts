@@ -89,11 +89,7 @@ export async function commitCompaction(
   const { tokensBefore } = compaction;
   const tokensSaved = tokensBefore - tokensAfter;
   dependencies.logger.info({ compactionId, tokensBefore, tokensAfter, tokensSaved }, 'compaction committed');
-  return {
-    kind: 'committed',
-    view: { headEntryId, tokens: tokensAfter },
-    tokensBefore,
-  };
+  return { kind: 'committed', view: { headEntryId, tokens: tokensAfter }, tokensBefore };
 }
 
 function continuationNote(snapshot: AgentSnapshot, { form }: CompactionRow): NewContent {

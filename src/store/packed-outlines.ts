@@ -84,18 +84,58 @@ interface Block {
   readonly columns: Columns;
 }
 
+const SLOTS: Readonly<Record<string, NoteSlot>> = {
+  rules: 'rules',
+  memories: 'memories',
+  continuation: 'continuation',
+  plan: 'plan',
+};
+
 /** Reads blocks one after another; what one gave must be used before the next is read. */
 function blockReader(): (outline: string) => Block {
-  const arrays = COLUMNS.map((name) => [name, new Float64Array(BLOCK_ENTRIES)] as const);
-  const columns = Object.fromEntries(arrays) as Columns;
+  const columns = emptyColumns();
   const known = new Map<string, string>();
   // One string for a name in all blocks: comparing equal strings that are two takes longer.
-  const names = (json: string): string[] =>
-    (JSON.parse(json) as readonly string[]).map((name) => known.get(name) ?? (known.set(name, name), name));
+  const names = (json: string): string[] => {
+    const parsed: unknown = JSON.parse(json);
+    if (!Array.isArray(parsed)) return [];
+    return parsed.map((value: unknown) => {
+      const name = String(value);
+      const same = known.get(name) ?? name;
+      known.set(name, same);
+      return same;
+    });
+  };
   return (outline) => {
     const [ids = '', kinds = '', turns = '[]', tools = '[]', slots = '[]', ...lines] = outline.split('\n');
-    for (const [index, [, column]] of arrays.entries()) readNumbers(lines[index] ?? '0', column);
-    return { ids, kinds, turns: names(turns), tools: names(tools), slots: names(slots) as NoteSlot[], columns };
+    for (const [index, name] of COLUMNS.entries()) readNumbers(lines[index] ?? '0', columns[name]);
+    const slotNames = names(slots).map((name) => SLOTS[name] ?? 'continuation');
+    return { ids, kinds, turns: names(turns), tools: names(tools), slots: slotNames, columns };
+  };
+}
+
+function emptyColumns(): Columns {
+  const column = (): Float64Array => new Float64Array(BLOCK_ENTRIES);
+  return {
+    turn: column(),
+    tool: column(),
+    slot: column(),
+    branch: column(),
+    callNumber: column(),
+    callIndex: column(),
+    toolCallCount: column(),
+    isError: column(),
+    letters: column(),
+    symbols: column(),
+    spaces: column(),
+    whitespaceRuns: column(),
+    ideographs: column(),
+    dense: column(),
+    bytes: column(),
+    images: column(),
+    imagePatches: column(),
+    documentPages: column(),
+    frames: column(),
   };
 }
 

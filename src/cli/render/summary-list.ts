@@ -52,12 +52,16 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
 function summaryTextLines(summary: StoredSummary, { columns, style, full }: SummaryListOptions): string[] {
   const { sections, text } = summary;
   if (full || text === null || !sections.some(({ open }) => open)) return textLines(text, columns, full);
-  return sections.flatMap((section) => {
-    const lines = wrapped(safeText(section.text).trim(), columns);
+  const shown: string[] = [];
+  for (const section of sections) {
     const title = safeLine(section.title);
-    if (!section.open) return [style.dim(`▸ ${title} (${plural(lines.length, 'line')}, --full)`)];
-    return [`▾ ${title}`, ...textLines(section.text, columns, false)];
-  });
+    if (section.open) shown.push(`▾ ${title}`, ...textLines(section.text, columns, false));
+    else {
+      const { length } = wrapped(safeText(section.text).trim(), columns);
+      shown.push(style.dim(`▸ ${title} (${plural(length, 'line')}, --full)`));
+    }
+  }
+  return shown;
 }
 
 function textLines(text: string | null, columns: number | null, full: boolean): string[] {

@@ -106,10 +106,11 @@ function requests(
   });
 }
 
-const SHOWN = BUILT_IN_PRESETS;
+/** The presets whose numbers all show in these conversations. Those of `wolffish` and `cowork` need conversations of their own. */
+const SHOWN = BUILT_IN_PRESETS.filter(({ name }) => name !== 'wolffish' && name !== 'cowork');
 
 /** Versions of texts, and reserves by model, which W32 looks at. */
-const NO_OPTIONS = ['prompts', 'prompt', 'continuationPrompts', 'runtimeNote', 'outputReserves'];
+const NO_OPTIONS = new Set(['prompts', 'prompt', 'continuationPrompts', 'runtimeNote', 'outputReserves']);
 
 type Path = readonly (string | number)[];
 
@@ -119,7 +120,7 @@ function numbersIn(value: unknown, path: Path = []): readonly { readonly path: P
   const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
     ? value.map((item: unknown, index) => [index, item] as const)
     : Object.entries(value);
-  return entries.flatMap(([name, item]) => (NO_OPTIONS.includes(String(name)) ? [] : numbersIn(item, [...path, name])));
+  return entries.flatMap(([name, item]) => (NO_OPTIONS.has(String(name)) ? [] : numbersIn(item, [...path, name])));
 }
 
 function changed(path: Path, value: number): number {

@@ -63,7 +63,14 @@ test('G10, G11, G14 five passes merge into one summary and lose nothing, also wh
 
 test('G4 the log keeps an entry for each pass, with the summary and the id of the first entry that is kept', async () => {
   const rows = await harness.database<
-    { marker: string; kind: string; summary: string; first_kept: string; sequence: number; first_kept_sequence: number }[]
+    {
+      marker: string;
+      kind: string;
+      summary: string;
+      first_kept: string;
+      sequence: number;
+      first_kept_sequence: number;
+    }[]
   >`
     select m.id as marker, m.kind, c.summary, k.id as first_kept, m.sequence, c.first_kept_sequence
     from compactions c join entries m on m.id = c.marker_entry_id

@@ -76,7 +76,6 @@ test('O2 the log has roles and typed parts, tool calls with input, output and ti
   expect(read.at(-1)).toBe(pass?.coveredThroughSequence);
 });
 
-
 test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more than 20,000 are won', async () => {
   const first = await harness.runTask(readTask(5), { timeoutMilliseconds: 100_000 });
   const { conversationId } = first;

@@ -57,7 +57,7 @@ test('W40 each check is one line of the log with both counts and what they are h
 });
 
 test('W41 the event of a pass tells the estimate and what the provider reported', async () => {
-  const [started] = (await eventsOf(harness, conversationId)).filter(({ kind }) => kind === 'compaction_started');
+  const started = (await eventsOf(harness, conversationId)).find(({ kind }) => kind === 'compaction_started');
   const { estimatedTokens, reportedTokens, countedTokens, thresholdTokens } = started?.data ?? {};
   // 1.5 characters to a token count about twice what the provider does: the pass comes at half of the window.
   expect(Number(estimatedTokens)).toBeGreaterThan(Number(reportedTokens) * 1.3);
