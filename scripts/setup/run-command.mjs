@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { prepareLlama } from '../llama/prepare.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -89,6 +90,18 @@ async function runTests(vitestArguments) {
 }
 
 /**
+ * Runs the tests that need a real model server.
+ *
+ * @param {readonly string[]} vitestArguments
+ */
+async function testLlama(vitestArguments) {
+  const python = prepareLlama(join(ROOT, '.holdfast/llama'));
+  if (python === null) return 1;
+  const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/llama/vitest.config.ts'];
+  return runNode([...vitest, ...vitestArguments], { ...process.env, HOLDFAST_LLAMA_PYTHON: python });
+}
+
+/**
  * @param {string} command
  * @param {readonly string[]} commandArguments
  */
@@ -102,6 +115,8 @@ export async function runCommand(command, commandArguments) {
       return runNode(['--import', 'tsx', join(ROOT, 'src/demo/main.ts'), ...commandArguments]);
     case 'bench':
       return runNode(['--import', 'tsx', join(ROOT, 'bench/main.ts'), ...commandArguments]);
+    case 'test:llama':
+      return testLlama(commandArguments);
     case 'presets':
       return runNode(['--import', 'tsx', join(ROOT, 'src/lab/presets-table.ts'), ...commandArguments]);
     default:

@@ -5,14 +5,21 @@ import { byVeto } from './error-vetoes.ts';
 import * as words from './error-vocabulary.ts';
 
 /**
- * What a provider's error means. In this order: codes that leave no doubt; vetoes (money, keys,
+ * What a provider's error means. In this order: codes that leave no doubt; media that a model takes none of; vetoes (money, keys,
  * rates, outages, which also speak of tokens and limits); limits on other things than the window;
  * the word families; at last the bare status. No rule knows a vendor by name. Pure: `now` is only
  * used when the server names a date to wait for (milliseconds since 1970).
  */
 export function assessError(error: RawError, now: number): ErrorAssessment {
   const reading = readError(error, now);
-  return byCode(reading) ?? byVeto(reading) ?? byOtherLimit(reading) ?? byWords(reading) ?? byStatus(reading);
+  return (
+    byCode(reading) ??
+    byRefusedMedia(reading) ??
+    byVeto(reading) ??
+    byOtherLimit(reading) ??
+    byWords(reading) ??
+    byStatus(reading)
+  );
 }
 
 /** Codes that name the overflow of a window, letters only (`context_length_exceeded`, `ContextWindowExceededError`…). */
@@ -36,6 +43,12 @@ function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | und
   const window = signals.numbers.get('nctx');
   if (sent === undefined || window === undefined || sent < window) return undefined;
   return overflow({ actual: sent, limit: window, lowerBound: false }, 'n_prompt_tokens over n_ctx');
+}
+
+/** Before the vetoes: routers say it with 404 (no model for it), llama.cpp with 500. */
+function byRefusedMedia({ signals, text }: ErrorReading): ErrorAssessment | undefined {
+  if (signals.statuses[0] === 429 || !words.MEDIA_REFUSED.test(text)) return undefined;
+  return { kind: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
 }
 
 function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading): ErrorAssessment | undefined {

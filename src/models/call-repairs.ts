@@ -30,7 +30,7 @@ export async function answerWithRepairs(
   let attempt: Attempt = { request: fitted, thinking: true, media: 'all' };
   for (;;) {
     try {
-      return await call(attempt);
+      return withTrueStopReason(await call(attempt), attempt.request.maximumOutput);
     } catch (error) {
       const repaired = error instanceof ModelCallError ? repair(attempt, error) : undefined;
       if (repaired === undefined) throw tooLargeWithoutMedia(error) ?? error;
@@ -39,11 +39,18 @@ export async function answerWithRepairs(
   }
 }
 
+/** llama.cpp's Responses API calls an answer complete that was cut: it is as long as it was allowed to be, to the token. */
+function withTrueStopReason(answer: ModelAnswer, maximumOutput: number): ModelAnswer {
+  if (answer.stopReason !== 'end' || answer.usage?.output !== maximumOutput) return answer;
+  return { ...answer, stopReason: 'maximum_output' };
+}
+
 function repair(attempt: Attempt, error: ModelCallError): Attempt | undefined {
   const { verdict } = error;
   if (verdict.kind === 'retryable') return undefined;
   if (verdict.repair === 'drop_thinking') return attempt.thinking ? { ...attempt, thinking: false } : undefined;
-  if (verdict.repair === 'drop_media') return withLessMedia(attempt);
+  if (verdict.repair === 'drop_media')
+    return withLessMedia(attempt, verdict.kind === 'permanent' && verdict.mediaRefused === true);
   if (verdict.repair !== 'lower_max_tokens') return undefined;
   const { request } = attempt;
   const fitting = verdict.maximumOutput;
@@ -52,10 +59,10 @@ function repair(attempt: Attempt, error: ModelCallError): Attempt | undefined {
   return { ...attempt, request: { ...request, maximumOutput: Math.floor(fitting) } };
 }
 
-function withLessMedia(attempt: Attempt): Attempt | undefined {
+function withLessMedia(attempt: Attempt, refused: boolean): Attempt | undefined {
   const { request, media } = attempt;
   if (media === 'none') return undefined;
-  const older = media === 'all' ? leaveOutMedia(request.view, true) : undefined;
+  const older = media === 'all' && !refused ? leaveOutMedia(request.view, true) : undefined;
   if (older !== undefined) return { ...attempt, media: 'newest', request: { ...request, view: older } };
   const none = leaveOutMedia(request.view, false);
   return none === undefined ? undefined : { ...attempt, media: 'none', request: { ...request, view: none } };
@@ -64,7 +71,8 @@ function withLessMedia(attempt: Attempt): Attempt | undefined {
 function tooLargeWithoutMedia(error: unknown): ModelCallError | undefined {
   if (!(error instanceof ModelCallError)) return undefined;
   const { verdict, status, vendorMessage, message } = error;
-  if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media') return undefined;
+  if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media' || verdict.mediaRefused === true)
+    return undefined;
   const evidence = `${verdict.evidence}, with no image or file left to leave out`;
   return new ModelCallError(message, {
     verdict: { kind: 'overflow', repair: 'compact', evidence },

@@ -36,5 +36,6 @@ function toVerdict(assessment: ErrorAssessment): ErrorVerdict {
       evidence,
     };
   }
-  return { kind: 'permanent', repair, ...output, evidence };
+  const refused = kind === 'media_refused' ? { mediaRefused: true as const } : {};
+  return { kind: 'permanent', repair, ...output, ...refused, evidence };
 }

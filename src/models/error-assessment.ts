@@ -9,6 +9,8 @@ export type ErrorKind =
   | 'too_many_messages'
   | 'output_too_large'
   | 'payload_too_large'
+  /** The model or its server takes no media of this kind. */
+  | 'media_refused'
   | 'thinking_refused'
   | 'rate_limit'
   | 'outage'

@@ -167,6 +167,17 @@ export const CHARACTER_WORDS =
 export const MEDIA_WORDS =
   /\bimages?\b|\bimg\b|pixels?|\bdimensions?\b|\bpdfs?\b|\bpages?\b|\bvideos?\b|\baudio\b|\bmedia\b|\bfiles?\b(?! ?name)|attachments?|documents?\b|screenshots?|base64/;
 
+const MEDIA_INPUT = String.raw`(?:\bimages?\b(?! (?:siz|format|dimension|type|of type))|\bimage_url\b|\bimage\(s\)|\bvision\b|\bmulti-?modal\b|\bpdfs?\b|\baudio\b|\bvideos?\b|\binput_image\b)`;
+
+/** Media that the model cannot take at all, in either order: `image input is not supported`, `does not support images`. */
+export const MEDIA_REFUSED = new RegExp(
+  [
+    String.raw`${MEDIA_INPUT}[^.;]{0,40}\b(?:(?:(?:is|are) )?not (?:supported|enabled|allowed|accepted|available)|unsupported|(?:is|are) only supported|cannot be used)`,
+    String.raw`\b(?:not? (?:support|accept|allow|handle|have)|unsupported|cannot (?:read|see|take|process)|unable to (?:read|see)|no [a-z ]{0,24}support|not a|unknown variant)[^.;]{0,40}${MEDIA_INPUT}`,
+    String.raw`\bat most 0 ${MEDIA_INPUT}|\bmissing data required for ${MEDIA_INPUT}|\bmmproj\b`,
+  ].join('|'),
+);
+
 /** Lists of things other than text. */
 export const LIST_WORDS =
   /array (?:is )?too long|(?:too many|maximum (?:number of )?|max(?:imum)? of|at most|up to|limit of|more than|number of)[a-z0-9,' ]{0,24}\b(?:tools?|functions?|items?|entries|elements?|properties|enum|choices|stop sequences?|stop)\b|(?:tools|functions|stop|items|properties|enum|labels|metadata)\b[a-z_' ]{0,24}(?:too many|too long|exceed|at most|maximum)/;

@@ -1,7 +1,7 @@
 import type { ContentPart } from '../context/content.ts';
 import type { View, ViewMessage } from '../context/view.ts';
 
-const LEFT_OUT = 'left out: the provider refused the request as too large with it';
+const LEFT_OUT = 'left out: the provider refused the request with it';
 
 /**
  * The view with its images and files replaced by a line each; `keepNewest` spares the newest message that

@@ -94,6 +94,8 @@ export type ErrorVerdict =
       readonly repair: 'stop' | 'lower_max_tokens' | 'drop_media' | 'drop_thinking';
       /** Tokens of output that the provider accepts. */
       readonly maximumOutput?: number;
+      /** The model takes no media at all: it is not their size that is refused. */
+      readonly mediaRefused?: true;
       readonly evidence: string;
     };
 

@@ -62,3 +62,23 @@ test('another refusal leaves the images where they are', async () => {
   });
   expect(images()).toEqual([1]);
 });
+
+test('a model that takes no media gets the request without any, once, and a refusal of that is no overflow', async () => {
+  const refused: ErrorVerdict = { kind: 'permanent', repair: 'drop_media', mediaRefused: true, evidence: 'words' };
+  const { call, images } = server(0, refused);
+  expect(await answerWithRepairs(request(view(1, 3)), call)).toBe(ANSWER);
+  expect(images()).toEqual([2, 0]);
+  const never = server(-1, refused);
+  await expect(answerWithRepairs(request(view()), never.call)).rejects.toMatchObject({ verdict: refused });
+});
+
+test('an answer as long as it was allowed to be is a cut one, whatever the server calls it', async () => {
+  const usage = { input: 9, cacheRead: 0, cacheWrite: 0, output: 8_000 };
+  const cut = await answerWithRepairs(request(view()), async () => ({ ...ANSWER, usage }));
+  expect(cut.stopReason).toBe('maximum_output');
+  const whole = await answerWithRepairs(request(view()), async () => ({
+    ...ANSWER,
+    usage: { ...usage, output: 7_999 },
+  }));
+  expect(whole.stopReason).toBe('end');
+});

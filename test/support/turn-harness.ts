@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
@@ -35,6 +35,10 @@ export interface HarnessOptions {
   readonly presets?: readonly CompactionPolicy[];
   /** Takes each line of the worker's log, debug lines included. Default: nothing is logged. */
   readonly log?: (line: string) => void;
+  /** Text of `holdfast.yaml`. Default: there is none. */
+  readonly configurationFile?: string;
+  /** Variables that the configuration is loaded with, and that tools' commands inherit. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** `host:port` of another Temporal server than the shared one. */
   readonly temporalAddress?: string;
 }
@@ -108,6 +112,8 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     mkdtemp(join(tmpdir(), 'holdfast-workspace-')),
   ]);
   await mkdir(workspace, { recursive: true });
+  if (options.configurationFile !== undefined)
+    await writeFile(join(workspace, 'holdfast.yaml'), options.configurationFile);
   const taskQueue = `agent-turn-${randomUUID()}`;
   const databaseUrl = testDatabase.url;
   const client = await createClient({
@@ -144,7 +150,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
         concurrentWork: 20,
         shutdownGraceMilliseconds: 1_000,
         crashPoints,
-        environment: process.env,
+        environment: { ...process.env, ...options.environment },
         logger,
       });
       workers.push(worker);
@@ -183,7 +189,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
 function harnessConfiguration(options: HarnessOptions, simulatorUrl: string, workspace: string): Configuration {
   const loaded = loadConfiguration({
     directory: workspace,
-    environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl },
+    environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl, ...options.environment },
     ...(options.presets !== undefined && { presets: options.presets }),
   });
   const agent = defineAgent({ name: 'default', model: 'simulator/sim-32k', workspace, ...options.agent });

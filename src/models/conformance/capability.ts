@@ -6,10 +6,10 @@ export const CAPABILITIES = [
   'tool_calls',
   'parallel_calls',
   'thinking',
+  'overflow_shape',
+  'count_endpoint',
   'images',
   'cache_usage',
-  'count_endpoint',
-  'overflow_shape',
 ] as const;
 
 export type Capability = (typeof CAPABILITIES)[number];

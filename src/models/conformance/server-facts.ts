@@ -23,11 +23,10 @@ const WINDOW_FIELDS = [
 
 /** The window that the server's list of models names; `null` when it names none or has no such list. */
 export async function servedWindow(provider: ProviderDefinition, model: string): Promise<ServedWindow | null> {
+  if (isFoundByRegion(provider)) return null;
   try {
-    const listed: unknown =
-      provider.protocol === 'anthropic'
-        ? await createAnthropicSdk(provider).models.retrieve(model)
-        : await listedModel(provider, model);
+    const { models } = provider.protocol === 'anthropic' ? createAnthropicSdk(provider) : createOpenAISdk(provider);
+    const listed = await listedModel(models, model);
     for (const field of WINDOW_FIELDS) {
       const tokens = numberOf(property(listed, ...field));
       if (tokens !== undefined && tokens > 0) return { tokens, source: "the server's list of models" };
@@ -38,8 +37,18 @@ export async function servedWindow(provider: ProviderDefinition, model: string):
   return null;
 }
 
-async function listedModel(provider: ProviderDefinition, model: string): Promise<unknown> {
-  const { models } = createOpenAISdk(provider);
+/** Without an address the plain SDK would turn to its vendor. */
+function isFoundByRegion({ hosting }: ProviderDefinition): boolean {
+  return hosting?.cloud === 'bedrock' || hosting?.cloud === 'vertex';
+}
+
+/** The part of both SDKs that knows models. */
+interface ModelList {
+  retrieve(model: string): Promise<unknown>;
+  list(): Promise<{ readonly data: readonly { readonly id: string }[] }>;
+}
+
+async function listedModel(models: ModelList, model: string): Promise<unknown> {
   // Some servers list a model only, others know one that they do not list.
   const one = await models.retrieve(model).catch(() => undefined);
   if (one !== undefined) return one;
@@ -49,6 +58,7 @@ async function listedModel(provider: ProviderDefinition, model: string): Promise
 
 /** Counts the first request again, without an answer, and compares with what its answer reported. */
 export async function checkCountEndpoint(provider: ProviderDefinition, probe: Probe): Promise<Verdict> {
+  if (isFoundByRegion(provider)) return { status: 'missing', detail: 'not asked for behind a cloud' };
   if (provider.protocol === 'chat')
     return { status: 'missing', detail: 'Chat Completions has none; Holdfast estimates, and learns from usage' };
   try {
