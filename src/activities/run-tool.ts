@@ -152,6 +152,7 @@ async function run(
   const fence = dependencies.fenceWatch.watch({ kind: 'tool_call', turn, callNumber, callIndex, attempt });
   const signal = AbortSignal.any([execution.signal, fence.signal]);
   try {
+    await dependencies.readKeys();
     const end = await runToolCall({
       ...offerOf(dependencies, snapshot),
       name: claim.name,

@@ -28,6 +28,7 @@ export function checkConfiguration(options: ConfigurationOptions, known: Known):
   const agents = Object.entries(options.agents ?? {});
   return [
     ...secretProblems(options),
+    ...keyProblems(options),
     ...providerProblems(options),
     ...modelProblems(options),
     ...agents.flatMap(([name, agent]) => presetProblems(name, agent, known.presets)),
@@ -35,6 +36,24 @@ export function checkConfiguration(options: ConfigurationOptions, known: Known):
     ...agents.flatMap(([name, agent]) => numberProblems(name, agent, options, known)),
     ...agents.flatMap(([name, agent]) => wishProblems(name, agent, options, known)),
   ];
+}
+
+/** A key comes from one place; the clouds' own SDKs find theirs. */
+function keyProblems({ providers }: ConfigurationOptions): FoundProblem[] {
+  return Object.entries(providers ?? {}).flatMap(([name, provider]): FoundProblem[] => {
+    const given = (['apiKeyVariable', 'apiKeyFile', 'apiKeyCommand'] as const).filter(
+      (option) => provider[option] !== undefined,
+    );
+    const [first = '', second] = given;
+    if (second !== undefined) {
+      const message = `names a second place for the key, besides ${first}: keep one`;
+      return [{ code: 'contradiction', path: ['providers', name, second], message }];
+    }
+    const isFoundByCloud = provider.hosting === 'bedrock' || provider.hosting === 'vertex';
+    if (!isFoundByCloud || (first !== 'apiKeyFile' && first !== 'apiKeyCommand')) return [];
+    const message = `has no effect: the SDK of ${provider.hosting} reads its own credentials`;
+    return [{ code: 'contradiction', path: ['providers', name, first], message }];
+  });
 }
 
 function secretProblems({ database, providers }: ConfigurationOptions): FoundProblem[] {

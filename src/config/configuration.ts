@@ -32,7 +32,10 @@ export interface Configuration {
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */
   readonly agentOptions: Readonly<Record<string, AgentOptions>>;
-  /** Values of provider keys, to be masked wherever text is stored or shown. */
+  /**
+   * Values of provider keys, to be masked wherever text is stored or shown. Grows when a key is read from a file or a
+   * command; a key that was replaced stays in it, since it may still stand in some file.
+   */
   readonly secrets: readonly string[];
 }
 

@@ -62,7 +62,13 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const problems = [...found.map((problem) => placed(problem, source)), ...environmentProblems(environment)];
   const all = [...(source?.yaml.problems ?? []), ...problems].sort(byPlace);
   if (all.length > 0) throw invalidConfiguration(all);
-  const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl);
+  const secrets = [...providerKeys(providers, environment)];
+  const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl, {
+    directory,
+    onKey: (key) => {
+      if (!secrets.includes(key)) secrets.push(key);
+    },
+  });
   const { models = {}, agents = {} } = parsed.value;
   return {
     file: source?.file ?? null,
@@ -76,7 +82,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),
     agentOptions: agents,
-    secrets: providerKeys(providers, environment),
+    secrets,
   };
 }
 

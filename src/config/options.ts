@@ -1,6 +1,7 @@
 /** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
 import { z } from 'zod';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
+import { keyOptions } from './key-options.ts';
 import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
@@ -62,14 +63,7 @@ const providerOptions = z.strictObject({
       description: "Address before the protocol's own paths, like `http://localhost:8000/v1`.",
       defaultText: 'required for a provider of your own',
     }),
-  apiKeyVariable: z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not the key itself')
-    .optional()
-    .meta({
-      description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
-      defaultText: 'the server wants no key',
-    }),
+  ...keyOptions,
   ...hostingOptions,
   ...timeoutOptions,
 });

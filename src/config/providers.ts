@@ -2,6 +2,7 @@ import { definedOf } from '../context/defined-of.ts';
 import type { ProtocolName, ProviderDefinition } from '../models/provider.ts';
 import { given, type Environment } from './environment.ts';
 import { hostingOf } from './hosting.ts';
+import { keyOf, type KeySurroundings } from './key-options.ts';
 import type { ProviderOptions } from './options.ts';
 
 /** A provider that cannot be used here, and why. */
@@ -67,9 +68,14 @@ export function resolveProviders(
   options: Readonly<Record<string, ProviderOptions>>,
   environment: Environment,
   simulatorUrl: string | null,
+  surroundings: KeySurroundings,
 ): ResolvedProviders {
   const names = [...new Set([...BUILT_IN_PROVIDER_NAMES, ...Object.keys(options)])];
-  const resolved = names.map((name) => resolveProvider(name, options[name] ?? {}, environment, simulatorUrl));
+  const resolved = names.map((name) => {
+    const own = options[name] ?? {};
+    const provider = resolveProvider(name, own, environment, simulatorUrl);
+    return 'reason' in provider ? provider : { ...provider, ...keyOf(name, own, surroundings) };
+  });
   return {
     available: resolved.filter((one) => 'protocol' in one),
     unavailable: resolved.filter((one) => 'reason' in one),
@@ -91,7 +97,8 @@ function resolveProvider(
   if (baseUrl === null || protocol === undefined) {
     return { name, reason: 'address_missing', variable: builtIn?.addressVariable ?? `providers.${name}.baseUrl` };
   }
-  const keyVariable = options.apiKeyVariable ?? builtIn?.keyVariable ?? null;
+  const isReadInUse = options.apiKeyFile !== undefined || options.apiKeyCommand !== undefined;
+  const keyVariable = isReadInUse ? null : (options.apiKeyVariable ?? builtIn?.keyVariable ?? null);
   const apiKey = keyVariable === null ? null : (given(environment, keyVariable) ?? null);
   // A vendor's own address always wants a key; a server of the user's own wants one if a variable was named for it.
   const wantsKey = options.apiKeyVariable !== undefined || (ownAddress === undefined && builtIn?.keyVariable !== null);

@@ -48,6 +48,8 @@ export function toModelCallError(error: unknown, provider: string): ModelCallErr
       streamed: true,
     });
   }
+  // Reading the key fails inside the SDK's call.
+  if (isConnectionError(error) && error.cause instanceof ModelCallError) return error.cause;
   if (isConnectionError(error)) return failedConnection(error.cause ?? error, provider);
   if (isApiError(error)) {
     const { status, headers } = error;

@@ -1,3 +1,5 @@
+import type { ProviderKey } from './provider-key.ts';
+
 /** The API that a provider speaks. */
 export type ProtocolName = 'anthropic' | 'chat' | 'responses';
 
@@ -17,6 +19,8 @@ export interface ProviderDefinition {
   readonly hosting?: ProviderHosting;
   /** Read from the environment at start; never logged or stored. `null`: the server wants none. */
   readonly apiKey: string | null;
+  /** Present when the key is read in use, from a file or a command; `apiKey` is `null` then. */
+  readonly key?: ProviderKey;
   /** Longest silence of the server within one call, in milliseconds. Default: 60,000; 300,000 for `responses`. */
   readonly idleTimeoutMilliseconds?: number;
   /** Longest duration of one call, in milliseconds. Default: 1,800,000. */

@@ -1,4 +1,5 @@
 import type { ProviderDefinition } from './provider.ts';
+import { withKey } from './keyed-transport.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 /** A server that is silent for this long is taken for dead. */
@@ -22,15 +23,16 @@ export function sdkOptions(provider: ProviderDefinition): {
 } {
   const idleDefault = provider.protocol === 'responses' ? IDLE_MILLISECONDS_RESPONSES : IDLE_MILLISECONDS;
   const totalMilliseconds = provider.totalTimeoutMilliseconds ?? TOTAL_MILLISECONDS;
+  const transport = createTransport({
+    idleMilliseconds: provider.idleTimeoutMilliseconds ?? idleDefault,
+    totalMilliseconds,
+  });
   return {
     apiKey: provider.apiKey ?? 'none',
     maxRetries: 0,
     logLevel: 'off',
     timeout: totalMilliseconds,
-    fetch: createTransport({
-      idleMilliseconds: provider.idleTimeoutMilliseconds ?? idleDefault,
-      totalMilliseconds,
-    }),
+    fetch: provider.key === undefined ? transport : withKey(transport, provider.key, provider),
     // Both SDKs send a key as bearer; `null` removes the header for a server without keys.
     defaultHeaders: provider.apiKey === null ? { authorization: null } : {},
   };

@@ -146,6 +146,9 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: setup.beforeCompaction,
     secrets,
+    readKeys: async () => {
+      await Promise.allSettled(configuration.providers.map(async ({ key }) => key?.current()));
+    },
     logger: setup.logger,
     reachCrashPoint: parseCrashPoints(setup.crashPoints, setup.crashOrders),
     fenceWatch: createFenceWatch(database, setup.logger),

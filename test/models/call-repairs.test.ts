@@ -66,17 +66,19 @@ test('another refusal leaves the images where they are', async () => {
 test('a model that takes no media gets the request without any, once, and a refusal of that is no overflow', async () => {
   const refused: ErrorVerdict = { kind: 'permanent', repair: 'drop_media', mediaRefused: true, evidence: 'words' };
   const { call, images } = server(0, refused);
-  expect(await answerWithRepairs(request(view(1, 3)), call)).toBe(ANSWER);
+  expect(await answerWithRepairs(request(view(1, 3)), OPENAI_IMAGES, call)).toBe(ANSWER);
   expect(images()).toEqual([2, 0]);
   const never = server(-1, refused);
-  await expect(answerWithRepairs(request(view()), never.call)).rejects.toMatchObject({ verdict: refused });
+  await expect(answerWithRepairs(request(view()), OPENAI_IMAGES, never.call)).rejects.toMatchObject({
+    verdict: refused,
+  });
 });
 
 test('an answer as long as it was allowed to be is a cut one, whatever the server calls it', async () => {
   const usage = { input: 9, cacheRead: 0, cacheWrite: 0, output: 8_000 };
-  const cut = await answerWithRepairs(request(view()), async () => ({ ...ANSWER, usage }));
+  const cut = await answerWithRepairs(request(view()), OPENAI_IMAGES, async () => ({ ...ANSWER, usage }));
   expect(cut.stopReason).toBe('maximum_output');
-  const whole = await answerWithRepairs(request(view()), async () => ({
+  const whole = await answerWithRepairs(request(view()), OPENAI_IMAGES, async () => ({
     ...ANSWER,
     usage: { ...usage, output: 7_999 },
   }));

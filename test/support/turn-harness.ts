@@ -36,7 +36,7 @@ export interface HarnessOptions {
   /** Takes each line of the worker's log, debug lines included. Default: nothing is logged. */
   readonly log?: (line: string) => void;
   /** Text of `holdfast.yaml`. Default: there is none. */
-  readonly configurationFile?: string;
+  readonly configurationFile?: string | ((servers: { readonly simulatorUrl: string }) => string);
   /** Variables that the configuration is loaded with, and that tools' commands inherit. */
   readonly environment?: Readonly<Record<string, string>>;
   /** `host:port` of another Temporal server than the shared one. */
@@ -113,7 +113,12 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
   ]);
   await mkdir(workspace, { recursive: true });
   if (options.configurationFile !== undefined)
-    await writeFile(join(workspace, 'holdfast.yaml'), options.configurationFile);
+    await writeFile(
+      join(workspace, 'holdfast.yaml'),
+      typeof options.configurationFile === 'string'
+        ? options.configurationFile
+        : options.configurationFile({ simulatorUrl: simulator.url }),
+    );
   const taskQueue = `agent-turn-${randomUUID()}`;
   const databaseUrl = testDatabase.url;
   const client = await createClient({

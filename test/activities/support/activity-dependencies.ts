@@ -28,6 +28,7 @@ export function activityDependencies(
     snapshotFor: () => Promise.resolve(SNAPSHOT),
     beforeCompaction: [],
     secrets: [],
+    readKeys: () => Promise.resolve(),
     logger,
     reachCrashPoint: () => undefined,
     fenceWatch: createFenceWatch(database, logger),

@@ -1,0 +1,71 @@
+import { isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { createProviderKey, KEY_REFRESH_MILLISECONDS, type KeySource } from '../models/provider-key.ts';
+import type { ProviderDefinition } from '../models/provider.ts';
+
+const MILLISECONDS = 1_000;
+
+/** Where a provider's key comes from. */
+export const keyOptions = {
+  apiKeyVariable: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not the key itself')
+    .optional()
+    .meta({
+      description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
+      defaultText: 'the server wants no key',
+    }),
+  apiKeyFile: z.string().min(1).optional().meta({
+    description:
+      'File that holds the key, beginning at the folder of `holdfast.yaml`. Read again in use, so that a key is changed without a restart.',
+    defaultText: 'none',
+  }),
+  apiKeyCommand: z.string().min(1).optional().meta({
+    description:
+      'Command for `/bin/sh` that prints the key, like `pass show model-key`. Run again in use, so that a key is changed without a restart; it has 30 seconds.',
+    defaultText: 'none',
+  }),
+  apiKeyRefreshSeconds: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .meta({
+      description:
+        'Age at which the key of `apiKeyFile` or `apiKeyCommand` is read again. It is also read when the server refuses it.',
+      unit: 'seconds',
+      defaultText: `${KEY_REFRESH_MILLISECONDS / MILLISECONDS}`,
+    }),
+};
+
+interface KeyOptions {
+  readonly apiKeyFile?: string | undefined;
+  readonly apiKeyCommand?: string | undefined;
+  readonly apiKeyRefreshSeconds?: number | undefined;
+}
+
+/** What a key that is read in use needs to know. */
+export interface KeySurroundings {
+  /** Folder that relative paths begin at. */
+  readonly directory: string;
+  /** Told every key as soon as it is known. */
+  readonly onKey: (key: string) => void;
+}
+
+/** The key of a provider whose file or command is named; nothing for others. */
+export function keyOf(
+  provider: string,
+  { apiKeyFile, apiKeyCommand, apiKeyRefreshSeconds }: KeyOptions,
+  { directory, onKey }: KeySurroundings,
+): Pick<ProviderDefinition, 'key'> {
+  const source = sourceOf(apiKeyFile, apiKeyCommand, directory);
+  if (source === null) return {};
+  const refresh =
+    apiKeyRefreshSeconds === undefined ? {} : { refreshMilliseconds: apiKeyRefreshSeconds * MILLISECONDS };
+  return { key: createProviderKey({ provider, source, onKey, ...refresh }) };
+}
+
+function sourceOf(file: string | undefined, command: string | undefined, directory: string): KeySource | null {
+  if (file !== undefined) return { kind: 'file', path: isAbsolute(file) ? file : join(directory, file) };
+  return command === undefined ? null : { kind: 'command', command };
+}
