@@ -73,6 +73,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: [],
     secrets: [],
+    readKeys: () => Promise.resolve(),
     logger,
     reachCrashPoint: () => undefined,
     fenceWatch: createFenceWatch(database, logger),

@@ -3,13 +3,15 @@ import { partPolicy } from '../context/part-policy.ts';
 import type { Entry } from '../context/entry.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { readableEntries } from '../context/summary-reading.ts';
-import { summaryView } from '../context/summary-request.ts';
+import { summaryView, type SummaryRequest } from '../context/summary-request.ts';
+import type { ViewMessage } from '../context/view.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { textOf } from '../context/content.ts';
+import { textOf, type ContentPart } from '../context/content.ts';
+import { redactSecrets } from '../tools/redact-secrets.ts';
 import {
   readOriginals,
   readPart,
@@ -27,6 +29,7 @@ import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { finishedText, previousText } from './finished-text.ts';
+import { finishedText, partPolicy, previousText, recordRedaction } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { recordWait } from './model-failure.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
@@ -108,10 +111,32 @@ interface SummaryTask extends SummaryWork {
   readonly execution: Execution;
 }
 
-async function requestOf(
-  { database }: ActivityDependencies,
-  task: SummaryTask,
-): Promise<ReturnType<typeof summaryView>> {
+/**
+ * The request, without secrets of well-known forms: originals, the previous summary, focus and lines of hooks stand in
+ * one text of a request of its own, so nothing of a cached prefix changes with them (R27, R28).
+ */
+async function requestOf(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
+  const request = await plainRequestOf(dependencies, task);
+  let count = 0;
+  const messages: ViewMessage[] = [];
+  for (const message of request.view.messages) {
+    if (message.role === 'tool_results') {
+      messages.push(message);
+      continue;
+    }
+    const content: ContentPart[] = [];
+    for (const part of message.content) {
+      const redacted = part.type === 'text' ? await redactSecrets(part.text) : null;
+      count += redacted?.count ?? 0;
+      content.push(redacted === null ? part : { type: 'text', text: redacted.text });
+    }
+    messages.push({ ...message, content });
+  }
+  await recordRedaction(dependencies, task, 'input', count);
+  return { ...request, view: { ...request.view, messages } };
+}
+
+async function plainRequestOf({ database }: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
   const { source, snapshot, policy, entries } = task;
   return summaryView({
     policy,

@@ -76,6 +76,11 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'found or fetched by set-up',
   ),
   variable('HOLDFAST_TEMPORAL_DOWNLOAD', "Mirror of Temporal's download server.", '`https://temporal.download`'),
+  variable(
+    'HOLDFAST_LLAMA_PYTHON',
+    'Python with the packages that `npm run test:llama` needs.',
+    'one that it makes in `.holdfast/llama`',
+  ),
   variable('HOLDFAST_CACHE', 'Folder of binaries that set-up fetches.', "the user's cache folder"),
 ];
 

@@ -74,7 +74,7 @@ export function resolveProviders(
   const resolved = names.map((name) => {
     const own = options[name] ?? {};
     const provider = resolveProvider(name, own, environment, simulatorUrl);
-    return 'reason' in provider ? provider : { ...provider, ...keyOf(name, own, surroundings) };
+    return 'reason' in provider ? provider : Object.assign(provider, keyOf(name, own, surroundings));
   });
   return {
     available: resolved.filter((one) => 'protocol' in one),

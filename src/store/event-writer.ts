@@ -28,6 +28,7 @@ export type EventKind =
   | 'compaction_abandoned'
   | 'compaction_cancelled'
   | 'memory_flushed'
+  | 'secrets_redacted'
   | 'compaction_declined'
   | 'note_added'
   | 'rules_changed';

