@@ -70,7 +70,7 @@ test('R28 secrets in tool output stay in the original, and neither a summary nor
 test('keys are rotated without a restart, and stand in no log, error, history, entry or summary, also after env', async () => {
   const commands = [
     'env; cat key.txt; cat /proc/$PPID/environ; grep told holdfast.yaml',
-    'cat key.txt | sed s/planted/PLANTED/',
+    'cat key.txt | sed s/planted/changed/',
   ];
   const task = commands.map((command) => `Call run_command with ${JSON.stringify({ command })}`).join('\n');
   const first = await harness.runTask(task);
@@ -96,5 +96,5 @@ test('keys are rotated without a restart, and stand in no log, error, history, e
   });
   expect(places).toEqual([]);
   // Only what a command itself makes of a key gets through.
-  expect(everything).toContain(FROM_FILE.replace('planted', 'PLANTED'));
+  expect(everything).toContain(FROM_FILE.replace('planted', 'changed'));
 });
