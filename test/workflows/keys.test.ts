@@ -12,10 +12,11 @@ const FROM_COMMAND = 'planted-key-of-the-command-4';
 const PLANTED = [FROM_ENVIRONMENT, FROM_FILE, ROTATED, FROM_COMMAND];
 
 let harness: TurnHarness;
+const logged: string[] = [];
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    keepLog: true,
+    log: (line) => logged.push(line),
     agent: { model: 'filed/sim-32k', allowCommands: true },
     environment: { SOME_KEY: FROM_ENVIRONMENT, COPY_OF_IT: `prefix ${FROM_ENVIRONMENT}` },
     configurationFile: ({ simulatorUrl }) => `
@@ -88,7 +89,7 @@ test('keys are rotated without a restart, and stand in no log, error, history, e
   const compacted = await harness.client.requestCompaction({ conversationId, focus: 'the keys' });
   await harness.client.waitForOutcome({ ...compacted, timeoutMilliseconds: 50_000 });
 
-  const everything = await readEverything(harness, conversationId);
+  const everything = [await readEverything(harness, conversationId), ...logged].join('\n');
   expect(everything).toContain('[masked key]');
   const places = PLANTED.flatMap((key) => {
     const at = everything.indexOf(key);
