@@ -6,7 +6,6 @@ import type { CompactionPolicy } from '../context/policy.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../context/summary-quotes.ts';
 import type { PartSource } from '../store/compaction-parts.ts';
 import { readTurnRequests, readUserMessages } from '../store/user-messages.ts';
-import { readUserMessages } from '../store/user-messages.ts';
 import { recordEvent } from '../store/events.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import { maskText } from '../tools/secret-mask.ts';
@@ -52,11 +51,9 @@ export async function recordRedaction(
   if (count === 0) return;
   const { turn, compactionId, part } = input;
   await recordEvent(database, { turn, kind: 'secrets_redacted', data: { compactionId, part, where, count } });
-async function composedText(
-  { database, secrets }: ActivityDependencies,
-  work: SummaryWork,
-  text: string,
-): Promise<string> {
+}
+
+async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {
   const { database, secrets } = dependencies;
   const { source, snapshot, input } = work;
   const { compaction, row } = source;

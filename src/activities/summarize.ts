@@ -28,8 +28,7 @@ import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMillisecon
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { finishedText, previousText } from './finished-text.ts';
-import { finishedText, partPolicy, previousText, recordRedaction } from './finished-text.ts';
+import { finishedText, previousText, recordRedaction } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { recordWait } from './model-failure.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
