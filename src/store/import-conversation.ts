@@ -34,7 +34,7 @@ export type ImportedRecord =
       readonly callIndex: number;
       readonly toolName: string;
       readonly isError: boolean;
-      /** False: nobody recorded a result. */
+      /** False: nobody recorded a result, and the content says so. */
       readonly recorded: boolean;
       readonly content: readonly ContentPart[];
     };

@@ -227,6 +227,15 @@ describe('numbers that contradict each other', () => {
     expect((await load(file)).agents).toHaveLength(2);
   });
 
+  test('the output reserve that a preset names for the model counts', async () => {
+    const agent = (model: string) =>
+      `models: { ${model}: { window: 400000 } }\nagents: { a: { preset: wolffish, model: ${model}, policy: { keep: { tail: { tokens: 170000 } } } } }`;
+    // 400,000 less 65,536, and half of that, is below the tail; less 8,000 it is not.
+    const [problem] = await problemsOf(agent('simulator/gpt-5'));
+    expect(problem).toContain('keep.tail is 170000 tokens, but a pass aims for 167232');
+    expect((await load(agent('simulator/sim-32k'))).agents).toHaveLength(2);
+  });
+
   test('an option of a reducer that the preset does not have would do nothing', async () => {
     const presets = [{ ...DEFAULT_POLICY, name: 'bare', reduce: [] }];
     const file = 'agents: { a: { preset: bare, policy: { reduce: { clip: { headLimit: 5 } } } } }';

@@ -1,29 +1,12 @@
 import type { ContentPart, ToolCallPart } from '../../context/content.ts';
+import type { ImportedRecord } from '../../store/import-conversation.ts';
 import type { RecordedUsage, SessionRecord } from '../session-record.ts';
 
 /** A record with its place in Holdfast's terms: turn, model call, position among the calls of an answer. */
 export type LogRecord =
   | Extract<SessionRecord, { kind: 'session' | 'instructions' | 'compacted' }>
-  | { readonly kind: 'user'; readonly turn: number; readonly content: readonly ContentPart[] }
-  | {
-      readonly kind: 'assistant';
-      readonly turn: number;
-      readonly callNumber: number;
-      readonly content: readonly ContentPart[];
-      readonly model?: string;
-      readonly usage?: RecordedUsage;
-    }
-  | {
-      readonly kind: 'tool_result';
-      readonly turn: number;
-      readonly callNumber: number;
-      readonly callIndex: number;
-      readonly toolName: string;
-      readonly isError: boolean;
-      /** False: nobody recorded a result, and the content says so. */
-      readonly recorded: boolean;
-      readonly content: readonly ContentPart[];
-    };
+  | Extract<ImportedRecord, { kind: 'user' | 'tool_result' }>
+  | (Extract<ImportedRecord, { kind: 'assistant' }> & { readonly usage?: RecordedUsage });
 
 export const NOT_RECORDED = '[No result of this call was recorded. Whether it took effect is unknown.]';
 

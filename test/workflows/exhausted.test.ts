@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { eventsOf } from './presets/scenario.ts';
+
+let harness: TurnHarness;
+/** About 50,000 tokens: no request fits the window of 32,768. */
+const INSTRUCTIONS = 'Check each valve twice and write down what it says. '.repeat(5_000);
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { instructions: INSTRUCTIONS } });
+  await harness.startWorker();
+});
+afterAll(() => harness.stop());
+
+test('R1 a system prompt larger than the window ends the turn as context_exhausted, told once, with what fills the window', async () => {
+  const turn = await harness.runTask('Say hello');
+  expect(turn).toMatchObject({ outcome: 'context_exhausted', modelCalls: 0 });
+  expect(turn.breakdown?.fixed).toBeGreaterThan(turn.breakdown?.inputBudget ?? Infinity);
+  const told = (await eventsOf(harness, turn.conversationId)).filter(({ kind }) => kind === 'compaction_exhausted');
+  expect(told).toHaveLength(1);
+  expect(Number(told[0]?.data['fixed'])).toBe(turn.breakdown?.fixed);
+  // A further message meets the same floor and is told so itself; nothing of the log is lost.
+  const again = await harness.runTask('Say it again', { conversationId: turn.conversationId });
+  expect(again.outcome).toBe('context_exhausted');
+  const entries = await harness.client.listEntries({ conversationId: turn.conversationId, limit: 100 });
+  expect(entries.filter(({ kind }) => kind === 'user')).toHaveLength(2);
+});
