@@ -67,6 +67,11 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     '`agent-turn`',
   ),
   variable('HOLDFAST_LOG_LEVEL', 'Least severe log lines of a worker: `debug`, `info`, `warn`, `error`.', '`info`'),
+  variable(
+    'HOLDFAST_RUN',
+    '`dist` runs the compiled program in a clone too, which starts in half the time.',
+    'the source',
+  ),
   variable('HOLDFAST_DEBUG', '`1` shows the stack of an unexpected error.', 'off'),
   variable('HOLDFAST_CRASH_ORDERS', 'File that may name such points while a worker runs.', 'none'),
   variable('HOLDFAST_CRASH_POINTS', 'Points at which a worker kills itself, for tests of recovery.', 'none'),
