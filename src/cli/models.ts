@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import type { Configuration } from '../config/configuration.ts';
 import type { ModelFacts } from '../models/catalogue.ts';
+import { parseModelName } from '../models/model-name.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
+import type { ServedModel } from '../store/served-models.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
@@ -9,6 +11,7 @@ import { modelListLines } from './render/model-list.ts';
 
 interface ModelsFlags extends JsonOption {
   readonly databaseUrl?: string;
+  readonly refresh?: true;
 }
 
 /** A model with what is known of it and what servers taught. */
@@ -24,27 +27,41 @@ export function modelsCommand(): Command {
     holdfastCommand('models', {
       summary: 'list models with their windows and prices',
       description:
-        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. A window that a server named in an error stands below its model and counts instead, until it is forgotten. Unknown prices are shown as "unknown".',
-      examples: ['npx holdfast models', 'npx holdfast models claude-sonnet', 'npx holdfast models groq/ --json'],
+        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, until it is forgotten. Unknown prices are shown as "unknown".',
+      examples: [
+        'npx holdfast models',
+        'npx holdfast models claude-sonnet',
+        'npx holdfast models groq/ --json',
+        'npx holdfast models --refresh',
+      ],
     }),
   )
     .argument('[filter]', 'part of `provider/model`, upper and lower case alike')
+    .option('--refresh', 'ask the servers of these models what they list, for turns that begin from now on')
     .option('--database-url <url>', 'Postgres, for learned windows (default: DATABASE_URL, else the local stack)')
     .action(models);
 }
 
 async function models(filter: string | undefined, flags: ModelsFlags): Promise<void> {
   const output = openOutput();
-  const [{ loadConfiguration }, { factsOf }, { BUILT_IN_MODELS }] = await Promise.all([
+  const [{ loadConfiguration }, { factsOf, serverOf }, { BUILT_IN_MODELS }] = await Promise.all([
     import('../config/load-configuration.ts'),
     import('../config/configuration.ts'),
     import('../models/built-in-models.ts'),
   ]);
   const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
-  const learned = await readLearned(flags, configuration.forgetWindowsAfterDays, (text) => output.remark(text));
+  const remark = (text: string): void => output.remark(text);
   const own = namedModels(configuration);
   const wanted = filter?.toLowerCase();
-  const all = wanted === undefined ? own : [...own, ...BUILT_IN_MODELS.keys(), ...learned.map(({ model }) => model)];
+  if (flags.refresh === true) {
+    const names = [...new Set(own)].filter((name) => wanted === undefined || name.toLowerCase().includes(wanted));
+    await refresh(flags, { configuration, names, remark });
+  }
+  const { learned, served } = await readTaught(flags, configuration.forgetWindowsAfterDays, remark);
+  const all =
+    wanted === undefined
+      ? own
+      : [...own, ...BUILT_IN_MODELS.keys(), ...learned.map(({ model }) => model), ...served.map(({ model }) => model)];
   const names = [...new Set(all)].filter((name) => wanted === undefined || name.toLowerCase().includes(wanted));
   const listed = names.sort().map((name): ListedModel => {
     const taught = learned.filter(({ model }) => model === name);
@@ -53,7 +70,7 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
         name,
         learned: taught.map(({ server, tokens, messages, learnedAt }) => ({ server, tokens, messages, learnedAt })),
       },
-      factsOf(configuration, name),
+      factsOf(configuration, name, listedAt(served, name, serverOf(configuration, parseModelName(name).provider))),
     );
   });
   if (flags.json === true) output.json({ models: listed });
@@ -74,18 +91,42 @@ function namedModels({ defaultModel, models: overridden, agents }: Configuration
   return [defaultModel, ...Object.keys(overridden), ...agents.map(({ model }) => model), ...summarizers];
 }
 
-/** Without a database there is nothing learned to show; the rest needs none. */
-async function readLearned(
+/** A model may be listed by several servers: the one that is configured now counts. */
+function listedAt(served: readonly ServedModel[], name: string, server: string): ServedModel | null {
+  return served.find((one) => one.model === name && one.server === server) ?? null;
+}
+
+async function refresh(
   flags: ModelsFlags,
-  days: number,
-  remark: (text: string) => void,
-): Promise<readonly LearnedWindow[]> {
+  of: {
+    readonly configuration: Configuration;
+    readonly names: readonly string[];
+    readonly remark: (text: string) => void;
+  },
+): Promise<void> {
+  const [{ withReader }, { refreshModels }] = await Promise.all([
+    import('./connect.ts'),
+    import('./refresh-models.ts'),
+  ]);
+  await withReader(flags, (client) => refreshModels(client, of));
+}
+
+interface Taught {
+  readonly learned: readonly LearnedWindow[];
+  readonly served: readonly ServedModel[];
+}
+
+/** Without a database there is nothing to show of what servers said; the rest needs none. */
+async function readTaught(flags: ModelsFlags, days: number, remark: (text: string) => void): Promise<Taught> {
   const { withReader } = await import('./connect.ts');
   try {
-    return await withReader(flags, (client) => client.listLearnedWindows({ days }));
+    return await withReader(flags, async (client) => ({
+      learned: await client.listLearnedWindows({ days }),
+      served: await client.listServedModels(),
+    }));
   } catch (error) {
     const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown';
-    remark(`Windows that errors taught are not shown: the database could not be read (${code}).`);
-    return [];
+    remark(`What servers said of their models is not shown: the database could not be read (${code}).`);
+    return { learned: [], served: [] };
   }
 }

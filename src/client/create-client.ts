@@ -8,6 +8,7 @@ import { listConversations } from '../store/conversations.ts';
 import { readCosts } from '../store/costs.ts';
 import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
+import { listServedModels, storeServedModel } from '../store/served-models.ts';
 import { acceptMessage } from '../store/messages.ts';
 import type { MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
@@ -164,6 +165,8 @@ function readers(database: Database): Readers {
   return {
     getConversation: (id) => guarded(() => describeConversation(database, id)),
     listCosts: ({ since, ...of }) => guarded(() => readCosts(database, { ...of, since: since ?? null })),
+    listServedModels: () => guarded(() => listServedModels(database)),
+    storeServedModel: (served) => guarded(() => storeServedModel(database, served)),
     listLearnedWindows: ({ days }) => guarded(() => listLearnedWindows(database, days)),
     listConversations: ({ limit, before } = {}) =>
       guarded(async () => {

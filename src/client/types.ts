@@ -7,6 +7,7 @@ import type { View } from '../context/view.ts';
 import type { CostGroup, CostRow } from '../store/costs.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { CompactionLineage } from '../store/lineage.ts';
+import type { ServedModel } from '../store/served-models.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 import type { WatchOptions, WatchUpdate } from './watch-types.ts';
 
@@ -258,6 +259,10 @@ export interface HoldfastClient extends DecisionMethods {
     readonly since?: Date;
     readonly conversationId?: string;
   }): Promise<CostRow[]>;
+  /** What servers' own lists said of their models when they were asked last. */
+  listServedModels(): Promise<ServedModel[]>;
+  /** Stores what a server lists of a model, for turns that begin from now on. */
+  storeServedModel(served: Omit<ServedModel, 'listedAt'>): Promise<void>;
   /** Windows that servers named in errors. @param options.days only those of so many days */
   listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]>;
   /** Events in order, each once, and live text between them, until the signal aborts. */

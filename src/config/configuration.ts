@@ -1,4 +1,4 @@
-import { modelFacts, type ModelFacts, type ModelOverride } from '../models/catalogue.ts';
+import { modelFacts, type ListedLimits, type ModelFacts, type ModelOverride } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { nearestName } from '../tools/nearest-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
@@ -122,10 +122,14 @@ export function providerNamed(configuration: Configuration, name: string): Provi
   );
 }
 
-/** Limits and prices of a model as configured. @throws ConfigurationError `model_invalid` */
-export function factsOf(configuration: Pick<Configuration, 'models'>, model: string): ModelFacts {
+/** Limits and prices of a model as configured; what its server lists counts more than what is built in. @throws ConfigurationError `model_invalid` */
+export function factsOf(
+  configuration: Pick<Configuration, 'models'>,
+  model: string,
+  listed: ListedLimits | null = null,
+): ModelFacts {
   checkModelName(model);
-  return modelFacts(model, modelOverrides(configuration.models));
+  return modelFacts(model, modelOverrides(configuration.models), listed);
 }
 
 /** The options of models in the catalogue's form. */

@@ -39,13 +39,27 @@ const SAFE_LIMITS: ModelLimits = { window: 128_000, maximumOutput: 8_192 };
 /** `sim-<N>k` of the providers `simulator`, `simulator-chat` and `simulator-responses`: a window of N × 1,024 tokens. */
 const SIMULATED_MODEL = /^sim-(\d{1,6})k$/;
 
+/** What a server's own list says of a model; `null` where it says nothing. */
+export interface ListedLimits {
+  /** Tokens. */
+  readonly window: number | null;
+  /** Tokens. */
+  readonly maximumOutput: number | null;
+  /** ISO time. */
+  readonly listedAt: string;
+}
+
 /**
- * Limits and prices of a model named `provider/model`. An override wins field by field; one that
- * gives the window makes an unknown model known.
+ * Limits and prices of a model named `provider/model`. What its server lists wins over the table, an
+ * override over both, field by field; a window from either makes an unknown model known.
  * @throws Error when the name is not of the form `provider/model`.
  */
-export function modelFacts(name: string, overrides: Readonly<Record<string, ModelOverride>> = {}): ModelFacts {
-  const table = tableFacts(name);
+export function modelFacts(
+  name: string,
+  overrides: Readonly<Record<string, ModelOverride>> = {},
+  listed: ListedLimits | null = null,
+): ModelFacts {
+  const table = withListed(tableFacts(name), listed);
   const override = overrides[name];
   if (override === undefined) return table;
   const window = override.window ?? table.limits.window;
@@ -56,6 +70,23 @@ export function modelFacts(name: string, overrides: Readonly<Record<string, Mode
     prices: { ...table.prices, ...override.prices },
     known: table.known || override.window !== undefined,
     source: table.known ? `holdfast.yaml over ${table.source}` : 'holdfast.yaml',
+  };
+}
+
+function withListed(table: ModelFacts, listed: ListedLimits | null): ModelFacts {
+  if (listed === null) return table;
+  const { limits } = table;
+  const window = listed.window ?? limits.window;
+  const longest = listed.maximumOutput ?? limits.maximumOutput;
+  return {
+    ...table,
+    limits: {
+      window,
+      maximumOutput: Math.min(longest, window),
+      ...(limits.maximumInput === undefined ? {} : { maximumInput: Math.min(limits.maximumInput, window) }),
+    },
+    known: table.known || listed.window !== null,
+    source: `its server, ${listed.listedAt.slice(0, 10)}${table.known ? `, over ${table.source}` : ''}`,
   };
 }
 

@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../config/definitions.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { policyForModel } from '../context/policy-for-model.ts';
+import type { ListedLimits } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { describeDevice } from './describe-device.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
@@ -18,12 +19,22 @@ import type { AgentSnapshot, TurnRefusal } from '../turn/agent-snapshot.ts';
 export function createSnapshotSource(
   configuration: Configuration,
   tools: ToolRegistry,
+  listedLimits: ListedLimitsOf = async () => null,
 ): ActivityDependencies['snapshotFor'] {
   return async (agentName, settings) => {
     const { agent, refusal } = usableAgent(configuration, agentName, settings);
-    return { ...snapshotOf(configuration, tools, agent), agent: agentName, ...(refusal !== null && { refusal }) };
+    const models = [agent.model, policyForModel(agent.policy, agent.model).summary.model ?? agent.model] as const;
+    const listed = refusal === null ? await Promise.all(models.map(listedLimits)) : [];
+    return {
+      ...snapshotOf(configuration, tools, agent, listed),
+      agent: agentName,
+      ...(refusal !== null && { refusal }),
+    };
   };
 }
+
+/** What a model's server lists of it, when it was ever asked. */
+type ListedLimitsOf = (model: string) => Promise<ListedLimits | null>;
 
 interface UsableAgent {
   readonly agent: AgentDefinition;
@@ -51,11 +62,16 @@ function someAgent(configuration: Configuration): AgentDefinition {
   return first;
 }
 
-function snapshotOf(configuration: Configuration, tools: ToolRegistry, agent: AgentDefinition): AgentSnapshot {
+function snapshotOf(
+  configuration: Configuration,
+  tools: ToolRegistry,
+  agent: AgentDefinition,
+  [listed = null, listedSummarizer = null]: readonly (ListedLimits | null)[],
+): AgentSnapshot {
   const policy = policyForModel(agent.policy, agent.model);
   const summarizer = policy.summary.model ?? agent.model;
-  const facts = factsOf(configuration, agent.model);
-  const summarizerFacts = factsOf(configuration, summarizer);
+  const facts = factsOf(configuration, agent.model, listed);
+  const summarizerFacts = factsOf(configuration, summarizer, listedSummarizer);
   return {
     agent: agent.name,
     instructions: agent.instructions,

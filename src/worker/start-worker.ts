@@ -10,10 +10,12 @@ import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { serverOf } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
+import { parseModelName } from '../models/model-name.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import { readDatabaseId } from '../store/database-id.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
+import { listServedModels } from '../store/served-models.ts';
 import { connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
@@ -143,7 +145,11 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
       serverOf: (provider) => serverOf(configuration, provider),
       forgetAfterDays: configuration.forgetWindowsAfterDays,
     },
-    snapshotFor: createSnapshotSource(configuration, tools),
+    snapshotFor: createSnapshotSource(configuration, tools, async (model) => {
+      const server = serverOf(configuration, parseModelName(model).provider);
+      const [listed] = await listServedModels(database, { model, server });
+      return listed ?? null;
+    }),
     beforeCompaction: setup.beforeCompaction,
     secrets,
     readKeys: async () => {

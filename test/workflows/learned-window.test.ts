@@ -40,6 +40,15 @@ test('a smaller window that an error names counts from then on, at that server, 
   expect(await windows(conversationId)).toEqual([10_000, 10_000, 32_768]);
 });
 
+test('what the server itself lists of a model counts for the next turn, and can make it larger too', async () => {
+  const model = 'simulator/sim-32k';
+  await harness.client.storeServedModel({ model, server: harness.simulatorUrl, window: 40_000, maximumOutput: null });
+  expect(await harness.client.listServedModels()).toMatchObject([{ model, window: 40_000, maximumOutput: null }]);
+  const { conversationId } = await harness.runTask('Say listed');
+  expect(await windows(conversationId)).toEqual([40_000]);
+  await harness.database`delete from served_models`;
+});
+
 test("a refusal that nothing repairs ends the turn with the vendor's words, which nobody logs, and the conversation goes on", async () => {
   const message = 'The frobnication level of this heron is not supported.';
   await harness.fault({ kind: 'status', status: 400, body: { error: { message } }, match: { purpose: 'agent' } });

@@ -5,55 +5,27 @@ import { createOpenAISdk } from '../openai-sdk.ts';
 import { responsesRequest } from '../responses-request.ts';
 import { createAnthropicSdk } from '../anthropic-sdk.ts';
 import type { ProviderDefinition } from '../provider.ts';
+import { askServedLimits } from '../served-limits.ts';
 import { FIRST_REQUEST } from './answer-checks.ts';
 import type { Verdict } from './capability.ts';
 import type { ServedWindow } from './overflow-check.ts';
 import { failureWords, type Probe, probeView } from './probe.ts';
 
-/** Fields in which servers tell a model's window, the surest first (vLLM; OpenRouter, Groq; Anthropic; llama.cpp). */
-const WINDOW_FIELDS = [
-  ['max_model_len'],
-  ['context_window'],
-  ['context_length'],
-  ['max_context_length'],
-  ['max_input_tokens'],
-  ['meta', 'n_ctx'],
-  ['meta', 'n_ctx_train'],
-] as const;
-
 /** The window that the server's list of models names; `null` when it names none or has no such list. */
 export async function servedWindow(provider: ProviderDefinition, model: string): Promise<ServedWindow | null> {
   if (isFoundByRegion(provider)) return null;
   try {
-    const { models } = provider.protocol === 'anthropic' ? createAnthropicSdk(provider) : createOpenAISdk(provider);
-    const listed = await listedModel(models, model);
-    for (const field of WINDOW_FIELDS) {
-      const tokens = numberOf(property(listed, ...field));
-      if (tokens !== undefined && tokens > 0) return { tokens, source: "the server's list of models" };
-    }
+    const { window } = await askServedLimits(provider, model);
+    return window === undefined ? null : { tokens: window, source: "the server's list of models" };
   } catch {
     // Many servers have no such list: nothing is known then, which the check says.
+    return null;
   }
-  return null;
 }
 
 /** Without an address the plain SDK would turn to its vendor. */
 function isFoundByRegion({ hosting }: ProviderDefinition): boolean {
   return hosting?.cloud === 'bedrock' || hosting?.cloud === 'vertex';
-}
-
-/** The part of both SDKs that knows models. */
-interface ModelList {
-  retrieve(model: string): Promise<unknown>;
-  list(): Promise<{ readonly data: readonly { readonly id: string }[] }>;
-}
-
-async function listedModel(models: ModelList, model: string): Promise<unknown> {
-  // Some servers list a model only, others know one that they do not list.
-  const one = await models.retrieve(model).catch(() => undefined);
-  if (one !== undefined) return one;
-  const { data } = await models.list();
-  return data.find(({ id }) => id === model) ?? (data.length === 1 ? data[0] : undefined);
 }
 
 /** Counts the first request again, without an answer, and compares with what its answer reported. */
