@@ -14,6 +14,8 @@ export interface Execution {
   readonly workflowId: string;
   /** Temporal's id of the workflow run that scheduled the activity. */
   readonly runId: string;
+  /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
+  report(progress: Readonly<Record<string, number>>): void;
 }
 
 /**
@@ -27,13 +29,18 @@ export function activity<Input, Output>(
 ): (input: Input) => Promise<Output> {
   return async (input) => {
     const context = Context.current();
-    const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MILLISECONDS);
+    let progress: Readonly<Record<string, number>> | undefined;
+    const beat = (): void => (progress === undefined ? context.heartbeat() : context.heartbeat(progress));
+    const heartbeat = setInterval(beat, HEARTBEAT_INTERVAL_MILLISECONDS);
     try {
       return await body(input, {
         attempt: context.info.attempt,
         signal: context.cancellationSignal,
         workflowId: context.info.workflowExecution?.workflowId ?? '',
         runId: context.info.workflowExecution?.runId ?? '',
+        report: (reported) => {
+          progress = reported;
+        },
       });
     } catch (error) {
       if (!isCancellationError(error)) {

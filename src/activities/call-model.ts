@@ -10,7 +10,7 @@ import { RENDERER_VERSION, hasStubs, projectView } from '../context/project-view
 import type { View } from '../context/view.ts';
 import { costOf } from '../models/cost.ts';
 import { maximumOutputFor } from '../models/maximum-output.ts';
-import type { ModelAnswer } from '../models/model-client.ts';
+import type { ModelAnswer, StreamDelta } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { detectSilentOverflow } from '../models/silent-overflow.ts';
 import { updateCalibration } from '../store/calibrations.ts';
@@ -27,6 +27,7 @@ import { describeAnswer } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText } from './live-text.ts';
+import type { LiveTextWriter } from './live-text.ts';
 import { newContent } from './new-content.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { afterFailure, emptyAnswer, silentOverflow } from './model-failure.ts';
@@ -130,7 +131,7 @@ async function ask(
         cacheKey: input.turn.conversationId,
         ...definedOf({ options: snapshot.request }),
       },
-      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: (delta) => live.write(delta) },
+      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: listener(live, execution) },
     );
   } catch (error) {
     // Whoever replaced this try accounts for it.
@@ -153,6 +154,16 @@ async function ask(
   if (silent.overflow) return silentOverflow(dependencies, modelTry, answer, silent.evidence);
   if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, answer);
   return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
+}
+
+/** Shows the answer while it comes, and counts its characters for Temporal: a stream that stands still stops counting. */
+function listener(live: LiveTextWriter, execution: Execution): (delta: StreamDelta) => void {
+  const characters = { thinking: 0, text: 0, tool_call: 0 };
+  return (delta) => {
+    live.write(delta);
+    characters[delta.kind] += delta.kind === 'tool_call' ? delta.argumentsText.length : delta.text.length;
+    execution.report({ ...characters });
+  };
 }
 
 /** Neither text nor a tool call, and no refusal that explains it. */

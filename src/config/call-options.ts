@@ -31,6 +31,11 @@ export const requestOptions = z.strictObject({
       "How the call is served and billed, in the vendor's words: `auto` or `standard_only` with Anthropic; `auto`, `default`, `flex`, `scale` or `priority` with OpenAI.",
     defaultText: "the vendor's",
   }),
+  citations: z.boolean().optional().meta({
+    description:
+      'Whether Anthropic names the pages and words of PDFs that an answer rests on; they are kept with the answer, in `citations` of its text.',
+    defaultText: '`false`',
+  }),
   maximumOutput: positive.optional().meta({
     description: 'Longest answer, thinking included, where it should be less than the model can write.',
     unit: 'tokens',

@@ -12,7 +12,7 @@ export function requestProblems(
     path: ['agents', agent, 'request', option],
     message,
   });
-  const { thinkingBudget, temperature, stopSequences, serviceTier, reasoningEffort } = request;
+  const { thinkingBudget, temperature, stopSequences, serviceTier, reasoningEffort, citations } = request;
   const found: FoundProblem[] = [];
   if (thinkingBudget !== undefined && protocol !== 'anthropic') {
     found.push(problem('thinkingBudget', `is not known to ${provider} (${protocol}): use reasoningEffort`));
@@ -27,6 +27,9 @@ export function requestProblems(
   }
   if (stopSequences !== undefined && protocol === 'responses') {
     found.push(problem('stopSequences', `are not known to ${provider} (responses): its API has none`));
+  }
+  if (citations === true && protocol !== 'anthropic') {
+    found.push(problem('citations', `are not known to ${provider} (${protocol}): only Anthropic cites documents`));
   }
   const known = protocol === 'anthropic' ? ['auto', 'standard_only'] : ['auto', 'default', 'flex', 'scale', 'priority'];
   if (serviceTier !== undefined && !known.includes(serviceTier)) {

@@ -6,6 +6,18 @@
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** What the model named as its sources. Kept for the reader, never sent back: the documents may have left the view. */
+  readonly citations?: readonly Citation[];
+}
+
+/** Where a stretch of an answer comes from. */
+export interface Citation {
+  /** Offset of the stretch in the text, in UTF-16 code units. */
+  readonly from: number;
+  /** Offset behind it. */
+  readonly to: number;
+  /** As the vendor gave it: the quoted words, document and page, or address. */
+  readonly source: Readonly<Record<string, unknown>>;
 }
 
 /** A model's reasoning. Bound to the provider that made it; never sent to another one. */

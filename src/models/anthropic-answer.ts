@@ -1,11 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentPart } from '../context/content.ts';
+import { citedText, joinCited } from './cited-text.ts';
 import type { AnswerCollector } from './answer-collector.ts';
 import { isRecord, numberOf, property } from './json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from './model-client.ts';
 
 type Block =
-  | { readonly kind: 'text'; text: string }
+  | { readonly kind: 'text'; text: string; readonly citations: unknown[] }
   | { readonly kind: 'thinking'; text: string; signature: string }
   | { readonly kind: 'redacted'; readonly data: string }
   | {
@@ -59,7 +60,7 @@ export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageS
     if (this.#stopReason === null) return undefined;
     const usage = reportedUsage(this.#usage);
     return {
-      content: [...this.#blocks.values()].flatMap((block) => toPart(block, this.#provider)),
+      content: joinCited([...this.#blocks.values()].flatMap((block) => toPart(block, this.#provider))),
       stopReason: toStopReason(this.#stopReason),
       ...(usage === undefined ? {} : { usage }),
       ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
@@ -69,7 +70,7 @@ export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageS
   #start(event: Anthropic.RawContentBlockStartEvent): StreamDelta[] {
     const block = event.content_block;
     if (block.type === 'text') {
-      this.#blocks.set(event.index, { kind: 'text', text: block.text });
+      this.#blocks.set(event.index, { kind: 'text', text: block.text, citations: [...(block.citations ?? [])] });
       return block.text === '' ? [] : [{ kind: 'text', text: block.text }];
     }
     if (block.type === 'thinking') {
@@ -98,6 +99,7 @@ export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageS
       block.text += delta.thinking;
       return [{ kind: 'thinking', text: delta.thinking }];
     }
+    if (delta.type === 'citations_delta' && block?.kind === 'text') block.citations.push(delta.citation);
     if (delta.type === 'signature_delta' && block?.kind === 'thinking') block.signature += delta.signature;
     if (delta.type === 'input_json_delta' && block?.kind === 'tool_call') {
       block.input += delta.partial_json;
@@ -110,7 +112,7 @@ export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageS
 function toPart(block: Block, provider: string): ContentPart[] {
   switch (block.kind) {
     case 'text':
-      return block.text === '' ? [] : [{ type: 'text', text: block.text }];
+      return block.text === '' ? [] : [citedText(block.text, block.citations)];
     case 'thinking':
       // Text may be empty (`display: omitted`): with a signature the block is complete.
       return [

@@ -41,7 +41,7 @@ export function anthropicRequest(
     description: repairText(tool.description),
     input_schema: sendableSchema(tool.inputSchema),
   }));
-  const messages = toMessages(sendableMessages(request.view, rules));
+  const messages = toMessages(sendableMessages(request.view, rules), request.options?.citations === true);
   const cacheMark: Anthropic.CacheControlEphemeral = {
     type: 'ephemeral',
     ...(request.options?.cacheLifetime === '1h' ? { ttl: '1h' } : {}),
@@ -77,7 +77,8 @@ type UserBlock =
 type Message = { role: 'user'; content: UserBlock[] } | { role: 'assistant'; content: Anthropic.ContentBlockParam[] };
 
 /** Results and what the user says next are one user message, results first. */
-function toMessages(messages: readonly SendableMessage[]): Message[] {
+function toMessages(messages: readonly SendableMessage[], citations: boolean): Message[] {
+  const block = (part: SendablePart): UserBlock => toBlock(part, citations);
   const sent: Message[] = [];
   for (const message of messages) {
     switch (message.role) {
@@ -85,21 +86,24 @@ function toMessages(messages: readonly SendableMessage[]): Message[] {
         sent.push({ role: 'assistant', content: assistantBlocks(message) });
         break;
       case 'user':
-        appendToUser(sent, message.content.map(toBlock));
+        appendToUser(sent, message.content.map(block));
         break;
       case 'tool_results':
-        appendToUser(sent, message.results.map(resultBlock));
+        appendToUser(
+          sent,
+          message.results.map((result) => resultBlock(result, citations)),
+        );
         break;
     }
   }
   return sent;
 }
 
-function resultBlock(result: SendableResult): Anthropic.ToolResultBlockParam {
+function resultBlock(result: SendableResult, citations: boolean): Anthropic.ToolResultBlockParam {
   return {
     type: 'tool_result',
     tool_use_id: result.id,
-    ...(result.content.length === 0 ? {} : { content: result.content.map(toBlock) }),
+    ...(result.content.length === 0 ? {} : { content: result.content.map((part) => toBlock(part, citations)) }),
     ...(result.isError ? { is_error: true } : {}),
   };
 }
@@ -132,6 +136,7 @@ function thinkingBlock(part: ThinkingPart): Anthropic.ContentBlockParam[] {
 
 function toBlock(
   part: SendablePart,
+  citations: boolean,
 ): Anthropic.TextBlockParam | Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam {
   switch (part.type) {
     case 'text':
@@ -146,6 +151,7 @@ function toBlock(
         type: 'document',
         source: { type: 'base64', media_type: 'application/pdf', data: part.data },
         title: repairText(part.name),
+        ...(citations ? { citations: { enabled: true } } : {}),
       };
   }
 }

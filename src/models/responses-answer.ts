@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import type { ContentPart } from '../context/content.ts';
 import { StreamFailure, type AnswerCollector } from './answer-collector.ts';
+import { citedText } from './cited-text.ts';
 import { numberOf, property } from './json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from './model-client.ts';
 
@@ -109,7 +110,8 @@ export class ResponsesCollector implements AnswerCollector<Event> {
   #message(item: OpenAI.Responses.ResponseOutputMessage): ContentPart[] {
     const text = item.content.map((part) => (part.type === 'refusal' ? part.refusal : part.text)).join('');
     if (text === '') return [];
-    const said: ContentPart = { type: 'text', text };
+    const sources = item.content.flatMap((part) => (part.type === 'refusal' ? [] : (part.annotations ?? [])));
+    const said: ContentPart = citedText(text, sources);
     if (item.phase == null) return [said];
     const signature = JSON.stringify({ phase: item.phase });
     return [{ type: 'thinking', text: '', provider: this.#provider, signature }, said];

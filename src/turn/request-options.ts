@@ -18,6 +18,8 @@ export interface RequestOptions {
   /** The answer ends before one of these; OpenAI Responses has none. */
   readonly stopSequences?: readonly string[];
   readonly serviceTier?: ServiceTier;
+  /** Whether Anthropic names pages and words of PDFs that an answer rests on. Default: false. */
+  readonly citations?: boolean;
   /** How long Anthropic keeps what it cached. Default: `5m`. */
   readonly cacheLifetime?: '5m' | '1h';
 }

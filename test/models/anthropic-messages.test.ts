@@ -253,3 +253,36 @@ test.each([
   const kept = content.map((part) => (part.type === 'tool_call' ? part.arguments : part.type));
   expect(kept).toEqual(reason === 'max_tokens' && written === '' ? ['{"x":1}'] : ['{"x":1}', written]);
 });
+
+test('a text that is broken up by citations is one text, each citation with its stretch and source', async () => {
+  const page = {
+    type: 'page_location',
+    cited_text: 'The pump opens.',
+    document_index: 0,
+    start_page_number: 2,
+    end_page_number: 3,
+  };
+  const client = await clientOf((_, response) =>
+    stream(response, [
+      START,
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'As the manual says, ' } },
+      { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '', citations: [] } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'it opens' } },
+      { type: 'content_block_delta', index: 1, delta: { type: 'citations_delta', citation: page } },
+      { type: 'content_block_start', index: 2, content_block: { type: 'text', text: '.' } },
+      ...finish('end_turn'),
+    ]),
+  );
+  const file = { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', data: 'JVBE', pages: 3 } as const;
+  const request = requestOf(viewOf([user('hi', file)]), { options: { citations: true } });
+  const { content } = await client.answer(request, listening());
+  expect(content).toEqual([
+    { type: 'text', text: 'As the manual says, it opens.', citations: [{ from: 20, to: 28, source: page }] },
+  ]);
+  expect(JSON.stringify(server?.requests[0]?.body)).toContain('"citations":{"enabled":true}');
+  // The documents may be gone by then: what is sent back is the text.
+  await client.answer(requestOf(viewOf([user('hi'), assistant(...content), user('more')])), listening());
+  expect(server?.requests[1]?.text).toContain('it opens.');
+  expect(server?.requests[1]?.text).not.toContain('citation');
+});

@@ -40,5 +40,12 @@ export function activityDependencies(
 
 /** One try of an activity that nobody stops unless `signal` is given. */
 export function execution(overrides: Partial<Execution> = {}): Execution {
-  return { attempt: 1, signal: new AbortController().signal, workflowId: 'workflow', runId: 'run', ...overrides };
+  return {
+    attempt: 1,
+    signal: new AbortController().signal,
+    workflowId: 'workflow',
+    report: () => undefined,
+    runId: 'run',
+    ...overrides,
+  };
 }
