@@ -1,7 +1,7 @@
 import { serverOf } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { vendorMessageOf } from '../models/error-signals.ts';
-import { property } from '../models/json.ts';
+import { numberOf, property } from '../models/json.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import { askServedLimits } from '../models/served-limits.ts';
@@ -53,6 +53,6 @@ async function asked(
     return await askServedLimits(provider, model);
   } catch (error) {
     const words = safeLine(vendorMessageOf(property(error, 'error'), undefined)).slice(0, 200);
-    return { refused: words || `status ${String(property(error, 'status') ?? 'none')}` };
+    return { refused: words || `status ${numberOf(property(error, 'status')) ?? 'none'}` };
   }
 }
