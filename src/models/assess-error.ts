@@ -24,7 +24,7 @@ export function assessError(error: RawError, now: number): ErrorAssessment {
 
 /** Codes that name the overflow of a window, letters only (`context_length_exceeded`, `ContextWindowExceededError`…). */
 const OVERFLOW_CODE =
-  /context(?:length|window|size|limit|token)?s?(?:is|limit)?(?:exceed|overflow|toolong|toolarge)|exceed(?:s|ed|ing)?(?:the)?(?:available|model|max(?:imum)?)?context|(?:prompt|input|conversation)(?:is)?too(?:long|large)|prompt(?:tokens?|length)?(?:limit)?exceed|input(?:tokens?|length|size)(?:limit|count)?exceed|^tokenslimitreached$|maxcontext(?:length)?(?:exceeded|reached)?$|(?:prompt|input|window)(?:tokens?)?overflow/;
+  /context(?:length|window|size|limit|token)?s?(?:is|limit)?(?:exceed|overflow|toolong|toolarge)|exceed(?:s|ed|ing)?(?:the)?(?:available|model|max(?:imum)?)?context|(?:prompt|input|conversation)(?:is)?too(?:long|large)|prompt(?:tokens?|length)?(?:limit)?exceed|input(?:tokens?|length|size)(?:limit|count)?exceed|^tokenslimitreached$|maxcontext(?:length)?(?:exceeded|reached)?$|(?:prompt|input|window)(?:tokens?)?overflow|(?:prompt|input|conversation|messages|tokens)over(?:the)?(?:window|context|limit)/;
 
 /** Codes among words: `context_length_exceeded`, `InputTooLong`. */
 const CODE_IN_TEXT = /\b[a-z]+(?:[-_.][a-z]+)+\b|\b[a-z]{10,60}\b/g;
@@ -39,11 +39,17 @@ function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | und
       .map(([word]) => word)
       .find((word) => OVERFLOW_CODE.test(word.replaceAll(/[-_.]/g, '')));
   if (code !== undefined) return overflow(figures, `code ${code}`);
-  const sent = signals.numbers.get('nprompttokens');
-  const window = signals.numbers.get('nctx');
+  const named = (name: RegExp): number | undefined => [...signals.numbers].find(([key]) => name.test(key))?.[1];
+  const sent = named(SENT_NUMBER);
+  const window = named(WINDOW_NUMBER);
   if (sent === undefined || window === undefined || sent < window) return undefined;
-  return overflow({ actual: sent, limit: window, lowerBound: false }, 'n_prompt_tokens over n_ctx');
+  return overflow({ actual: sent, limit: window, lowerBound: false }, 'properties: tokens sent over the window');
 }
+
+/** Names of properties, letters only: `n_prompt_tokens` and `n_ctx` of llama.cpp, and whatever others call the two. */
+const SENT_NUMBER = /^(?:n|num|total|actual)?(?:prompt|input|request|context)(?:ed)?tokens?(?:count)?$/;
+const WINDOW_NUMBER =
+  /^(?:n|max(?:imum)?|model)?(?:ctx|context(?:window|length|size|limit)|modellen(?:gth)?|windowsize)$/;
 
 /** Before the vetoes: routers say it with 404 (no model for it), llama.cpp with 500. */
 function byRefusedMedia({ signals, text }: ErrorReading): ErrorAssessment | undefined {

@@ -38,6 +38,7 @@ export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined
   if (words.MESSAGE_COUNT_WORDS.test(text) && !tokens) {
     return tooManyMessages(text);
   }
+  if (words.MESSAGE_LIST.test(text) && words.LIST_TOO_LONG.test(text)) return tooManyMessages(text);
   return tokens ? undefined : byOtherUnit(reading);
 }
 

@@ -89,6 +89,7 @@ export const INPUT_TOO_LONG = new RegExp(
     String.raw`too (?:long|large|big|much|many) (?:\w+ ){0,3}?(?:of )?(?:prompt|input|context|conversation|history)\b(?! (?:items?|elements?|files?|images?))`,
     String.raw`(?:shorten|reduce|decrease|trim|truncate) (?:(?:the|your) )?(?:(?:length|size|number) of )?(?:(?:the|your) )?(?:\w+ )?(?:prompt|messages|conversation|chat history|history|context|input (?:text|prompt|messages|length))`,
     String.raw`too (?:long|large) \S{2,5} (?:\S+ ){0,2}model\b`,
+    String.raw`(?:than|past|beyond|over|exceeds?) what (?:the|this|our|any) (?:\w+ )?(?:model|engine|server|assistant) (?:can|could|is able to) (?:read|handle|take|process|see|hold|fit|accept|keep)`,
     String.raw`too (?:long|large) (?:prompt|input|request|conversation|messages?)\b|\brequest (?:(?:\w+ )?(?:is|was) )?(?:\w+ )?too long`,
   ].join('|'),
 );
@@ -147,7 +148,7 @@ export const BESIDE_OUTPUT =
 
 /** Too little, not too much: a cache, a window or a value below its minimum. */
 export const MINIMUM_WORDS =
-  /(?:requires?|needs?|must (?:be|have|contain)|should (?:be|have)) at least \d|minimum (?:is|of|size|value)|\bmin_\w*tokens?/;
+  /(?:requires?|needs?|must (?:be|have|contain)|should (?:be|have)) at least \d|minimum (?:\w+ ){0,2}(?:is|of|size|length|count|value)|\bmin_\w*tokens?/;
 
 /** Bytes as the unit, whatever else is named. */
 export const COUNTED_IN_BYTES = /\bbytes?\b|\d ?[kmg]i?b\b|(?:payload|entity) too large/;
@@ -193,3 +194,7 @@ export const THINKING_WORDS =
 /** What the model is not allowed to read or say. */
 export const FILTER_WORDS =
   /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|toxicity|\bhate\b|harassment|self-harm|\bfiltered\b|\bmoderat(?:ion|ed)\b|safety (?:system|policy|filter|reasons)|responsible ai|blocked by|flagged|usage polic|prohibited|inappropriate content|data inspection/;
+
+/** Validators name the field and the rule in texts of their own: `messages`, `List should have at most 500 items`. */
+export const MESSAGE_LIST = /(?:^|\n)(?:messages|contents)(?:\n|$)/;
+export const LIST_TOO_LONG = /\b(?:list|array)\b[^.\n]{0,40}(?:at most|too long|maximum|no more than)/;
