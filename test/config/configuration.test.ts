@@ -106,6 +106,22 @@ test('a provider without key or address says which variable to set', async () =>
   expect(() => providerNamed(configuration, 'mistral')).toThrow(expect.objectContaining({ code: 'provider_unknown' }));
 });
 
+test('the time limits and the cloud of a provider reach its client', async () => {
+  const configuration = await configurationOf(
+    [
+      'providers:',
+      '  slow: { protocol: chat, baseUrl: http://h/v1, idleTimeoutSeconds: 120, totalTimeoutSeconds: 600 }',
+      '  claude: { protocol: anthropic, hosting: vertex, region: us-east5, project: mine }',
+    ].join('\n'),
+  );
+  expect(providerNamed(configuration, 'slow')).toMatchObject({
+    idleTimeoutMilliseconds: 120_000,
+    totalTimeoutMilliseconds: 600_000,
+  });
+  const { baseUrl, hosting } = providerNamed(configuration, 'claude');
+  expect([baseUrl, hosting]).toEqual(['', { cloud: 'vertex', region: 'us-east5', project: 'mine' }]);
+});
+
 test('providers: addresses, protocols and keys come from where they should', async () => {
   const environment = {
     ANTHROPIC_API_KEY: 'sk-ant-0123456789',
