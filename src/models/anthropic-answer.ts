@@ -156,14 +156,23 @@ const COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input
 
 /** The counts of `message_delta` are cumulative, but servers leave out those of the input or send `null`. */
 function laterUsage(earlier: unknown, later: unknown): unknown {
-  return Object.fromEntries(
-    COUNTS.map((key) => [key, numberOf(property(later, key)) ?? numberOf(property(earlier, key))]),
-  );
+  const counts = COUNTS.map((key) => [key, numberOf(property(later, key)) ?? numberOf(property(earlier, key))]);
+  return {
+    ...Object.fromEntries(counts),
+    cache_creation: property(later, 'cache_creation') ?? property(earlier, 'cache_creation'),
+  };
 }
 
 /** Anthropic counts cached input apart from `input_tokens`; here `input` is everything read. */
 function reportedUsage(usage: unknown): ReportedUsage | undefined {
   const [uncached, cacheRead = 0, cacheWrite = 0, output] = COUNTS.map((key) => numberOf(property(usage, key)));
   if (uncached === undefined || output === undefined) return undefined;
-  return { input: uncached + cacheRead + cacheWrite, cacheRead, cacheWrite, output };
+  const forAnHour = numberOf(property(usage, 'cache_creation', 'ephemeral_1h_input_tokens')) ?? 0;
+  return {
+    input: uncached + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    ...(forAnHour > 0 ? { cacheWriteForAnHour: Math.min(forAnHour, cacheWrite) } : {}),
+    output,
+  };
 }

@@ -1,17 +1,22 @@
 import type { ModelPrices } from '../turn/agent-snapshot.ts';
 import type { ReportedUsage } from './model-client.ts';
 
+/** Anthropic's price of keeping what it cached for an hour, in prices of input (prompt caching pages). */
+const HOUR_WRITE_FACTOR = 2;
+
 /**
  * Dollars that one call cost. `null` when a price that the call needs is unknown: an unknown cost
  * shown as 0 would be believed. A price for tokens that were not used is not needed.
  */
 export function costOf(usage: ReportedUsage, prices: ModelPrices): number | null {
+  const forAnHour = usage.cacheWriteForAnHour ?? 0;
   const uncached = Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite);
   const tier = prices.longInput !== undefined && usage.input > prices.longInput.aboveTokens ? prices.longInput : prices;
   const items: readonly (readonly [tokens: number, price: number | null])[] = [
     [uncached, tier.input],
     [usage.cacheRead, tier.cacheRead],
-    [usage.cacheWrite, tier.cacheWrite],
+    [usage.cacheWrite - forAnHour, tier.cacheWrite],
+    [forAnHour, tier.input === null ? null : tier.input * HOUR_WRITE_FACTOR],
     [usage.output, tier.output],
   ];
   let dollars = 0;

@@ -20,6 +20,8 @@ export interface ReportedUsage {
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** Of `cacheWrite`, what Anthropic keeps for an hour at a higher price. Default: 0. */
+  readonly cacheWriteForAnHour?: number;
   readonly output: number;
 }
 

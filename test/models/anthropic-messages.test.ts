@@ -286,3 +286,13 @@ test('a text that is broken up by citations is one text, each citation with its 
   expect(server?.requests[1]?.text).toContain('it opens.');
   expect(server?.requests[1]?.text).not.toContain('citation');
 });
+
+test('what was cached for an hour is told apart from the rest, also when only the beginning of the stream says so', async () => {
+  const counted = { input_tokens: 10, cache_read_input_tokens: 0, cache_creation_input_tokens: 30, output_tokens: 1 };
+  const usage = { ...counted, cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 } };
+  const client = await clientOf((_, response) =>
+    stream(response, [{ type: 'message_start', message: { id: 'm', usage } }, ...HELLO.slice(1)]),
+  );
+  const answer = await client.answer(REQUEST, listening());
+  expect(answer.usage).toEqual({ input: 40, cacheRead: 0, cacheWrite: 30, cacheWriteForAnHour: 20, output: 7 });
+});
