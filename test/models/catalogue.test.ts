@@ -97,11 +97,11 @@ describe('cost', () => {
   });
 
   test('what Anthropic caches for an hour costs twice the input, what it caches for five minutes its own price', () => {
-    const prices = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 };
+    const claude = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 };
     const usage = { input: 1_000_000, cacheRead: 0, cacheWrite: 1_000_000, output: 0 };
-    expect(costOf(usage, prices)).toBeCloseTo(2.5, 10);
-    expect(costOf({ ...usage, cacheWriteForAnHour: 1_000_000 }, prices)).toBeCloseTo(4, 10);
-    expect(costOf({ ...usage, cacheWriteForAnHour: 400_000 }, prices)).toBeCloseTo(1.5 + 1.6, 10);
+    expect(costOf(usage, claude)).toBeCloseTo(2.5, 10);
+    expect(costOf({ ...usage, cacheWriteForAnHour: 1_000_000 }, claude)).toBeCloseTo(4, 10);
+    expect(costOf({ ...usage, cacheWriteForAnHour: 400_000 }, claude)).toBeCloseTo(1.5 + 1.6, 10);
   });
 
   test('every token of a call with a long input costs the second tier', () => {
