@@ -1,7 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { LiveTextUpdate } from '../../src/client/types.ts';
-import { newId } from '../../src/store/ids.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -57,44 +54,6 @@ test.each(['refusal', 'content_filter'])(
     await expectGoesOn(turn.conversationId);
   },
 );
-
-test('a stream that is cut is asked for again, and who watches sees its next attempt from the start, arguments of tools too', async () => {
-  const conversationId = newId();
-  const written: LiveTextUpdate[] = [];
-  const end = new AbortController();
-  const watching = (async () => {
-    for await (const update of harness.client.watch({ conversationId, signal: end.signal }))
-      if (update.type === 'live_text') written.push(update.text);
-  })();
-  await waitUntil('the watcher listens', async () => {
-    const listening = `%holdfast_live_${conversationId}%`;
-    const [row] =
-      await harness.database`select 1 from pg_stat_activity where query like ${listening} and pid <> pg_backend_pid()`;
-    return row !== undefined;
-  });
-  const content = 'line of text '.repeat(300);
-  await harness.fault({ kind: 'cut_stream', afterBytes: 2_500, times: 1 });
-  const call = `Call write_file with {"path": "live.txt", "content": "${content}"}`;
-  const sent = await harness.client.startTask({ task: call, conversationId });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 });
-  expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
-  await waitUntil('the last words are heard', () =>
-    written.some(({ callNumber, kind }) => callNumber === 2 && kind === 'text'),
-  );
-  end.abort();
-  await watching;
-  const calls = written.filter(({ kind }) => kind === 'tool_call');
-  expect(calls.every(({ callIndex, toolName }) => callIndex === 0 && toolName === 'write_file')).toBe(true);
-  const second = calls.filter(({ attempt }) => attempt === 2);
-  expect(second[0]?.offset).toBe(0);
-  expect(JSON.parse(second.map(({ text }) => text).join(''))).toEqual({ path: 'live.txt', content });
-  // What the first attempt had written is a beginning of it, under its own number.
-  const first = calls
-    .filter(({ attempt }) => attempt === 1)
-    .map(({ text }) => text)
-    .join('');
-  expect(JSON.stringify({ path: 'live.txt', content }).replaceAll(' ', '')).toContain(first.replaceAll(' ', ''));
-});
 
 test('an unknown tool gets a result that names the tools there are', async () => {
   const turn = await harness.runTask('Call fly_to_moon with {"speed": 3}');
