@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { databaseSockets } from './database-sockets.ts';
 
 /** A pool of connections, as every function of the store takes it first. */
 export type Database = postgres.Sql;
@@ -19,6 +20,11 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
   /** Size of the pool. Default: 10. */
   readonly maximumConnections?: number;
+  /**
+   * Milliseconds of silence after which a connection that was asked something is given up. Longer than any statement takes
+   * to send its first row. Default: no limit but the kernel's.
+   */
+  readonly silenceLimitMilliseconds?: number;
 }
 
 /**
@@ -30,7 +36,10 @@ const CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: 5_000, lock_t
 
 /** Opens a pool lazily: a wrong address shows at the first query. Close it with `end()`. */
 export function connectDatabase(options: DatabaseOptions): Database {
+  // The option is missing in the types of postgres.js 3.4.
+  const sockets = { socket: databaseSockets(options.silenceLimitMilliseconds ?? null) };
   return postgres(options.url, {
+    ...sockets,
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,

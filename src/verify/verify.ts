@@ -67,7 +67,7 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
     sql<RepeatedCall[]>`
       select conversation_id as "conversationId", turn_id as "turnId", call_number as "callNumber", count(*)::int as tries
       from model_calls
-      where ${within} and (state <> 'failed' or failure_kind = 'superseded')
+      where ${within} and (state <> 'failed' or failure_kind in ('superseded', 'lost'))
       group by conversation_id, turn_id, call_number having count(*) > 1
       order by conversation_id, turn_id, call_number`,
   ]);

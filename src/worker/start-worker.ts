@@ -32,6 +32,9 @@ import { ensureUpkeepSchedule } from './upkeep-schedule.ts';
 /** Milliseconds between looks whether the upkeep schedule still exists. */
 const SCHEDULE_CHECK_INTERVAL_MILLISECONDS = 60_000;
 
+/** Milliseconds until a connection to Postgres that does not answer is given up: as long as a database activity may take. */
+const DATABASE_SILENCE_MILLISECONDS = 30_000;
+
 export interface WorkerSetup {
   readonly databaseUrl: string;
   readonly temporal: TemporalAddress;
@@ -75,11 +78,13 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     url: setup.databaseUrl,
     applicationName: 'holdfast-worker',
     maximumConnections: 20,
+    silenceLimitMilliseconds: DATABASE_SILENCE_MILLISECONDS,
   });
   const liveDatabase = connectDatabase({
     url: setup.databaseUrl,
     applicationName: 'holdfast-live',
     maximumConnections: 1,
+    silenceLimitMilliseconds: DATABASE_SILENCE_MILLISECONDS,
   });
   const closers: (() => Promise<unknown>)[] = [
     () => database.end({ timeout: 5 }),

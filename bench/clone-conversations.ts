@@ -1,0 +1,69 @@
+import type { Database } from '../src/store/database.ts';
+
+/** What a conversation is made of, owners before what they own. */
+const TABLES = [
+  'conversations',
+  'branches',
+  'turns',
+  'entries',
+  'model_calls',
+  'tool_calls',
+  'compactions',
+  'events',
+] as const;
+
+/** Text columns that must be unique, or name something that must be. */
+const UNIQUE_TEXTS: ReadonlySet<string> = new Set(['workflow_id', 'begun_by_run_id', 'run_id']);
+
+/** Copies that one statement writes. */
+const BATCH = 50;
+
+/**
+ * Writes so many copies of a conversation, each with ids of its own, as the server would have left them: triggers and foreign
+ * keys are off in these transactions. The server copies from itself, which is faster than COPY from here.
+ * @param onProgress called with the copies made so far
+ */
+export async function cloneConversations(
+  sql: Database,
+  request: { readonly conversationId: string; readonly copies: number },
+  onProgress: (copies: number) => void = () => undefined,
+): Promise<void> {
+  const columns = new Map<string, readonly Column[]>();
+  for (const table of TABLES) columns.set(table, await columnsOf(sql, table));
+  for (let first = 1; first <= request.copies; first += BATCH) {
+    const last = Math.min(first + BATCH - 1, request.copies);
+    await sql.begin(async (open) => {
+      await open`set local session_replication_role = replica`;
+      for (const [table, found] of columns) {
+        const names = found.map(({ name }) => `"${name}"`).join(', ');
+        const values = found.map(copied).join(', ');
+        const owner = table === 'conversations' ? 'id' : 'conversation_id';
+        await open.unsafe(
+          `insert into ${table} (${names}) overriding system value
+           select ${values} from ${table} s cross join generate_series(${first}, ${last}) as n where s.${owner} = $1`,
+          [request.conversationId],
+        );
+      }
+    });
+    onProgress(last);
+  }
+  // As autovacuum would in time; the map of visible rows too, which scans of an index alone need.
+  await sql`vacuum (analyze) conversations, branches, turns, entries, model_calls, tool_calls, compactions, events`;
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+async function columnsOf(sql: Database, table: string): Promise<readonly Column[]> {
+  return sql<Column[]>`
+    select attname as name, format_type(atttypid, null) as type from pg_attribute
+    where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`;
+}
+
+/** The same id becomes the same other id in every table, so that the rows of a copy find one another. */
+function copied({ name, type }: Column): string {
+  if (type === 'uuid') return `md5(s."${name}"::text || '-' || n)::uuid`;
+  return UNIQUE_TEXTS.has(name) ? `s."${name}" || '-' || n` : `s."${name}"`;
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cloneConversations } from '../../bench/clone-conversations.ts';
+import { readsDuring } from '../../bench/table-reads.ts';
+import type { TableReads } from '../../bench/table-reads.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+/** Tables that grow with every step of every conversation. */
+const GROWING: ReadonlySet<string> = new Set(['entries', 'events', 'model_calls', 'tool_calls', 'messages', 'turns']);
+const STEPS = 4;
+const COPIES = 1_500;
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+});
+afterAll(() => harness.stop());
+
+async function readsOfTurn(): Promise<readonly TableReads[]> {
+  const reads = await readsDuring(harness.database, () =>
+    harness.runTask(`Call list_files with {"path": "."} ${STEPS} times, one by one`),
+  );
+  return reads.filter(({ table }) => GROWING.has(table));
+}
+
+test('a turn reads no whole table, and no more rows in a database of many conversations than in an empty one', async () => {
+  const { conversationId } = await harness.runTask(`Call list_files with {"path": "."} ${STEPS} times, one by one`);
+  const empty = await readsOfTurn();
+  await cloneConversations(harness.database, { conversationId, copies: COPIES });
+  // Plans that connections made for the small tables are forgotten by the analysis above.
+  const full = await readsOfTurn();
+  expect(full.filter(({ scanned }) => scanned > 0)).toEqual([]);
+  const fetched = (reads: readonly TableReads[]): number => reads.reduce((sum, each) => sum + each.fetched, 0);
+  // In small tables some of it is read by scans.
+  const before = fetched(empty) + empty.reduce((sum, each) => sum + each.scanned, 0);
+  expect(fetched(full)).toBeLessThan(1.5 * before + 100);
+});
