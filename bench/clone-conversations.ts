@@ -13,7 +13,7 @@ const TABLES = [
 ] as const;
 
 /** Text columns that must be unique, or name something that must be. */
-const UNIQUE_TEXTS: ReadonlySet<string> = new Set(['workflow_id', 'begun_by_run_id', 'run_id']);
+const UNIQUE_TEXTS: ReadonlySet<string> = new Set(['workflow_id', 'begun_by_run_id', 'run_id', 'message_id']);
 
 /** Copies that one statement writes. */
 const BATCH = 50;

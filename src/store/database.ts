@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { databaseSockets } from './database-sockets.ts';
+import { socketsWithSilenceLimit } from './database-sockets.ts';
 
 /** A pool of connections, as every function of the store takes it first. */
 export type Database = postgres.Sql;
@@ -36,10 +36,10 @@ const CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: 5_000, lock_t
 
 /** Opens a pool lazily: a wrong address shows at the first query. Close it with `end()`. */
 export function connectDatabase(options: DatabaseOptions): Database {
-  // The option is missing in the types of postgres.js 3.4.
-  const sockets = { socket: databaseSockets(options.silenceLimitMilliseconds ?? null) };
+  const { silenceLimitMilliseconds: limit } = options;
   return postgres(options.url, {
-    ...sockets,
+    // Missing in the types of postgres.js 3.4.
+    ...(limit !== undefined && { socket: socketsWithSilenceLimit(limit) }),
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,
