@@ -12,10 +12,9 @@ export const BENCHMARK_NAMES = [
   'memory',
   'recall',
   'memory-search',
-  'load',
 ] as const;
 
-/** Run only when named: they need data of the user's. */
+/** Run only when named: they need data of the user's, or take long. */
 const SEARCH_BENCHMARKS = ['recall', 'memory-search'] as const satisfies readonly BenchmarkName[];
 
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
@@ -32,10 +31,6 @@ export interface BenchOptions {
   readonly recallData: string | null;
   /** Entries that `memory-search` searches. */
   readonly entries: number;
-  /** Minutes of `load`. */
-  readonly minutes: number;
-  /** Conversations of 1,000 entries that `load` fills the database with. */
-  readonly conversations: number;
 }
 
 const EXAMPLES = `
@@ -45,7 +40,6 @@ Examples:
   $ npm run bench -- --check --json
   $ npm run bench -- recall --recall-data <folder>
   $ npm run bench -- memory-search --entries 1000000
-  $ npm run bench -- load --minutes 10   (200 open turns; fills a database of 2,000 conversations)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
 Exit codes:
@@ -70,39 +64,19 @@ function parseEntries(text: string): number {
   return entries;
 }
 
-function parseMinutes(text: string): number {
-  const minutes = Number(text);
-  if (!(minutes >= 0.5 && minutes <= 1_440)) throw new InvalidArgumentError('Minutes are a number from 0.5 to 1,440.');
-  return minutes;
-}
-
-function parseConversations(text: string): number {
-  const conversations = Number(text);
-  if (!Number.isInteger(conversations) || conversations < 2 || conversations > 100_000) {
-    throw new InvalidArgumentError('Conversations are a whole number from 2 to 100,000.');
-  }
-  return conversations;
-}
-
 function createCommand(): Command {
   return new Command('bench')
     .description(
       'Measures what Holdfast costs: against a raw Temporal workflow that does the same work, and against itself at other sizes. Servers of its own, the simulator as the model; docs/measurements.md explains the figures.',
     )
     .addArgument(
-      new Argument('[names...]', 'what to measure; default: everything but recall, memory-search and load').choices(
+      new Argument('[names...]', 'what to measure; default: everything but recall and memory-search').choices(
         BENCHMARK_NAMES,
       ),
     )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
     .option('--recall-data <folder>', 'facts.jsonl and questions.jsonl for recall')
     .addOption(new Option('--entries <number>', 'entries of memory-search').default(100_000).argParser(parseEntries))
-    .addOption(new Option('--minutes <number>', 'length of load').default(10).argParser(parseMinutes))
-    .addOption(
-      new Option('--conversations <number>', 'conversations of 1,000 entries that load fills the database with')
-        .default(2_000)
-        .argParser(parseConversations),
-    )
     .option('--check', 'exit with 1 when a target is missed')
     .option('--json', 'print one JSON object on the last line')
     .option('--durable', "Postgres waits for its disk at every commit, which Temporal's development server never does")
@@ -116,8 +90,6 @@ interface Flags {
   readonly rounds: number;
   readonly recallData?: string;
   readonly entries: number;
-  readonly minutes: number;
-  readonly conversations: number;
   readonly check?: true;
   readonly json?: true;
   readonly durable?: true;
@@ -142,13 +114,9 @@ export function parseOptions(commandArguments: readonly string[]): BenchOptions 
     throw new UsageError('usage', 'recall needs --recall-data <folder>.', 'npm run bench -- --help');
   }
   return {
-    names: BENCHMARK_NAMES.filter((name) =>
-      wanted.length === 0 ? !isSearch(name) && name !== 'load' : wanted.includes(name),
-    ),
+    names: BENCHMARK_NAMES.filter((name) => (wanted.length === 0 ? !isSearch(name) : wanted.includes(name))),
     recallData: flags.recallData ?? null,
     entries: flags.entries,
-    minutes: flags.minutes,
-    conversations: flags.conversations,
     rounds: flags.rounds,
     check: flags.check ?? false,
     json: flags.json ?? false,

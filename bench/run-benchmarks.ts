@@ -1,7 +1,6 @@
 import type { BenchStack } from './bench-stack.ts';
 import { measureAppend } from './benchmarks/append.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
-import { measureLoad } from './benchmarks/load.ts';
 import { measureHistory } from './benchmarks/history.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
 import { measureRecall } from './benchmarks/recall.ts';
@@ -21,13 +20,11 @@ const RECORDED_STEPS = 36;
 /** Runs what was asked for, one after another. */
 export async function runBenchmarks(
   stack: BenchStack,
-  options: Pick<BenchOptions, 'names' | 'rounds' | 'recallData' | 'entries' | 'minutes' | 'conversations'>,
+  options: Pick<BenchOptions, 'names' | 'rounds' | 'recallData' | 'entries'>,
   events: { readonly signal: AbortSignal; readonly onBegin: (name: string) => void },
 ): Promise<Figure[]> {
   const figures = await searchFigures(stack, options, events);
-  // In a database that is empty before, with a worker of its own.
-  if (options.names.includes('load')) figures.push(...(await measureLoad(stack, options, events)));
-  const names = options.names.filter((name) => !isSearch(name) && name !== 'load');
+  const names = options.names.filter((name) => !isSearch(name));
   if (names.length === 0) return figures;
   let worker = await stack.startWorker('holdfast');
   // Memory first, on a worker that has done nothing yet.
@@ -75,7 +72,7 @@ async function warmUp(stack: BenchStack): Promise<void> {
 }
 
 async function measure(
-  name: Exclude<BenchmarkName, 'memory' | 'recall' | 'memory-search' | 'load'>,
+  name: Exclude<BenchmarkName, 'memory' | 'recall' | 'memory-search'>,
   stack: BenchStack,
   rounds: number,
 ): Promise<Figure[]> {

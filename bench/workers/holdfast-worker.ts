@@ -15,7 +15,7 @@ import { createToolRegistry } from '../../src/tools/registry.ts';
 import { createSnapshotSource } from '../../src/worker/agent-snapshots.ts';
 import { createTurnWorkers } from '../../src/worker/create-turn-workers.ts';
 import type { TurnWorkers } from '../../src/worker/create-turn-workers.ts';
-import { pause, pauseTool, restTool } from './pause.ts';
+import { pause, pauseTool } from './pause.ts';
 import { TASK_QUEUES } from './settings.ts';
 import type { WorkerSettings } from './settings.ts';
 
@@ -56,12 +56,12 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     name: 'default',
     model: 'simulator/sim-200k',
     instructions: 'You do what the script says.',
-    tools: [pauseTool, restTool],
+    tools: [pauseTool],
     limits: { steps: 10_000 },
     workspace,
   });
   const configuration = withAgents(loaded, [agent]);
-  const tools = createToolRegistry([pauseTool, restTool]);
+  const tools = createToolRegistry([pauseTool]);
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-worker', maximumConnections: 20 });
   const logger = pino({ level: 'silent' });
   return createActivities({

@@ -5,19 +5,15 @@ import { fileURLToPath } from 'node:url';
 import type { WorkerMessage, WorkerSettings } from './settings.ts';
 
 export interface BenchWorker {
-  /** Bytes held now, after a collection, and how late the event loop was since the last question. */
-  memory(): Promise<Omit<Extract<WorkerMessage, { kind: 'memory' }>, 'kind'>>;
+  /** Bytes held now, after a collection. */
+  memory(): Promise<{ readonly residentBytes: number; readonly heapBytes: number }>;
   stop(): Promise<void>;
 }
 
-/**
- * Returns when the worker polls.
- * @param heapMebibytes most that its heap may hold. Default: Node's own.
- */
-export async function startBenchWorker(settings: WorkerSettings, heapMebibytes?: number): Promise<BenchWorker> {
-  const heap = heapMebibytes === undefined ? [] : [`--max-old-space-size=${heapMebibytes}`];
+/** Returns when the worker polls. */
+export async function startBenchWorker(settings: WorkerSettings): Promise<BenchWorker> {
   const child = fork(fileURLToPath(new URL('worker-main.ts', import.meta.url)), [JSON.stringify(settings)], {
-    execArgv: ['--import', 'tsx', '--expose-gc', ...heap],
+    execArgv: ['--import', 'tsx', '--expose-gc'],
     // In a group of its own, Ctrl-C reaches it only through us.
     detached: true,
   });
