@@ -11,11 +11,11 @@ const COMPARED = 40;
  * has, about as much score, most of the query's words that the older one has, by weight …
  */
 const SAME_SCORE = 0.55;
-const SAME_QUESTION = 0.75;
-/** … and when the shorter of the two shares half of its words with the other. */
-const SAME_WORDS = 0.5;
+const SAME_QUESTION = 0.7;
+/** … and when the shorter of the two shares this much of its words with the other. */
+const SAME_WORDS = 0.4;
 /** Sentences that are more alike than that are of the same, even when one lacks a word of the question ("born in New York City"). */
-const NEARLY_SAME_WORDS = 0.7;
+const NEARLY_SAME_WORDS = 0.6;
 const SAME_QUESTION_OF_NEARLY_SAME = 0.5;
 
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often. */
@@ -41,7 +41,7 @@ function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
  * nearly the same with other details, both answering the query about as well, the newer one goes first.
  */
 export function newerFirst(ranked: readonly RankedCandidate[]): RankedCandidate[] {
-  const compared = ranked.slice(0, COMPARED).map((candidate) => ({ candidate, words: wordTermsOf(candidate.vector) }));
+  const compared = ranked.slice(0, COMPARED).map((candidate) => ({ candidate, words: wordsBesidesNames(candidate) }));
   const arranged: typeof compared = [];
   for (const each of compared) {
     // Right above the first that it updates.
@@ -49,6 +49,13 @@ export function newerFirst(ranked: readonly RankedCandidate[]): RankedCandidate[
     arranged.splice(place < 0 ? arranged.length : place, 0, each);
   }
   return [...arranged.map(({ candidate }) => candidate), ...ranked.slice(COMPARED)];
+}
+
+/** Names of the query stand in all that is compared, and say nothing of what is said of them. */
+function wordsBesidesNames({ vector, matched }: RankedCandidate): ReadonlySet<string> {
+  const words = new Set(wordTermsOf(vector));
+  for (const { isName, terms } of matched) if (isName) terms.forEach((term) => words.delete(term));
+  return words;
 }
 
 interface Compared {

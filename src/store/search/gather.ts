@@ -2,6 +2,7 @@ import {
   BLOCK_PASSAGES,
   POSTING_BYTES,
   bitsAt,
+  isAsking,
   isSpokenNumber,
   kindNumberOf,
   placeOf,
@@ -46,10 +47,13 @@ export function termValue(count: number, words: number, averageWords: number): n
   return (count * (SATURATION + 1)) / (count + SATURATION * length);
 }
 
-/** Of what words count in a passage itself, they count this much in the next (the question to its answer), the one after … */
-const NEXT_SHARE = 0.4;
-const SECOND_NEXT_SHARE = 0.2;
-/** … and in those before. */
+/** Of what words count in a question, they count this much in what is said next, and in what comes after … */
+const ANSWER_SHARE = 0.7;
+const SECOND_ANSWER_SHARE = 0.2;
+/** … of those of a statement … */
+const NEXT_SHARE = 0.35;
+const SECOND_NEXT_SHARE = 0.15;
+/** … and in what was said before. */
 const PREVIOUS_SHARE = 0.2;
 const SECOND_PREVIOUS_SHARE = 0.1;
 /** As far as words reach, on both sides of a block. */
@@ -101,8 +105,9 @@ class Board {
       kinds[here] = kind;
       raise(here, value);
       if (!isSpokenNumber(kind)) continue;
-      raise(here + 1, NEXT_SHARE * value);
-      raise(here + 2, SECOND_NEXT_SHARE * value);
+      const asks = isAsking(bits);
+      raise(here + 1, (asks ? ANSWER_SHARE : NEXT_SHARE) * value);
+      raise(here + 2, (asks ? SECOND_ANSWER_SHARE : SECOND_NEXT_SHARE) * value);
       raise(here - 1, PREVIOUS_SHARE * value);
       raise(here - 2, SECOND_PREVIOUS_SHARE * value);
     }

@@ -10,6 +10,7 @@ import type { Language } from './languages.ts';
 import { passageTerms, toVector } from './passage-terms.ts';
 import { TermWriter } from './term-writer.ts';
 import { stemsOf } from './stems.ts';
+import type { Stem } from './stems.ts';
 import { wordsOf } from './words.ts';
 import type { Word } from './words.ts';
 
@@ -40,6 +41,7 @@ interface WaitingPassage {
 interface PreparedPassage extends WaitingPassage {
   readonly id: number;
   readonly terms: ReadonlyMap<string, readonly number[]>;
+  readonly asked: ReadonlySet<string>;
 }
 
 /** Passages on their way to the index: written many at a time, because a round trip costs more than a row. */
@@ -106,7 +108,7 @@ export class PassageWriter {
   }
 
   async #prepare(waiting: readonly WaitingPassage[]): Promise<PreparedPassage[]> {
-    const stems = new Map<Language, Awaited<ReturnType<typeof stemsOf>>>();
+    const stems = new Map<Language, ReadonlyMap<string, Stem>>();
     for (const language of new Set(waiting.map((passage) => passage.language))) {
       const words = waiting.filter((passage) => passage.language === language).flatMap((passage) => passage.words);
       stems.set(language, await stemsOf(this.#sql, language, words));
@@ -114,12 +116,11 @@ export class PassageWriter {
     const prepared: PreparedPassage[] = [];
     for (const passage of waiting) {
       const { source, language } = passage;
+      const ofLanguage = stems.get(language) ?? new Map<string, Stem>();
       const id = await this.#blocks.next(source.isCall ? 'call' : source.kind);
-      prepared.push({
-        ...passage,
-        id,
-        terms: passageTerms(passage, stems.get(language) ?? new Map(), source.createdAt),
-      });
+      const terms = passageTerms(passage, ofLanguage, source.createdAt);
+      const asked = new Set(wordsOf(questionsIn(passage.text)).map(({ text }) => ofLanguage.get(text)?.term ?? text));
+      prepared.push({ ...passage, id, terms, asked });
     }
     return prepared;
   }
@@ -145,6 +146,12 @@ export class PassageWriter {
         languages = array(select distinct unnest(languages || ${[...new Set(passages.map(({ language }) => language))]}::text[]) order by 1)
       where number = ${this.#conversation.number}`;
   }
+}
+
+/** The sentences of a text that ask something. */
+function questionsIn(text: string): string {
+  const sentences = text.split(/(?<=[.!?。！？؟\n])/u);
+  return sentences.filter((sentence) => /[?？؟]$/u.test(sentence)).join(' ');
 }
 
 /** The parts of an identifier share its place: it is one word. */

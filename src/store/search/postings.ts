@@ -26,13 +26,15 @@ export interface Posting {
   readonly count: number;
   /** Of the passage. */
   readonly words: number;
+  /** The term stands in a question: what is said next may be the answer. */
+  readonly asks: boolean;
 }
 
 /** A posting as it is appended to those of its term, in hexadecimal: postgres.js has no arrays of bytes. */
-export function encodePosting({ place, kind, count, words }: Posting): string {
+export function encodePosting({ place, kind, count, words, asks }: Posting): string {
   const often = Math.min(Math.max(count, 1), MOST_OFTEN) - 1;
   const step = Math.min(LENGTH_STEPS - 1, Math.round(STEPS_OF_A_DOUBLING * Math.log2(words + 1)));
-  const bits = place | (KINDS.indexOf(kind) << 12) | (often << 15) | (step << 18);
+  const bits = place | (KINDS.indexOf(kind) << 12) | (often << 15) | (step << 18) | (Number(asks) << 23);
   return bits.toString(16).padStart(2 * POSTING_BYTES, '0');
 }
 
@@ -54,7 +56,11 @@ export function kindNumberOf(bits: number): number {
 
 /** How often and how long together: an index of `tableOfValues`. */
 export function valueIndexOf(bits: number): number {
-  return bits >> 15;
+  return (bits >> 15) & 0xff;
+}
+
+export function isAsking(bits: number): boolean {
+  return bits >> 23 === 1;
 }
 
 /** For each combination of how often a term stands in a passage and how long that is: what `valueOf` makes of it. */

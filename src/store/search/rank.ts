@@ -32,6 +32,8 @@ export interface RankedCandidate extends Candidate {
 const ADJACENT_SHARE = 0.3;
 /** A turn said by whom the query names is likelier the answer than one said to them. */
 const SPEAKER_FACTOR = 1.1;
+/** A passage with none of the names in the query is likelier of somebody else. */
+const NAMELESS_FACTOR = 0.85;
 /** Shorter queries would stand everywhere. Characters. */
 const SHORTEST_PHRASE = 3;
 
@@ -77,6 +79,11 @@ export function bestFirst(one: RankedCandidate, other: RankedCandidate): number 
   );
 }
 
+/** The query names somebody or something, and the passage has none of these names. */
+function isOfOthers(terms: readonly WeightedTerm[], own: readonly WeightedTerm[]): boolean {
+  return terms.some(({ isName }) => isName) && !own.some(({ isName }) => isName);
+}
+
 function placesOfAny(vector: string, quoted: readonly string[]): readonly number[] | null {
   let places: readonly number[] | null = null;
   for (const term of quoted) {
@@ -97,7 +104,10 @@ function score(query: RankedQuery, quoted: readonly (readonly string[])[], candi
   }
   return {
     ...candidate,
-    score: (isSaidBy(candidate.text, own) ? SPEAKER_FACTOR : 1) * total,
+    score:
+      (isSaidBy(candidate.text, own) ? SPEAKER_FACTOR : 1) *
+      (isOfOthers(query.terms, own) ? NAMELESS_FACTOR : 1) *
+      total,
     match: matchOf(query, candidate, own),
     matched: own,
   };

@@ -13,6 +13,8 @@ interface PostedPassage {
   readonly source: { readonly kind: PassageKind; readonly isCall: boolean };
   readonly words: readonly Word[];
   readonly terms: ReadonlyMap<string, readonly number[]>;
+  /** Those that stand in a question. */
+  readonly asked: ReadonlySet<string>;
 }
 
 /** Terms on their way to the index: which passages have them, how many passages that are, and which words there are. */
@@ -34,7 +36,7 @@ export class TermWriter {
     if (this.#waiting >= MOST_WAITING) await this.write();
   }
 
-  #post({ id, source, words, terms }: PostedPassage): void {
+  #post({ id, source, words, terms, asked }: PostedPassage): void {
     const block = Math.floor(id / BLOCK_PASSAGES);
     const inBlock = this.#postings.get(block) ?? new Map<string, string>();
     this.#postings.set(block, inBlock);
@@ -43,9 +45,8 @@ export class TermWriter {
       kind: source.isCall ? ('call' as const) : source.kind,
       words: words.at(-1)?.position ?? 0,
     };
-    const byCount: string[] = [];
     for (const [term, places] of terms) {
-      const posting = (byCount[places.length] ??= encodePosting({ ...passage, count: places.length }));
+      const posting = encodePosting({ ...passage, count: places.length, asks: asked.has(term) });
       inBlock.set(term, (inBlock.get(term) ?? '') + posting);
       this.#counts.set(term, (this.#counts.get(term) ?? 0) + 1);
     }

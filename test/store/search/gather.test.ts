@@ -7,6 +7,7 @@ import {
   BLOCK_PASSAGES,
   bitsAt,
   encodePosting,
+  isAsking,
   kindNumberOf,
   numbersOfKinds,
   placeOf,
@@ -18,10 +19,10 @@ import { choosingTerms } from '../../../src/store/search/read-postings.ts';
 import type { WeightedTerm } from '../../../src/store/search/weigh-terms.ts';
 
 function postingsOf(
-  ...places: readonly (readonly [place: number, kind?: PostedKind, count?: number, words?: number])[]
+  ...places: readonly (readonly [place: number, kind?: PostedKind, count?: number, words?: number, asks?: boolean])[]
 ) {
-  const written = places.map(([place, kind = 'user', count = 1, words = 10]) =>
-    encodePosting({ place, kind, count, words }),
+  const written = places.map(([place, kind = 'user', count = 1, words = 10, asks = false]) =>
+    encodePosting({ place, kind, count, words, asks }),
   );
   return Buffer.from(written.join(''), 'hex');
 }
@@ -42,11 +43,13 @@ describe('a posting', () => {
         fc.constantFrom<PassageKind>('user', 'assistant', 'tool_result', 'note', 'branch_summary', 'summary'),
         fc.integer({ min: 1, max: 500 }),
         fc.integer({ min: 0, max: 200 }),
-        (place, kind, count, words) => {
-          const postings = postingsOf([place, kind, count, words]);
+        fc.boolean(),
+        (place, kind, count, words, asks) => {
+          const postings = postingsOf([place, kind, count, words, asks]);
           expect(postings).toHaveLength(3);
           const bits = bitsAt(postings, 0);
           expect(placeOf(bits)).toBe(place);
+          expect(isAsking(bits)).toBe(asks);
           expect(numbersOfKinds([kind])).toContain(kindNumberOf(bits));
           expect(counts[valueIndexOf(bits)]).toBe(Math.min(8, count));
           const length = lengths[valueIndexOf(bits)] ?? -1;
@@ -74,7 +77,7 @@ describe('gather', () => {
 
   it('lets the answer have part of what its question says, but not tool results, nor the other way as much', () => {
     const said = gather([{ term: 0, block: 1, postings: postingsOf([50, 'user']) }], ALL);
-    expect(placesOf(said)).toEqual([50, 51, 52, 49, 48]);
+    expect(placesOf(said)).toEqual([50, 51, 49, 52, 48]);
     expect(placesOf(gather([{ term: 0, block: 1, postings: postingsOf([50, 'tool_result']) }], ALL))).toEqual([50]);
     // Two words, each next to it, are worth less than both in one passage, more than one.
     const between = [
@@ -82,6 +85,11 @@ describe('gather', () => {
       { term: 1, block: 1, postings: postingsOf([11, 'assistant'], [30, 'user']) },
     ];
     expect(placesOf(gather(between, ALL)).slice(0, 2)).toEqual([30, 11]);
+  });
+
+  it('gives what stands behind a question more than what stands behind a statement', () => {
+    const postings = postingsOf([10, 'user', 1, 10, true], [20, 'user', 1, 10, false]);
+    expect(placesOf(gather([{ term: 0, block: 1, postings }], ALL)).slice(0, 4)).toEqual([20, 10, 11, 21]);
   });
 
   it('takes a word that two stems stand for once', () => {

@@ -74,6 +74,18 @@ describe('searchMemory', () => {
     expect((await texts(turn, 'Where was Maria Lopez born?'))[0]).toBe('Maria Lopez was born in Lisbon.');
   });
 
+  it('prefers what has a name of the query to what has more of its other words', async () => {
+    const turn = await conversationOf(
+      sql,
+      'Micah Pearsen goes climbing, of all outdoor sports.',
+      'Jaxon Mooney enjoys outdoor activities, hiking above all.',
+      'An activity that Lena Brandt enjoys is chess.',
+      'Otto said that Sundays are dull.',
+    );
+    const found = await texts(turn, 'Which outdoor activity does Micah Pearsen enjoy?');
+    expect(found[0]).toContain('Micah Pearsen');
+  });
+
   it('folds what was said twice', async () => {
     const turn = await conversationOf(sql, 'The port is 5433', 'something', 'the port  is 5433', 'Which port?');
     const found = await texts(turn, 'port 5433');
