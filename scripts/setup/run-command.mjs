@@ -117,6 +117,14 @@ export async function runCommand(command, commandArguments) {
       return runNode(['--import', 'tsx', join(ROOT, 'bench/main.ts'), ...commandArguments]);
     case 'test:llama':
       return testLlama(commandArguments);
+    case 'soak': {
+      // Its processes start and die often: compiled, in half the time.
+      const code = await runNode([join(ROOT, 'scripts/build.mjs'), '--if-changed']);
+      const environment = { ...process.env, HOLDFAST_RUN: 'dist' };
+      return code === 0
+        ? runNode(['--import', 'tsx', join(ROOT, 'soak/main.ts'), ...commandArguments], environment)
+        : code;
+    }
     case 'presets':
       return runNode(['--import', 'tsx', join(ROOT, 'src/lab/presets-table.ts'), ...commandArguments]);
     default:

@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { checkReport } from '../src/demo/check-report.ts';
+import { REPORT_PATH } from '../src/demo/task-text.ts';
+import type { Database } from '../src/store/database.ts';
+import { verifyTemporal } from '../src/verify/temporal-invariants.ts';
+import { verify } from '../src/verify/verify.ts';
+import type { SoakConversation } from './conversations.ts';
+import type { Strike } from './strikes.ts';
+import { JOURNAL } from './workers.ts';
+
+/** Something that must hold and does not. */
+export interface Violation {
+  /** Stable name. */
+  readonly name: string;
+  readonly found: string;
+}
+
+/** A model call that was paid more than once, and what explains it. */
+export interface RepeatedModelCalls {
+  readonly calls: number;
+  /** Tries beyond the first of each. */
+  readonly extraTries: number;
+}
+
+export interface SoakFindings {
+  readonly violations: readonly Violation[];
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly repeatedModelCalls: RepeatedModelCalls;
+  readonly unknownOutcomes: number;
+  readonly effects: number;
+  readonly factsRight: number;
+  readonly factsChecked: number;
+}
+
+export interface SoakEvidence {
+  readonly database: Database;
+  readonly temporal: Client;
+  readonly directory: string;
+  readonly conversations: readonly SoakConversation[];
+  readonly strikes: readonly Strike[];
+}
+
+/** Reads Postgres, Temporal, the journal and the reports. */
+export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
+  const { database, temporal } = evidence;
+  const verification = await verify(database);
+  const asked = await verifyTemporal(database, temporal, { conversationId: null, limit: 20 });
+  const broken = [...verification.invariants, ...asked].flatMap(({ name, breaches }) =>
+    breaches.map(({ conversationId, subject, found }) => ({ name, found: `${conversationId} ${subject}: ${found}` })),
+  );
+  const [effects, unknown, facts, outcomes] = await Promise.all([
+    checkJournal(evidence),
+    checkUnknownOutcomes(evidence),
+    checkReports(evidence),
+    countOutcomes(database),
+  ]);
+  const repeated = verification.repeatedCalls.map(({ turnId, callNumber, tries }) => ({
+    key: `${turnId}:${callNumber}`,
+    tries,
+  }));
+  return {
+    violations: [
+      ...broken,
+      ...effects.violations,
+      ...unknown.violations,
+      ...facts.violations,
+      ...unexplained(
+        'model_call_paid_twice',
+        repeated,
+        evidence.strikes.map(({ rows }) => rows.modelCalls),
+      ),
+      ...(outcomes['interrupted'] === undefined
+        ? []
+        : [{ name: 'turn_interrupted', found: `${outcomes['interrupted']} turns lost their workflow` }]),
+    ],
+    outcomes,
+    repeatedModelCalls: {
+      calls: repeated.length,
+      extraTries: repeated.reduce((sum, { tries }) => sum + tries - 1, 0),
+    },
+    unknownOutcomes: unknown.count,
+    effects: effects.count,
+    factsRight: facts.right,
+    factsChecked: facts.checked,
+  };
+}
+
+/** What happened to calls that no strike had met. */
+function unexplained(
+  name: string,
+  calls: readonly { readonly key: string }[],
+  met: readonly (readonly string[])[],
+): Violation[] {
+  const explained = new Set(met.flat());
+  return calls.flatMap(({ key }) => (explained.has(key) ? [] : [{ name, found: `${key} was open at no strike` }]));
+}
+
+interface JournalLine {
+  readonly tool: string;
+  readonly effect: 'idempotent' | 'once';
+  readonly key: string;
+}
+
+/** Every effect belongs to a call, none of `once` happened twice, and a call that succeeded has its effect. */
+async function checkJournal({ database, directory }: SoakEvidence) {
+  const text = await readFile(join(directory, JOURNAL), 'utf8').catch(() => '');
+  const lines = text.split('\n').flatMap((line): JournalLine[] => (line === '' ? [] : [JSON.parse(line)]));
+  const calls = await database<{ key: string; name: string; outcome: string | null }[]>`
+    select turn_id || ':' || call_number || ':' || call_index as key, name, outcome from tool_calls
+    where name in ('charge', 'wire', 'set_state')`;
+  const known = new Map(calls.map((call) => [call.key, call]));
+  const done = new Map<string, number>();
+  for (const { key } of lines) done.set(key, (done.get(key) ?? 0) + 1);
+  const violations: Violation[] = [];
+  for (const { key, effect } of new Map(lines.map((line) => [line.key, line])).values()) {
+    const outcome = known.get(key)?.outcome;
+    if (outcome === undefined) violations.push({ name: 'effect_without_call', found: key });
+    if (outcome === 'not_run') violations.push({ name: 'effect_of_call_not_run', found: key });
+    const times = done.get(key) ?? 0;
+    if (effect === 'once' && times > 1) violations.push({ name: 'effect_twice', found: `${key}: ${times} times` });
+  }
+  for (const { key, outcome } of calls) {
+    if (outcome === 'succeeded' && !done.has(key)) violations.push({ name: 'success_without_effect', found: key });
+  }
+  return { violations, count: done.size };
+}
+
+async function checkUnknownOutcomes({ database, strikes }: SoakEvidence) {
+  const rows = await database<{ key: string; outcome: string | null }[]>`
+    select t.turn_id || ':' || t.call_number || ':' || t.call_index as key, u.outcome
+    from tool_calls t join turns u on u.id = t.turn_id where t.outcome = 'outcome_unknown'`;
+  // A stop ends calls that it finds running.
+  const byStrike = rows.filter(({ outcome }) => outcome !== 'stopped');
+  const violations = unexplained(
+    'outcome_unknown',
+    byStrike,
+    strikes.map(({ rows }) => rows.toolCalls),
+  );
+  return { violations, count: rows.length };
+}
+
+/** The reports of turns that say that they are complete. */
+async function checkReports({ database, conversations }: SoakEvidence) {
+  const ids = conversations.map(({ readingMessageId }) => readingMessageId);
+  const rows = await database<{ id: string }[]>`
+    select m.id from messages m join turns t on t.id = m.turn_id
+    where m.id = any(${ids}) and t.outcome = 'completed'`;
+  const completed = new Set(rows.map(({ id }) => id));
+  const violations: Violation[] = [];
+  let right = 0;
+  let checked = 0;
+  for (const { conversationId, job, workspace, readingMessageId } of conversations) {
+    if (!completed.has(readingMessageId)) continue;
+    const check = checkReport(job, await readFile(join(workspace, REPORT_PATH), 'utf8').catch(() => null));
+    right += check.right;
+    checked += check.right + check.wrong.length;
+    for (const { label, column, expected, found } of check.wrong)
+      violations.push({ name: 'fact_wrong', found: `${conversationId} ${label} ${column}: ${found}, not ${expected}` });
+    for (const label of check.doubled) violations.push({ name: 'row_twice', found: `${conversationId} ${label}` });
+  }
+  return { violations, right, checked };
+}
+
+async function countOutcomes(database: Database): Promise<Record<string, number>> {
+  const rows = await database<{ outcome: string | null; count: number }[]>`
+    select outcome, count(*)::int as count from turns group by outcome order by count(*) desc`;
+  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome ?? 'open', count]));
+}

@@ -1,0 +1,140 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HoldfastClient } from '../src/client/types.ts';
+import { filesOf } from '../src/demo/job.ts';
+import type { Job } from '../src/demo/job.ts';
+import { taskText } from '../src/demo/task-text.ts';
+import type { Database } from '../src/store/database.ts';
+import { inventJob } from './job.ts';
+import type { SoakOptions } from './options.ts';
+import type { Random } from './random.ts';
+
+export const AGENT = 'operator';
+
+/** A conversation of the soak, with what it was asked to do. */
+export interface SoakConversation {
+  readonly conversationId: string;
+  readonly workspace: string;
+  readonly job: Job;
+  /** The message that asks for the report. */
+  readonly readingMessageId: string;
+}
+
+export interface Conversations {
+  /** All that were ever started, oldest first. */
+  readonly all: readonly SoakConversation[];
+  /** Ids of those that are not known to have come to their end. */
+  open(): readonly string[];
+  /** Starts one for each that has ended; from `end` on none. */
+  refill(): Promise<void>;
+  /** Something a user does at any moment: a message, a stop, a wish to compact. */
+  interfere(): Promise<void>;
+  /** Turns without an outcome and rows that wait. */
+  countUnfinished(): Promise<number>;
+}
+
+/** Longer than any strike keeps Postgres away. */
+const PERSISTENCE_MILLISECONDS = 120_000;
+
+/** Repeats until it succeeds: a client that knows the id of what it sends may send it again after any failure. */
+async function persist<Result>(work: () => Promise<Result>): Promise<Result> {
+  const end = Date.now() + PERSISTENCE_MILLISECONDS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await delay(200);
+    }
+  }
+}
+
+interface Source {
+  readonly client: HoldfastClient;
+  readonly database: Database;
+  readonly random: Random;
+  /** In which each conversation gets a workspace of its own. */
+  readonly directory: string;
+}
+
+export function openConversations(source: Source, options: SoakOptions): Conversations {
+  const { database, random } = source;
+  const all: SoakConversation[] = [];
+  let open: string[] = [];
+  return {
+    all,
+    open: () => open,
+    async refill() {
+      const rows = await persist(
+        () => database<{ id: string }[]>`
+          select id from conversations c where id = any(${open}) and (active_turn_id is not null
+            or exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null))`,
+      );
+      open = rows.map(({ id }) => id);
+      while (open.length < options.conversations) {
+        const conversation = await startConversation(source, options.files);
+        all.push(conversation);
+        open.push(conversation.conversationId);
+      }
+    },
+    async interfere() {
+      if (open.length > 0) await interfere(source, random.pick(open));
+    },
+    async countUnfinished() {
+      const [row] = await persist(
+        () => database<{ count: number }[]>`
+          select (select count(*) from turns where outcome is null)::int
+            + (select count(*) from messages where consumed_at is null)::int as count`,
+      );
+      return row?.count ?? 0;
+    },
+  };
+}
+
+/** Two tasks, one after the other: to read and report, and to call tools with effects. */
+async function startConversation({ client, random, directory }: Source, files: number): Promise<SoakConversation> {
+  const conversationId = randomUUID();
+  const readingMessageId = randomUUID();
+  const workspace = join(directory, 'workspaces', conversationId);
+  const job = inventJob(files, random);
+  await writeFiles(workspace, job);
+  const reading = { content: taskText(job, { recall: true }), messageId: readingMessageId };
+  const script = { content: scriptText(random), messageId: randomUUID() };
+  const [first, second] = random.chance(0.4) ? [script, reading] : [reading, script];
+  const { content: task, messageId } = first;
+  await persist(() => client.startTask({ task, agent: AGENT, conversationId, messageId, workspace }));
+  await persist(() => client.sendMessage({ conversationId, mode: 'queue', ...second }));
+  return { conversationId, workspace, job, readingMessageId };
+}
+
+async function interfere({ client, random }: Source, conversationId: string): Promise<void> {
+  const messageId = randomUUID();
+  const content = `Remark ${random.between(1, 9_999)}: all is well, go on.`;
+  const ways = [
+    [() => client.sendMessage({ conversationId, content, mode: 'steer', messageId }), 60],
+    [() => client.requestCompaction({ conversationId, messageId }), 30],
+    [() => client.stop({ conversationId, messageId }), 6],
+  ] as const;
+  await persist<unknown>(random.weighted(ways));
+}
+
+async function writeFiles(workspace: string, job: Job): Promise<void> {
+  for (const { path, bytes } of filesOf(job)) {
+    const target = join(workspace, path);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, bytes);
+  }
+}
+
+/** Calls of the tools with effects, alone and several in one answer, and of one that a person must allow. */
+function scriptText(random: Random): string {
+  return [
+    `Call charge with {"item": "order-$index"} ${random.between(3, 6)} times, one by one`,
+    `Call set_state with {"item": "state-$index"} ${random.between(2, 4)} times`,
+    `Call charge with {"item": "refund-$index"} ${random.between(2, 4)} times`,
+    'Call wire with {"item": "sum-$index"} 2 times',
+    'Say Everything is charged.',
+  ].join('\n');
+}

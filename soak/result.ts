@@ -1,0 +1,109 @@
+import type { SoakFindings, Violation } from './check.ts';
+import type { SoakOptions } from './options.ts';
+import type { Strike, StrikeKind } from './strikes.ts';
+
+/** Milliseconds in which what a killed worker did is taken over, 95 times of 100: issue's target, settings of `TAKEOVER_OPTIONS`. */
+const TAKEOVER_TARGET_MILLISECONDS = 8_000;
+/** Milliseconds that a strike may cost on average: 75 minutes for 500. */
+const TARGET_MILLISECONDS_PER_STRIKE = 9_000;
+
+export interface StruckOnce {
+  readonly strike: Strike;
+  readonly takeoverMilliseconds: number;
+}
+
+export interface Takeover {
+  readonly count: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+export interface SoakResult extends Omit<SoakFindings, 'violations'> {
+  readonly ok: boolean;
+  readonly seed: number;
+  readonly kills: number;
+  readonly killsByKind: Readonly<Record<string, number>>;
+  /** Activities that were open where it struck, by type. */
+  readonly hitActivities: Readonly<Record<string, number>>;
+  /** Milliseconds, by kind of strike. */
+  readonly takeovers: Readonly<Record<string, Takeover>>;
+  readonly conversations: number;
+  /** Until the last turn had its outcome; `null`: longer than two minutes. */
+  readonly settledMilliseconds: number | null;
+  readonly wallMilliseconds: number;
+  readonly violations: readonly Violation[];
+  readonly missedTargets: readonly string[];
+}
+
+export function soakResult(
+  options: SoakOptions,
+  run: {
+    readonly struck: readonly StruckOnce[];
+    readonly settled: number | null;
+    readonly findings: SoakFindings;
+    readonly conversations: number;
+    readonly wallMilliseconds: number;
+    readonly left: readonly Violation[];
+  },
+): SoakResult {
+  const { struck, settled, findings, wallMilliseconds } = run;
+  const violations = [...findings.violations, ...run.left];
+  const missedTargets = missed(options, run);
+  return {
+    ...findings,
+    ok: violations.length === 0 && missedTargets.length === 0,
+    seed: options.seed,
+    kills: struck.length,
+    killsByKind: count(struck.map(({ strike }) => strike.kind)),
+    hitActivities: count(struck.flatMap(({ strike }) => strike.hit.map(({ type }) => type))),
+    takeovers: takeoversByKind(struck),
+    conversations: run.conversations,
+    settledMilliseconds: settled,
+    wallMilliseconds,
+    violations,
+    missedTargets,
+  };
+}
+
+function missed(
+  { kills }: SoakOptions,
+  run: { readonly struck: readonly StruckOnce[]; readonly settled: number | null; readonly wallMilliseconds: number },
+): string[] {
+  const killed = run.struck.filter(({ strike }) => isWorkerKill(strike.kind));
+  const { p95 } = summarizeTakeovers(killed);
+  return [
+    ...(run.struck.length < kills ? [`${run.struck.length} of ${kills} strikes in the time`] : []),
+    ...(run.settled === null ? ['not every turn reached its outcome within two minutes'] : []),
+    ...(p95 > TAKEOVER_TARGET_MILLISECONDS
+      ? [`takeover after a worker kill ${p95} ms (p95), at most ${TAKEOVER_TARGET_MILLISECONDS}`]
+      : []),
+    // A short run spends its time on starting and settling.
+    ...(kills >= 100 && run.wallMilliseconds > kills * TARGET_MILLISECONDS_PER_STRIKE
+      ? ['more than 9 s a strike']
+      : []),
+  ];
+}
+
+function isWorkerKill(kind: StrikeKind): boolean {
+  return kind === 'worker_kill' || kind === 'worker_crash_point';
+}
+
+function takeoversByKind(struck: readonly StruckOnce[]): Record<string, Takeover> {
+  const kinds = [...new Set(struck.map(({ strike }) => strike.kind))].sort((left, right) => left.localeCompare(right));
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, summarizeTakeovers(struck.filter(({ strike }) => strike.kind === kind))]),
+  );
+}
+
+function summarizeTakeovers(struck: readonly StruckOnce[]): Takeover {
+  const times = struck.map(({ takeoverMilliseconds }) => takeoverMilliseconds).sort((left, right) => left - right);
+  const at = (share: number): number => times[Math.max(0, Math.ceil(times.length * share) - 1)] ?? 0;
+  return { count: times.length, median: at(0.5), p95: at(0.95), max: at(1) };
+}
+
+function count(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

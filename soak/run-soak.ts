@@ -1,0 +1,207 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '../src/client/create-client.ts';
+import { instructionsText } from '../src/demo/task-text.ts';
+import { connectDatabase } from '../src/store/database.ts';
+import { connectClient } from '../src/temporal/connect.ts';
+import { processesOfRun } from '../test/support/leaked-processes.ts';
+import { temporaryDirectory } from '../test/support/servers.ts';
+import { checkSoak } from './check.ts';
+import type { Violation } from './check.ts';
+import { AGENT, openConversations } from './conversations.ts';
+import type { Conversations } from './conversations.ts';
+import { decide } from './decider.ts';
+import { armFault, clearFaults } from './faults.ts';
+import { inventJob } from './job.ts';
+import type { SoakOptions } from './options.ts';
+import { createRandom } from './random.ts';
+import type { Random } from './random.ts';
+import { soakResult } from './result.ts';
+import type { SoakResult, StruckOnce } from './result.ts';
+import { startServers } from './servers.ts';
+import { strike } from './strikes.ts';
+import type { Battlefield } from './strikes.ts';
+import { measureTakeover } from './takeovers.ts';
+import { startWorkers } from './workers.ts';
+
+const WORKERS = 3;
+/** Smaller than what a reading task reads, so that every one compacts. */
+const MODEL = 'simulator/sim-16k';
+/** Milliseconds in which every turn reaches its outcome once nothing strikes any more. */
+const SETTLING_MILLISECONDS = 120_000;
+/** Milliseconds between two things that users and the model server do, on average. */
+const INTERFERENCE_MILLISECONDS = 700;
+
+export interface SoakEvents {
+  /** Told in one line what happens. */
+  readonly onProgress: (line: string) => void;
+}
+
+/** Runs the soak and leaves nothing behind but, if wanted, its folder. */
+export async function runSoak(
+  options: SoakOptions,
+  { onProgress }: SoakEvents,
+  signal?: AbortSignal,
+): Promise<SoakResult> {
+  const startedAt = Date.now();
+  const directory = await temporaryDirectory('soak');
+  const inherited = process.env['TMPDIR'];
+  // Marks everything that descends from here, to be found at the end.
+  process.env['TMPDIR'] = directory;
+  try {
+    onProgress(`Postgres, Temporal, a simulator and ${WORKERS} workers start in ${directory}`);
+    const fought = await fight(options, directory, onProgress, signal);
+    const left = await processesOfRun(directory);
+    const violations: Violation[] = left.map(({ processId, command }) => ({
+      name: 'process_left',
+      found: `${processId} ${command}`,
+    }));
+    return soakResult(options, { ...fought, wallMilliseconds: Date.now() - startedAt, left: violations });
+  } finally {
+    if (inherited === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = inherited;
+    if (!options.keep) await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function fight(
+  options: SoakOptions,
+  directory: string,
+  onProgress: (line: string) => void,
+  signal: AbortSignal | undefined,
+) {
+  const random = createRandom(options.seed);
+  await writeFile(join(directory, 'holdfast.yaml'), configurationText(random));
+  const servers = await startServers(directory, options.seed);
+  const { databaseUrl, temporalAddress, simulatorUrl } = servers;
+  const temporalOptions = { address: temporalAddress, namespace: 'default' };
+  const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-soak' });
+  const client = await createClient({ databaseUrl, temporal: temporalOptions });
+  const temporal = await connectClient(temporalOptions);
+  const workers = await startWorkers(directory, servers, WORKERS);
+  const done = new AbortController();
+  const deciding = decide({ client, database, random: createRandom(options.seed) }, done.signal);
+  try {
+    const conversations = openConversations({ client, database, random, directory }, options);
+    const field: Battlefield = {
+      servers,
+      places: workers.places,
+      temporal,
+      database,
+      random,
+      conversations: () => conversations.open(),
+      at: options.at,
+    };
+    const struck = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
+    await clearFaults(simulatorUrl);
+    onProgress('nothing strikes any more; every turn has to reach its outcome');
+    const settled = await settle(conversations);
+    await workers.stop();
+    const strikes = struck.map((each) => each.strike);
+    const findings = await checkSoak({ database, temporal, directory, conversations: conversations.all, strikes });
+    return {
+      struck: await Promise.all(struck.map(withTakeover)),
+      settled,
+      findings,
+      conversations: conversations.all.length,
+    };
+  } finally {
+    done.abort();
+    await deciding;
+    await workers.stop();
+    await client.close();
+    await temporal.connection.close();
+    await database.end({ timeout: 5 });
+    await servers.stop();
+  }
+}
+
+type Running = Omit<StruckOnce, 'takeoverMilliseconds'> & { readonly takeover: Promise<number> };
+
+async function withTakeover({ takeover, ...rest }: Running): Promise<StruckOnce> {
+  return { ...rest, takeoverMilliseconds: await takeover };
+}
+
+/** Strikes until enough have hit something, or the time is over. */
+async function strikeAll(
+  { kills, minutes, patience }: SoakOptions,
+  run: {
+    readonly field: Battlefield;
+    readonly conversations: Conversations;
+    readonly simulatorUrl: string;
+    readonly onProgress: (line: string) => void;
+    readonly signal: AbortSignal | undefined;
+  },
+): Promise<readonly Running[]> {
+  const { field, conversations, onProgress, signal } = run;
+  const end = Date.now() + minutes * 60_000;
+  const struck: Running[] = [];
+  await conversations.refill();
+  const calm = new AbortController();
+  const others = keepBusy(run, calm.signal);
+  try {
+    while (struck.length < kills && Date.now() < end) {
+      if (signal?.aborted === true) break;
+      const hit = await strike(field).catch((error: unknown) => {
+        onProgress(`a strike failed: ${String(error)}`);
+        return null;
+      });
+      if (hit === null || hit.hit.length === 0) continue;
+      const takeover = measureTakeover(field.temporal, hit.hit, hit.at);
+      struck.push({ strike: hit, takeover });
+      onProgress(`${struck.length}/${kills} ${hit.kind}: ${hit.hit.map(({ type }) => type).join(', ')}`);
+      await Promise.race([takeover, delay(patience)]);
+      await delay(field.random.between(0, Math.ceil(patience / 4)));
+    }
+  } finally {
+    calm.abort();
+    await others;
+  }
+  return struck;
+}
+
+/** Users and the model server, until it is calm: conversations that end are followed by new ones. */
+async function keepBusy(
+  {
+    conversations,
+    field,
+    simulatorUrl,
+  }: { readonly conversations: Conversations; readonly field: Battlefield; readonly simulatorUrl: string },
+  calm: AbortSignal,
+): Promise<void> {
+  const { random } = field;
+  while (!calm.aborted) {
+    await delay(random.between(0, 2 * INTERFERENCE_MILLISECONDS));
+    if (random.chance(0.4)) await armFault(simulatorUrl, random);
+    else await conversations.interfere();
+    await conversations.refill();
+  }
+}
+
+/** Milliseconds until no turn is open and no row waits; `null` when that takes too long. */
+async function settle(conversations: Conversations): Promise<number | null> {
+  const startedAt = Date.now();
+  while ((await conversations.countUnfinished()) > 0) {
+    if (Date.now() - startedAt > SETTLING_MILLISECONDS) return null;
+    await delay(250);
+  }
+  return Date.now() - startedAt;
+}
+
+/** JSON is YAML too. */
+function configurationText(random: Random): string {
+  const tools = ['list_files', 'read_file', 'write_file', 'edit_file', 'recall_search', 'recall_open'];
+  return JSON.stringify({
+    agents: {
+      [AGENT]: {
+        model: MODEL,
+        // The same for all jobs: they ask for the same facts.
+        instructions: instructionsText(inventJob(2, random)),
+        tools: [...tools, 'charge', 'set_state', 'wire'],
+        approvals: { rules: ['wire'] },
+        limits: { steps: 1_000, repeatedCalls: 1_000 },
+      },
+    },
+  });
+}

@@ -1,0 +1,143 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findTemporalCli } from '../scripts/setup/temporal-cli.mjs';
+import type { GuardedProcess } from '../src/local/guarded-process.ts';
+import { releaseDataDirectory } from '../src/local/leftovers.ts';
+import { freePort, LOCAL_HOST } from '../src/local/ports.ts';
+import { ensureDatabase, startPostgres } from '../src/local/postgres.ts';
+import type { LocalPostgres } from '../src/local/postgres.ts';
+import { holdfastCommand, startProgram } from '../src/local/services.ts';
+import { startTemporalServer } from '../src/local/temporal-server.ts';
+import { waitUntilReady } from '../src/local/wait-until-ready.ts';
+import { connectDatabase } from '../src/store/database.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { followLog } from '../src/local/log-tail.ts';
+import { childrenOf } from './processes.ts';
+
+const DATABASE = 'holdfast';
+
+/** A server that can be struck and comes back on the same port with the same data. */
+export interface Server {
+  /** Its process and all children. */
+  processIds(): Promise<readonly number[]>;
+  /** Starts it again after it was killed or stopped. */
+  start(): Promise<void>;
+  /** Ends it in good order. */
+  stop(): Promise<void>;
+}
+
+export interface Servers {
+  readonly postgres: Server;
+  readonly temporal: Server;
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+  readonly simulatorUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds until a model's first token, and its speed: short, but long enough for a strike to meet open calls. */
+const LATENCY_MILLISECONDS = 120;
+const TOKENS_PER_SECOND = 400;
+
+/** Postgres with fsync and Temporal on a file: what a kill may lose here, it may lose anywhere. */
+export async function startServers(directory: string, seed: number): Promise<Servers> {
+  const logs = join(directory, 'logs');
+  await mkdir(logs, { recursive: true });
+  const [postgres, temporal, simulator] = await Promise.all([
+    runPostgres(directory, logs),
+    runTemporal(directory, logs),
+    runSimulator(directory, logs, seed),
+  ]);
+  const sql = connectDatabase({ url: postgres.url, applicationName: 'holdfast-migrate' });
+  await migrate(sql);
+  await sql.end();
+  return {
+    postgres: postgres.server,
+    temporal: temporal.server,
+    databaseUrl: postgres.url,
+    temporalAddress: temporal.address,
+    simulatorUrl: simulator.url,
+    stop: async () => {
+      await simulator.process.stop();
+      await temporal.server.stop();
+      await postgres.server.stop();
+    },
+  };
+}
+
+async function runPostgres(directory: string, logs: string) {
+  const dataDirectory = join(directory, 'postgres');
+  const port = await freePort();
+  const start = async (): Promise<LocalPostgres> => {
+    await releaseDataDirectory(dataDirectory);
+    return startPostgres({
+      dataDirectory,
+      port,
+      durable: true,
+      maximumConnections: 200,
+      logFile: join(logs, 'postgres.log'),
+    });
+  };
+  let running = await start();
+  await ensureDatabase(running, DATABASE);
+  const server: Server = {
+    processIds: async () => [running.process.processId, ...(await childrenOf(running.process.processId))],
+    start: async () => {
+      running = await start();
+    },
+    stop: () => running.stop(),
+  };
+  return { server, url: running.url(DATABASE) };
+}
+
+async function runTemporal(directory: string, logs: string) {
+  const found = findTemporalCli();
+  if (found === null) throw new Error('No Temporal CLI: run `npm run setup`.');
+  const port = await freePort();
+  const start = () =>
+    startTemporalServer({
+      executable: found.path,
+      port,
+      uiPort: null,
+      databaseFile: join(directory, 'temporal.db'),
+      logFile: join(logs, 'temporal.log'),
+    });
+  let running = await start();
+  const server: Server = {
+    processIds: async () => [running.process.processId],
+    start: async () => {
+      running = await start();
+    },
+    stop: () => running.stop(),
+  };
+  return { server, address: running.address };
+}
+
+async function runSimulator(
+  directory: string,
+  logs: string,
+  seed: number,
+): Promise<{ process: GuardedProcess; url: string }> {
+  const port = await freePort();
+  const logFile = join(logs, 'simulator.log');
+  const readLog = await followLog(logFile);
+  const settings = { port, latency: LATENCY_MILLISECONDS, 'tokens-per-second': TOKENS_PER_SECOND, seed };
+  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const { PATH = '', HOME = '' } = process.env;
+  const simulator = await startProgram({
+    name: 'simulator',
+    arguments: holdfastCommand('simulator', ...flags, '--json'),
+    environment: { PATH, HOME, TMPDIR: directory, HOLDFAST_RUN: 'dist' },
+    workingDirectory: directory,
+    logFile,
+    stopTimeoutMilliseconds: 3_000,
+  });
+  await waitUntilReady({
+    name: 'simulator',
+    process: simulator,
+    logFile,
+    timeoutMilliseconds: 60_000,
+    isReady: async () => (await readLog()).includes(`"port":${port}`),
+  });
+  return { process: simulator, url: `http://${LOCAL_HOST}:${port}` };
+}
