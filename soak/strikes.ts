@@ -46,9 +46,8 @@ const POINTS = [
 const POINTS_PER_ORDER = 3;
 /** A point that is not reached by then is given up, milliseconds. */
 const POINT_PATIENCE = 4_000;
-/** Longest time that a server stays away, and that a process stays frozen: beyond the heartbeat timeout of 5 s. */
+/** Longest time that a server stays away, milliseconds. */
 const LONGEST_AWAY = 2_000;
-const LONGEST_FREEZE = 9_000;
 const AFTERMATH_MILLISECONDS = 200;
 
 export interface Strike {
@@ -68,6 +67,8 @@ export interface Battlefield {
   readonly random: Random;
   /** Conversations whose activities count. */
   readonly conversations: () => readonly string[];
+  /** Longest time that a process stays frozen, milliseconds. */
+  readonly longestFreeze: number;
   /** Crash point to which strikes are restricted; `null`: all kinds. */
   readonly at: string | null;
 }
@@ -143,7 +144,7 @@ async function strikeWorker(
     if (hit.length === 0) return null;
     if (kind === 'worker_kill') worker.process.kill('SIGKILL');
     if (kind === 'worker_restart') worker.process.kill('SIGTERM');
-    if (kind === 'worker_freeze') await delay(field.random.between(500, LONGEST_FREEZE));
+    if (kind === 'worker_freeze') await delay(field.random.between(500, field.longestFreeze));
     return { kind, at: struckAt, hit, rows };
   } finally {
     worker.process.kill('SIGCONT');
@@ -151,7 +152,7 @@ async function strikeWorker(
 }
 
 async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server): Promise<Strike | null> {
-  const { places, temporal, database, conversations, random } = field;
+  const { places, temporal, database, conversations, random, longestFreeze } = field;
   const workers = places.flatMap((place) => place.current()?.process.processId ?? []);
   signalAll(workers, 'SIGSTOP');
   const struckAt = Date.now();
@@ -168,7 +169,7 @@ async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server
     signalAll(workers, 'SIGCONT');
   }
   if (kind.endsWith('_restart')) await server.stop();
-  await delay(random.between(0, kind.endsWith('_freeze') ? LONGEST_FREEZE : LONGEST_AWAY));
+  await delay(random.between(0, kind.endsWith('_freeze') ? longestFreeze : LONGEST_AWAY));
   if (kind.endsWith('_freeze')) signalAll(ids, 'SIGCONT');
   else await server.start();
   return { kind, at: struckAt, ...seen };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { CancelledFailure } from '@temporalio/common';
+import type { ApplicationFailure } from '@temporalio/common';
 import type { ContentPart } from '../context/content.ts';
 import { measureContent } from '../context/measure.ts';
 import { writePieces } from '../store/content-pieces.ts';
@@ -27,7 +28,7 @@ import { maskText } from '../tools/secret-mask.ts';
 import type { ToolMemory } from '../tools/tool.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
-import { describeError, permanentFailure, retryableFailure } from './activity-error.ts';
+import { describeError, retryableFailure } from './activity-error.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
 import { unknownOutcome } from './close-tool-call.ts';
@@ -75,6 +76,11 @@ export async function runTool(
   return storeUnknownOutcome(dependencies, input, claim);
 }
 
+/** Whoever took the call over may itself be too late for Temporal: the next try finds what came of it. */
+function supersededAttempt(): ApplicationFailure {
+  return retryableFailure('SupersededAttempt', 'another attempt took this tool call over');
+}
+
 interface DecidedResult {
   readonly text: string;
   readonly answered: boolean;
@@ -110,7 +116,7 @@ async function storeDecidedResult(
     outcome: decided.answered ? 'succeeded' : 'not_run',
   });
   dependencies.reachCrashPoint('runTool:decided');
-  if (stored.state === 'late') throw permanentFailure('SupersededAttempt', 'another attempt finished this tool call');
+  if (stored.state === 'late') throw supersededAttempt();
   const { turnId } = input.turn;
   return {
     ...stateOf(stored.outcome),
@@ -233,7 +239,7 @@ async function storeResult(
     ...(end.plan !== undefined && { plan: newText(end.plan) }),
   });
   reachCrashPoint('runTool:stored');
-  if (stored.state === 'late') throw permanentFailure('SupersededAttempt', 'another attempt finished this tool call');
+  if (stored.state === 'late') throw supersededAttempt();
   return stateOf(stored.outcome);
 }
 

@@ -59,9 +59,12 @@ export class StoreError extends Error {
     this.code = code;
   }
 
-  /** Whether trying the same write again can never succeed. */
+  /**
+   * Whether no further try of the work can succeed. `superseded_attempt` is none of these: a worker that woke up too late
+   * may have taken the work over from the try that Temporal counts on, and the next try finds what came of it.
+   */
   get permanent(): boolean {
-    return this.code !== 'head_moved' && this.code !== 'database_behind';
+    return this.code !== 'head_moved' && this.code !== 'database_behind' && this.code !== 'superseded_attempt';
   }
 }
 

@@ -4,8 +4,9 @@ import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
-import { claimToolCall, listLateToolResults, readToolCall } from '../../src/store/tool-calls.ts';
+import { claimToolCall, listLateToolResults, readToolCall, reclaimToolCall } from '../../src/store/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { toolSchema } from '../../src/tools/tool-schema.ts';
@@ -82,7 +83,7 @@ test('what a call had written is told when its outcome is unknown; the worker it
   const { tool, runs } = toolOf('once', writeAndHang);
   const turn = await turnCalling(tool);
   const frozen = runTool(activityDependencies(sql, { tools: [tool], worker: 'slow' }), { turn, ...CALL }, execution());
-  const failed = expect(frozen).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: true });
+  const failed = expect(frozen).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
   const row = () => readToolCall(sql, { turnId: turn.turnId, ...CALL });
   await waitUntil('the output is noted', async () => (await row()).partialOutput !== null);
   await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
@@ -97,6 +98,21 @@ test('what a call had written is told when its outcome is unknown; the worker it
   const late = await listLateToolResults(sql, [turn.turnId]);
   expect(late).toMatchObject([{ attempt: 1, workerIdentity: 'slow', outcome: 'failed' }]);
   expect(textOf(late[0]?.content ?? [])).toMatch(/^half done\n\nThe call was stopped\./u);
+});
+
+test('a zombie that takes a call over from the attempt that Temporal counts on does not end the turn: its next try does', async () => {
+  const { tool } = toolOf('none', writeAndHang);
+  const turn = await turnCalling(tool);
+  const living = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
+  const failed = expect(living).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
+  const row = () => readToolCall(sql, { turnId: turn.turnId, ...CALL });
+  await waitUntil('the call is claimed', async () => (await row()).state === 'claimed');
+  await reclaimToolCall(sql, { turn, ...CALL, workerIdentity: 'zombie', previousAttempt: 1 });
+  await failed;
+  expect(new StoreError('superseded_attempt', 'a model call too').permanent).toBe(false);
+  const { tool: working } = toolOf('none');
+  await runTool(activityDependencies(sql, { tools: [working] }), { turn, ...CALL }, execution({ attempt: 3 }));
+  expect(await results(turn)).toHaveLength(1);
 });
 
 test('a tool of a turn that was taken over is ended within 2 s', async () => {
