@@ -15,11 +15,6 @@ export function retryableFailure(type: string, message: string, delayMillisecond
   });
 }
 
-/** A failure that no retry can mend. */
-export function permanentFailure(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, type);
-}
-
 /** Whether the error says that the activity was cancelled; those pass through unchanged, or a cancel would become a retry. */
 export function isCancellationError(error: unknown): boolean {
   return error instanceof CancelledFailure || (error instanceof Error && error.name === 'AbortError');
