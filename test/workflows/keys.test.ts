@@ -1,0 +1,66 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readEverything } from '../support/read-everything.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+const FROM_ENVIRONMENT = 'planted-key-of-the-environment-1';
+const FROM_FILE = 'planted-key-of-the-file-2';
+const ROTATED = 'planted-key-of-the-file-after-rotation-3';
+const FROM_COMMAND = 'planted-key-of-the-command-4';
+const PLANTED = [FROM_ENVIRONMENT, FROM_FILE, ROTATED, FROM_COMMAND];
+
+let harness: TurnHarness;
+const logged: string[] = [];
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    log: (line) => logged.push(line),
+    agent: { model: 'filed/sim-32k', allowCommands: true },
+    environment: { SOME_KEY: FROM_ENVIRONMENT, COPY_OF_IT: `prefix ${FROM_ENVIRONMENT}` },
+    configurationFile: ({ simulatorUrl }) => `
+providers:
+  named: { protocol: anthropic, baseUrl: "${simulatorUrl}", apiKeyVariable: SOME_KEY }
+  filed: { protocol: anthropic, baseUrl: "${simulatorUrl}", apiKeyFile: key.txt }
+  told: { protocol: chat, baseUrl: "${simulatorUrl}/v1", apiKeyCommand: "echo ${FROM_COMMAND}" }
+models:
+  filed/sim-32k: { window: 32768, maximumOutput: 8192 }
+`,
+  });
+  await writeFile(join(harness.workspace, 'key.txt'), `${FROM_FILE}\n`);
+  await harness.startWorker();
+});
+afterAll(() => harness.stop());
+
+test('keys are rotated without a restart, and stand in no log, error, history, entry or summary, also after env', async () => {
+  const commands = [
+    'env; cat key.txt; cat /proc/$PPID/environ; grep told holdfast.yaml',
+    'cat key.txt | sed s/planted/changed/',
+  ];
+  const task = commands.map((command) => `Call run_command with ${JSON.stringify({ command })}`).join('\n');
+  const first = await harness.runTask(task);
+  expect(first.outcome).toBe('completed');
+  // The server takes the old key no more, and says so with the key in its words.
+  await writeFile(join(harness.workspace, 'key.txt'), ROTATED);
+  const refusal = { type: 'error', error: { type: 'authentication_error', message: `bad key ${FROM_FILE}` } };
+  await harness.fault({ kind: 'status', status: 401, body: refusal, times: 1 });
+  const { conversationId } = first;
+  const again = `Call run_command with {"command": "cat key.txt"}`;
+  expect((await harness.runTask(again, { conversationId })).outcome).toBe('completed');
+  await harness.fault({ kind: 'status', status: 401, body: refusal, times: 2 });
+  expect((await harness.runTask(again, { conversationId })).outcome).toBe('model_failed');
+  await harness.clearFaults();
+  const compacted = await harness.client.requestCompaction({ conversationId, focus: 'the keys' });
+  await harness.client.waitForOutcome({ ...compacted, timeoutMilliseconds: 50_000 });
+
+  const everything = [await readEverything(harness, conversationId), ...logged].join('\n');
+  expect(everything).toContain('[masked key]');
+  const places = PLANTED.flatMap((key) => {
+    const at = everything.indexOf(key);
+    return at === -1 ? [] : [everything.slice(Math.max(0, at - 300), at + 60)];
+  });
+  expect(places).toEqual([]);
+  // Only what a command itself makes of a key gets through.
+  expect(everything).toContain(FROM_FILE.replace('planted', 'changed'));
+});
