@@ -26,6 +26,13 @@ export type {
   WatchOptions,
   WatchUpdate,
 } from './client/types.ts';
+export type {
+  ApprovalOptions,
+  DecisionOptions,
+  SentDecision,
+  StandingApproval,
+  WaitingCall,
+} from './client/decision-types.ts';
 export type { FoundPassage, MemorySearch } from './client/memory-types.ts';
 export { defineAgent } from './config/define-agent.ts';
 export type { AgentInput } from './config/define-agent.ts';

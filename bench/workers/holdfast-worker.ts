@@ -1,5 +1,6 @@
 import { Client } from '@temporalio/client';
 import { pino } from 'pino';
+import { createProviderGate } from '../../src/activities/provider-gate.ts';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import { createFenceWatch } from '../../src/activities/fence-watch.ts';
 import type { Activities } from '../../src/activities/create-activities.ts';
@@ -69,6 +70,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     liveDatabase: connectDatabase({ url: databaseUrl, applicationName: 'holdfast-live', maximumConnections: 1 }),
     tools,
     modelClient: createModelClients(configuration.providers),
+    providerGate: createProviderGate({ database, providers: [], concurrentWork: 100 }),
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: [],

@@ -16,6 +16,9 @@ import { closeToolCall } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 
+const RESUME_NOTE =
+  '[Resumed]\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.';
+
 /** Takes the conversation: raises the epoch, repairs what a dead turn left, appends the waiting messages. */
 export async function beginTurn(
   dependencies: ActivityDependencies,
@@ -27,6 +30,7 @@ export async function beginTurn(
     { conversationId, turnId: newId(), workflowId, runId, workerIdentity: dependencies.workerIdentity },
     {
       closeToolCall,
+      resumeNote: newText(RESUME_NOTE),
       snapshotFor: async (agent, settings) => {
         const snapshot = await withLearnedWindows(dependencies, await dependencies.snapshotFor(agent, settings));
         const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
@@ -43,7 +47,8 @@ export async function beginTurn(
     commandOnly: begun.commandOnly,
     compactRequested: begun.compactRequested,
     stopRequested: begun.stopRequested,
-    stepLimit: snapshot.limits.steps,
+    stepLimit: begun.limits?.turn.steps ?? snapshot.limits.steps,
+    ...(begun.limits !== null && { limits: begun.limits }),
     loopLimits: loopLimitsOf(snapshot),
     facts: {
       agent: snapshot.agent,

@@ -26,6 +26,7 @@ import type { Execution } from './activity-shell.ts';
 import { describeAnswer } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
+import { passGate } from './pass-gate.ts';
 import { openLiveText } from './live-text.ts';
 import type { LiveTextWriter } from './live-text.ts';
 import { newContent } from './new-content.ts';
@@ -55,7 +56,7 @@ export async function callModel(
   input: CallModelInput,
   execution: Execution,
 ): Promise<CallModelResult> {
-  const { database, reachCrashPoint } = dependencies;
+  const { database } = dependencies;
   const bought = await readAnswer(database, input);
   const source = await readProjectionSource(database, input);
   const { snapshot } = source;
@@ -63,6 +64,36 @@ export async function callModel(
   const check = await readFit(database, input.turn);
   const view = projectView(source.input);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
+  const { provider } = parseModelName(snapshot.model);
+  const pass = await passGate(dependencies, input.turn, {
+    provider,
+    callKey: `${input.turn.turnId}:${input.callNumber}`,
+    tokens: estimatedTokens,
+    signal: execution.signal,
+  });
+  if (pass.kind === 'wait') return pass;
+  try {
+    return await buy(dependencies, input, { source, view, check, estimatedTokens, execution });
+  } finally {
+    await pass.leave();
+  }
+}
+
+/** Registers a try and asks the model. */
+async function buy(
+  dependencies: ActivityDependencies,
+  input: CallModelInput,
+  call: {
+    readonly source: Awaited<ReturnType<typeof readProjectionSource>>;
+    readonly view: View;
+    readonly check: FitCheck;
+    readonly estimatedTokens: number;
+    readonly execution: Execution;
+  },
+): Promise<CallModelResult> {
+  const { database, reachCrashPoint } = dependencies;
+  const { source, view, check, estimatedTokens, execution } = call;
+  const { snapshot } = source;
   const registered = await registerModelCall(database, {
     turn: input.turn,
     callNumber: input.callNumber,

@@ -12,6 +12,7 @@ import { newId } from '../store/ids.ts';
 import { declineCompaction } from '../store/inbox.ts';
 import type { CompactContextInput, CompactContextResult } from '../turn/activity-values.ts';
 import { askHooks } from './ask-hooks.ts';
+import { checkLimits } from './check-limits.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { countNextRequest, describePlan, logStarted, makePlan } from './plan-pass.ts';
 import { readFit } from './read-fit.ts';
@@ -26,6 +27,8 @@ export async function compactContext(
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
   const { turn, forced, turnIsOver = false } = input;
+  const spent = await checkLimits(database, input);
+  if (spent !== null) return { kind: 'limit', reason: spent };
   const check = await readFit(database, turn);
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;

@@ -4,6 +4,7 @@ import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ModelClient } from '../models/model-client.ts';
 import type { Database } from '../store/database.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
+import type { ProviderGate } from './provider-gate.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
 import type { FenceWatch } from './fence-watch.ts';
 
@@ -23,6 +24,8 @@ export interface ActivityDependencies {
   readonly tools: ToolRegistry;
   /** @throws ConfigurationError when no such provider is configured. */
   readonly modelClient: (provider: string) => ModelClient;
+  /** Stands before every call of a model. */
+  readonly providerGate: ProviderGate;
   readonly learnedWindows: {
     /** Base address of a provider's server, without credentials. */
     readonly serverOf: (provider: string) => string;

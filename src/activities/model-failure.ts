@@ -59,6 +59,8 @@ export async function afterFailure(
       // A rate limit passes by itself; only failures of the model use up its tries.
       if (verdict.cause !== 'rate_limit' && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
       const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(failures);
+      if (verdict.cause === 'rate_limit')
+        await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
       if (delay > LONGEST_RETRY_DELAY_MILLISECONDS && verdict.delayMilliseconds !== undefined) {
         await recordWait(dependencies, modelTry.input.turn, delay);
         dependencies.reachCrashPoint('callModel:waiting');

@@ -1,6 +1,7 @@
 import { checkSummary } from '../context/check-summary.ts';
 import { partPolicy } from '../context/part-policy.ts';
 import type { Entry } from '../context/entry.ts';
+import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { readableEntries } from '../context/summary-reading.ts';
 import { summaryView, type SummaryRequest } from '../context/summary-request.ts';
@@ -31,6 +32,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { finishedText, previousText, recordRedaction } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { recordWait } from './model-failure.ts';
+import { passGate } from './pass-gate.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 
 /**
@@ -159,6 +161,13 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   const { part } = source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
   const request = await requestOf(dependencies, task);
+  const pass = await passGate(dependencies, input.turn, {
+    provider,
+    callKey: `${input.compactionId}:${input.part}`,
+    tokens: task.entries.reduce((sum, entry) => sum + estimateTokens(entry.measurements, NO_CALIBRATION), 0),
+    signal: execution.signal,
+  });
+  if (pass.kind === 'wait') return pass;
   const started = Date.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
@@ -178,6 +187,7 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     return afterModelError(dependencies, task, error, Date.now() - started);
   } finally {
     fence.end();
+    await pass.leave();
   }
   dependencies.reachCrashPoint('summarize:answered');
   const call = callOf(task, answer, Date.now() - started);
@@ -228,6 +238,8 @@ async function afterModelError(
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
   const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(task.execution.attempt, 5));
+  if (verdict.cause === 'rate_limit')
+    await dependencies.providerGate.pause(parseModelName(task.snapshot.summarizer.model).provider, delay);
   if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) {
     await recordWait(dependencies, task.input.turn, delay);
     dependencies.reachCrashPoint('summarize:waiting');

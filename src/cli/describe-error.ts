@@ -43,6 +43,8 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   },
   unknown_preset: { next: 'Leave --preset out to use the one of the agent.', exit: 'usage' },
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },
+  nothing_to_resume: { next: 'Send a message instead: `npx holdfast send <conversation> "…"`.', exit: 'usage' },
+  limit_not_raised: { next: '`npx holdfast resume --help` lists what can be raised.', exit: 'usage' },
   timeout: { next: 'The turn goes on; `npx holdfast watch last` shows it.', exit: 'turnNotCompleted' },
   database_unreachable: { next: DEV, exit: 'unreachable' },
   database_refused: {

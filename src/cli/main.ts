@@ -20,6 +20,7 @@ import { endWhenPipeCloses } from './output.ts';
 import { readVersion } from './package-version.ts';
 import { recallCommand } from './recall.ts';
 import { reindexCommand } from './reindex.ts';
+import { resumeCommand } from './resume.ts';
 import { sendCommand } from './send.ts';
 import { showCommand } from './show.ts';
 import { simulatorCommand } from './simulator.ts';
@@ -35,7 +36,7 @@ const doctor = (): Command => doctorCommand().summary('check this machine, with 
 
 /** The commands, by what they are for, in the order of the help. */
 const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
-  ['Work:', [startCommand, sendCommand, stopCommand, watchCommand, listCommand, showCommand]],
+  ['Work:', [startCommand, sendCommand, stopCommand, resumeCommand, watchCommand, listCommand, showCommand]],
   ['Approvals and questions:', [approveCommand, denyCommand, answerCommand, approvalsCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
   ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand, conformanceCommand]],

@@ -18,6 +18,7 @@ import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import { describeContext, describeConversation, summarizeTurn, withLastTurn } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
+import { checkResume } from './resume.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError, clientError } from './errors.ts';
@@ -106,7 +107,7 @@ type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput
 function senders(
   database: Database,
   doorbell: Doorbell,
-): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction'> {
+): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume'> {
   const send = async (message: Sent): Promise<SentMessage> => {
     const id = message.id ?? newId();
     const content = message.content ?? [];
@@ -143,6 +144,10 @@ function senders(
     },
     stop: ({ conversationId, messageId }) =>
       command('stop', conversationId, messageId === undefined ? {} : { id: messageId }),
+    async resume({ conversationId, raise = {}, messageId }) {
+      await guarded(async () => checkResume(await describeConversation(database, conversationId), raise));
+      return send({ conversationId, kind: 'resume', raise, ...(messageId !== undefined && { id: messageId }) });
+    },
     requestCompaction: ({ conversationId, focus, messageId }) =>
       command('compact', conversationId, {
         ...(focus !== undefined && { focus }),

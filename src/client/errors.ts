@@ -16,6 +16,10 @@ export type ClientErrorCode =
   | 'unknown_model'
   | 'unknown_preset'
   | 'invalid_argument'
+  /** No turn, one that runs, or one that completed its task. */
+  | 'nothing_to_resume'
+  /** The limit that ended the turn must be raised to go on. */
+  | 'limit_not_raised'
   | 'timeout'
   | 'database_unreachable'
   /** Postgres answered and refused the login: user, password or name of the database. */

@@ -43,7 +43,7 @@ export function explainOutcome(
         return 'The turn went round in circles: the same tool call had the same result again and again. Send a message that says what to do instead, or raise limits.repeatedCalls in holdfast.yaml.';
       if (reason === 'compactions_without_progress')
         return 'The turn went round in circles: the window filled again and again and nothing new was done. What the task needs at once does not fit the window: use a model with a larger one or a smaller task, then send a message.';
-      return `The turn reached its limit (${reason ?? 'unknown'}). Send a message to go on, or raise the limit in holdfast.yaml.`;
+      return `${limitWords(reason)} What was done is kept. Go on with 'holdfast resume', or send a message; the limits are in holdfast.yaml.`;
     case 'context_exhausted':
       return reason === 'second_overflow'
         ? "The provider refused the context as too large twice, the second time after a forced compaction. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
@@ -56,6 +56,14 @@ export function explainOutcome(
     case 'interrupted':
       return `The turn was interrupted (${reason ?? 'its workflow is gone'}). Everything stored is kept: send a message to go on.`;
   }
+}
+
+function limitWords(reason: string | null): string {
+  if (reason === 'idle_time_limit')
+    return 'Nothing happened in the turn for longer than its limit of idle time (idle_time_limit).';
+  const of = reason?.startsWith('conversation_') === true ? "The conversation's" : "The turn's";
+  const what = reason?.replace('conversation_', '').replace('_limit', '').replaceAll('_', ' ') ?? 'unknown';
+  return `${of} limit of ${what} is reached (${reason ?? 'unknown'}).`;
 }
 
 /** Characters of the vendor's words in the one sentence. */

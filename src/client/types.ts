@@ -8,6 +8,7 @@ import type { CostGroup, CostRow } from '../store/costs.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { CompactionLineage } from '../store/lineage.ts';
 import type { ServedModel } from '../store/served-models.ts';
+import type { Counts } from '../turn/spending.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 import type { WatchOptions, WatchUpdate } from './watch-types.ts';
 
@@ -215,6 +216,16 @@ export interface HoldfastClient extends DecisionMethods {
   requestCompaction(options: {
     readonly conversationId: string;
     readonly focus?: string;
+    readonly messageId?: string;
+  }): Promise<SentMessage>;
+  /**
+   * Goes on with the task of a turn that ended before it was done, without a new message, and raises limits. What is raised is
+   * added to what the last turn left, and to the conversation's limits for good.
+   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (the limit that ended the turn is not among them)
+   */
+  resume(options: {
+    readonly conversationId: string;
+    readonly raise?: Partial<Counts>;
     readonly messageId?: string;
   }): Promise<SentMessage>;
   getConversation(conversationId: string): Promise<Conversation>;

@@ -1,6 +1,7 @@
 import type { CompactionPolicy } from '../context/policy.ts';
 import type { ApprovalSettings } from '../turn/approval-rules.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
+import type { SpendingLimits } from '../turn/spending.ts';
 import type { Skill } from '../context/view.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 
@@ -8,6 +9,8 @@ import type { RequestOptions } from '../turn/request-options.ts';
 export interface TurnLimits extends LoopLimits {
   /** Model calls. Default: 500. */
   readonly steps: number;
+  /** Absent when nothing but the steps is limited. */
+  readonly spending?: SpendingLimits;
 }
 
 /** An agent as `holdfast.yaml` or `defineAgent` describes it, all defaults filled in. */

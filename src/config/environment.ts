@@ -66,6 +66,12 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'Task queue of turns; the queue of model calls and tools follows from it.',
     '`agent-turn`',
   ),
+  variable(
+    'HOLDFAST_DEPLOYMENT',
+    'Name of the Temporal worker deployment that the worker belongs to; see docs/versions.md.',
+    'workers are not versioned',
+  ),
+  variable('HOLDFAST_BUILD_ID', 'Build of the worker within its deployment.', 'none'),
   variable('HOLDFAST_LOG_LEVEL', 'Least severe log lines of a worker: `debug`, `info`, `warn`, `error`.', '`info`'),
   variable(
     'HOLDFAST_RUN',

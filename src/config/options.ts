@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import { keyOptions } from './key-options.ts';
 import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';
+import { providerLimits, turnLimits } from './limit-options.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
 
@@ -66,6 +67,7 @@ const providerOptions = z.strictObject({
   ...keyOptions,
   ...hostingOptions,
   ...timeoutOptions,
+  limits: providerLimits,
 });
 
 export const agentOptions = z.strictObject({
@@ -133,34 +135,7 @@ export const agentOptions = z.strictObject({
     .optional()
     .meta({ description: "Changes of the preset's numbers. What is not given stays as the preset has it." }),
   request: requestOptions.optional().meta({ description: 'What is asked of the vendor with each model call.' }),
-  limits: z
-    .strictObject({
-      steps: positive.optional().meta({
-        description: 'Model calls of one turn; over it, the turn ends as `budget_exhausted`.',
-        unit: 'model calls',
-        defaultText: `${DEFAULT_AGENT.limits.steps}`,
-      }),
-      repeatedCalls: positive.optional().meta({
-        description:
-          'Times that one tool call may have the same result while no call has a new one; then the turn ends as `budget_exhausted`. Raise it for an agent that waits by asking again.',
-        unit: 'tool calls',
-        defaultText: `${DEFAULT_AGENT.limits.repeatedCalls}`,
-      }),
-      compactionsWithoutProgress: positive.optional().meta({
-        description:
-          'Compactions in a row between which no tool call had a new result; then the turn ends as `budget_exhausted`: what the task needs at once does not fit the window. One between which the agent only looked things up with the recall tools counts half.',
-        unit: 'compactions',
-        defaultText: `${DEFAULT_AGENT.limits.compactionsWithoutProgress}`,
-      }),
-      continuations: positive.optional().meta({
-        description:
-          'Answers in a row that are cut at the maximum output and continued automatically, with no tool result between them.',
-        unit: 'answers',
-        defaultText: `${DEFAULT_AGENT.limits.continuations}`,
-      }),
-    })
-    .optional()
-    .meta({ description: 'Hard limits of one turn.' }),
+  limits: turnLimits,
   workspace: z.string().min(1).optional().meta({
     description: 'Directory whose files the agent may read and write, relative to the file.',
     defaultText: 'the directory of the file',

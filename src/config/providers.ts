@@ -1,5 +1,5 @@
-import { definedOf } from '../context/defined-of.ts';
 import type { ProtocolName, ProviderDefinition } from '../models/provider.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { given, type Environment } from './environment.ts';
 import { hostingOf } from './hosting.ts';
 import { keyOf, type KeySurroundings } from './key-options.ts';
@@ -111,6 +111,7 @@ function resolveProvider(
     apiKey,
     ...hostingOf(options),
     ...timeoutsOf(options),
+    ...(options.limits !== undefined && { limits: definedOf(options.limits) }),
   };
 }
 

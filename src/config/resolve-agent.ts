@@ -2,6 +2,8 @@ import type { CompactionPolicy } from '../context/policy.ts';
 import { RUN_COMMAND } from '../tools/names.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import type { ApprovalRule, ApprovalSettings } from '../turn/approval-rules.ts';
+import { COUNTED, DEFAULT_NOTE_AT } from '../turn/spending.ts';
+import type { Counted, SpendingLimits } from '../turn/spending.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { definedOf } from '../context/defined-of.ts';
 import type { AgentDefinition, TurnLimits } from './definitions.ts';
@@ -68,7 +70,29 @@ function limitsFor(options: AgentOptions['limits']): TurnLimits {
     repeatedCalls: options?.repeatedCalls ?? limits.repeatedCalls,
     compactionsWithoutProgress: options?.compactionsWithoutProgress ?? limits.compactionsWithoutProgress,
     continuations: options?.continuations ?? limits.continuations,
+    ...definedOf({ spending: spendingFor(options ?? {}) }),
   };
+}
+
+/** `undefined` when no limit was set: the steps have their default, and the model is not told of it. */
+function spendingFor(options: NonNullable<AgentOptions['limits']>): SpendingLimits | undefined {
+  const { idleTime, noteAt } = options;
+  const counted = pick(options);
+  const conversation = pick(options.conversation ?? {});
+  const given = Object.keys(counted).length + Object.keys(conversation).length;
+  if (given === 0 && idleTime === undefined && noteAt === undefined) return undefined;
+  return {
+    turn: { steps: DEFAULT_AGENT.limits.steps, ...counted },
+    conversation,
+    ...definedOf({ idleTime }),
+    noteAt: noteAt ?? DEFAULT_NOTE_AT,
+  };
+}
+
+function pick(options: { readonly [Name in Counted]?: number | undefined }): SpendingLimits['turn'] {
+  return Object.fromEntries(
+    COUNTED.flatMap((counted) => (options[counted] === undefined ? [] : [[counted, options[counted]]])),
+  );
 }
 
 /** The preset, over it what is said of the model, over that what the agent says. */

@@ -25,4 +25,6 @@ export interface ProviderDefinition {
   readonly idleTimeoutMilliseconds?: number;
   /** Longest duration of one call, in milliseconds. Default: 1,800,000. */
   readonly totalTimeoutMilliseconds?: number;
+  /** What Holdfast asks of it at once, over all workers. Absent: as much as there is. */
+  readonly limits?: { readonly concurrentCalls?: number; readonly tokensPerMinute?: number };
 }

@@ -1,5 +1,6 @@
 import type { Measurements } from '../context/measurements.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
@@ -13,6 +14,7 @@ import type { ConversationSettings, MessageKind } from './messages.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
+import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeEvents } from './transaction.ts';
 import type { Writer, WriterSource } from './transaction.ts';
 
@@ -32,6 +34,8 @@ export interface BeginTurnSources {
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<TurnSnapshot>;
   /** What the model is told of calls that a dead turn left open. */
   readonly closeToolCall: CloseToolCall;
+  /** What the model is told when it goes on without a new message. */
+  readonly resumeNote: NewContent;
 }
 
 export interface TurnSnapshot {
@@ -54,6 +58,8 @@ export type BegunTurn =
       /** User entries that the turn took when it began. */
       readonly messages: number;
       readonly snapshot: AgentSnapshot;
+      /** What it may use; `null`: only its steps are limited. */
+      readonly limits: SpendingLimits | null;
     }
   | { readonly kind: 'nothing_waiting' };
 
@@ -77,9 +83,7 @@ export async function beginTurn(
   }
   const { agent, ...settings } = conversation;
   const snapshot = await sources.snapshotFor(agent, settings);
-  const begun = await writeEvents(sql, conversationId, (source) =>
-    begin(source, request, snapshot, sources.closeToolCall),
-  );
+  const begun = await writeEvents(sql, conversationId, (source) => begin(source, request, snapshot, sources));
   // No event tells of a command that found nothing to act on; who waits for it is woken.
   if (begun.kind === 'nothing_waiting') await notifyWatchers(sql, conversationId, 0);
   return begun;
@@ -98,7 +102,7 @@ async function begin(
   { sql, writer: writerFor }: WriterSource,
   request: BeginTurnRequest,
   snapshot: TurnSnapshot,
-  closeToolCall: CloseToolCall,
+  { closeToolCall, resumeNote }: BeginTurnSources,
 ): Promise<BegunTurn> {
   const { conversationId, turnId } = request;
   const [conversation] = await sql<LockedRow[]>`
@@ -108,8 +112,10 @@ async function begin(
   const waiting = await readWaiting(sql, conversationId);
   const messages = waiting.filter(({ kind }) => kind === 'message');
   const compactRequested = waiting.some(({ kind }) => kind === 'compact');
-  const stopRequested = messages.length > 0 && isStopNewest(waiting);
-  const nothingWaits = messages.length === 0 && !compactRequested;
+  const resumes = waiting.filter(({ kind }) => kind === 'resume').map(({ id }) => id);
+  const commandOnly = messages.length === 0 && resumes.length === 0;
+  const stopRequested = !commandOnly && isStopNewest(waiting);
+  const nothingWaits = commandOnly && !compactRequested;
   const deadTurnId = conversation?.active_turn_id ?? null;
   // A stop before the messages that are taken was meant for what is over.
   if (!stopRequested) await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null });
@@ -119,9 +125,9 @@ async function begin(
   if (deadTurnId !== null) await interruptTurn(writer, { turnId: deadTurnId, reason: 'taken_over', closeToolCall });
   await setActiveTurn(sql, turn, nothingWaits ? null : turnId);
   if (nothingWaits) return { kind: 'nothing_waiting' };
-  const commandOnly = messages.length === 0;
+  const limits = await limitsOfNewTurn(sql, { conversationId, snapshot: snapshot.snapshot, resumes });
   await endPassesOfTurns(sql, turn, snapshot.snapshot);
-  await insertTurn(sql, { ...request, turn, snapshot, commandOnly, messages: messages.length });
+  await insertTurn(sql, { ...request, turn, snapshot, commandOnly, messages: messages.length, limits });
   await writer.event('turn_begun', {
     agent: snapshot.snapshot.agent,
     model: snapshot.snapshot.model,
@@ -130,6 +136,10 @@ async function begin(
   });
   if (!commandOnly) await appendRules(writer, snapshot.rules);
   await appendMessages(writer, messages);
+  if (resumes.length > 0) {
+    await insertEntry(sql, { ...resumeNote, kind: 'note', slot: 'continuation', turn, key: 'resumed' });
+    await consumeCommands(sql, { conversationId, kind: 'resume', turnId });
+  }
   const { length: count } = messages;
   return {
     kind: 'begun',
@@ -139,6 +149,7 @@ async function begin(
     stopRequested,
     messages: count,
     snapshot: snapshot.snapshot,
+    limits,
   };
 }
 
@@ -161,9 +172,10 @@ async function findBegun(
       command_only: boolean;
       messages: number;
       snapshot: AgentSnapshot;
+      limits: SpendingLimits | null;
     }[]
   >`
-    select id, epoch, outcome, command_only, messages, snapshot from turns
+    select id, epoch, outcome, command_only, messages, snapshot, limits from turns
     where workflow_id = ${workflowId} and begun_by_run_id = ${runId}`;
   if (row === undefined) return null;
   if (row.outcome !== null || row.epoch !== epoch) {
@@ -181,6 +193,7 @@ async function findBegun(
     stopRequested: look.stopRequested,
     messages: row.messages,
     snapshot: row.snapshot,
+    limits: row.limits,
   };
 }
 
@@ -219,6 +232,7 @@ interface NewTurn extends BeginTurnRequest {
   readonly snapshot: TurnSnapshot;
   readonly commandOnly: boolean;
   readonly messages: number;
+  readonly limits?: SpendingLimits | null;
 }
 
 /** The row of a turn that begins. */
@@ -227,12 +241,13 @@ export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void
   const { snapshot, fixed } = start.snapshot;
   await sql`
     insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
-      model, preset, snapshot, model_limits, policy, fixed, command_only, messages, compactions_over)
+      model, preset, snapshot, model_limits, policy, fixed, command_only, messages, limits, compactions_over)
     values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
       ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
       ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
       ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
       ${start.commandOnly}, ${start.messages},
+      ${start.limits == null ? null : jsonText(start.limits)}::text::json,
       (select compactions_over from conversations where id = ${turn.conversationId}))`;
 }
 

@@ -94,7 +94,11 @@ export async function appendMessages({ sql, turn, event }: Writer, messages: rea
 /** Commands that have been served no longer wait; returns how many there were. `turnId` null: nothing was there to serve them. */
 export async function consumeCommands(
   sql: Transaction,
-  commands: { readonly conversationId: string; readonly kind: 'stop' | 'compact'; readonly turnId: string | null },
+  commands: {
+    readonly conversationId: string;
+    readonly kind: 'stop' | 'compact' | 'resume';
+    readonly turnId: string | null;
+  },
 ): Promise<number> {
   const { count } = await sql`
     update messages set turn_id = ${commands.turnId}, consumed_at = holdfast_now()

@@ -1,5 +1,6 @@
 import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
+import type { Counts } from '../turn/spending.ts';
 import type { Database, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
@@ -9,7 +10,7 @@ import { isoTime, jsonText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
 
 /** What a user sent: text for the agent, or a command to Holdfast. */
-export type MessageKind = 'message' | 'stop' | 'compact';
+export type MessageKind = 'message' | 'stop' | 'compact' | 'resume';
 
 /** `steer` enters at the next step boundary, `queue` starts the next turn. Commands have no mode. */
 export type MessageMode = 'steer' | 'queue';
@@ -40,6 +41,8 @@ export interface MessageInput {
   readonly measurements: Measurements;
   /** `compact` only: what the summary should dwell on. */
   readonly focus?: string;
+  /** `resume` only: how much the limits are raised. */
+  readonly raise?: Partial<Counts>;
 }
 
 export interface AcceptedMessage {
@@ -102,10 +105,11 @@ async function ensureConversation(sql: Transaction, message: MessageInput): Prom
 /** False when the id was used before. */
 async function insertMessage(sql: Transaction, message: MessageInput): Promise<boolean> {
   const { count } = await sql`
-    insert into messages (id, conversation_id, kind, mode, content, focus, measurements)
+    insert into messages (id, conversation_id, kind, mode, content, focus, raise, measurements)
     values (${message.id}, ${message.conversationId}, ${message.kind}, ${message.mode ?? 'steer'},
       ${jsonText(message.content)}::text::json,
       ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
+      ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
       ${measurementsText(message.measurements)}::measurements)
     on conflict (id) do nothing`;
   return count > 0;
@@ -115,7 +119,8 @@ async function requireSameMessage(sql: Transaction, message: MessageInput): Prom
   const [row] = await sql<{ same: boolean }[]>`
     select conversation_id = ${message.conversationId} and kind = ${message.kind} and mode = ${message.mode ?? 'steer'}
       and content::text = ${jsonText(message.content)}
-      and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)} as same
+      and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)}
+      and coalesce(raise::text, '') = ${message.raise === undefined ? '' : jsonText(message.raise)} as same
     from messages where id = ${message.id}`;
   if (row?.same === true) return;
   throw new StoreError(

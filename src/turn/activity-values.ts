@@ -5,6 +5,7 @@
  */
 import type { TurnRefusal } from './agent-snapshot.ts';
 import type { LoopLimits } from './loop-guard.ts';
+import type { SpendingLimits } from './spending.ts';
 import type { TurnOutcome, TurnReference } from './turn-reference.ts';
 
 export interface BeginTurnInput {
@@ -22,6 +23,8 @@ export type BeginTurnResult =
       readonly stepLimit: number;
       /** Absent in what an older worker returned. */
       readonly loopLimits?: LoopLimits;
+      /** Absent when only the steps are limited. */
+      readonly limits?: SpendingLimits;
       readonly facts: TurnFacts;
       /** Present when the worker cannot run the agent. */
       readonly refusal?: TurnRefusal;
@@ -67,6 +70,8 @@ export interface CompactContextInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
   readonly forced: ForcedReason | null;
+  /** Checked before the step; absent: nothing but the steps is limited. */
+  readonly limits?: SpendingLimits;
   /** The turn has answered: what would not fit is made smaller for the next one. Default: false. */
   readonly turnIsOver?: true;
 }
@@ -95,7 +100,9 @@ export type CompactContextResult =
   /** `declined`: a compaction was asked for, and there was nothing to make smaller. */
   | { readonly kind: 'fits'; readonly view: ViewReference; readonly declined?: true }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
-  | { readonly kind: 'exhausted'; readonly tokens: number };
+  | { readonly kind: 'exhausted'; readonly tokens: number }
+  /** A limit is reached: no further step. */
+  | { readonly kind: 'limit'; readonly reason: string };
 
 export interface SummarizeInput {
   readonly turn: TurnReference;

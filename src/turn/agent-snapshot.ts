@@ -4,6 +4,7 @@ import type { AgentView } from '../context/view.ts';
 import type { ApprovalSettings } from './approval-rules.ts';
 import type { LoopLimits } from './loop-guard.ts';
 import type { RequestOptions } from './request-options.ts';
+import type { SpendingLimits } from './spending.ts';
 import type { TurnOutcome } from './turn-reference.ts';
 
 /** Why a turn ended before its first step. */
@@ -46,7 +47,7 @@ export interface AgentSnapshot extends AgentView {
   readonly summarizer: { readonly model: string; readonly limits: ModelLimits; readonly prices: ModelPrices };
   readonly policy: CompactionPolicy;
   /** The limits of loops are absent in snapshots of an older version. */
-  readonly limits: { readonly steps: number } & Partial<LoopLimits>;
+  readonly limits: { readonly steps: number; readonly spending?: SpendingLimits } & Partial<LoopLimits>;
   /** Absolute path. */
   readonly workspace: string;
   readonly allowCommands: boolean;

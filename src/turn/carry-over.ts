@@ -2,7 +2,18 @@ import type { ForcedReason, TurnFacts } from './activity-values.ts';
 import type { TurnRefusal } from './agent-snapshot.ts';
 import { NEW_LOOP_GUARD } from './loop-guard.ts';
 import type { LoopGuard, LoopLimits } from './loop-guard.ts';
+import type { SpendingLimits } from './spending.ts';
 import type { TurnReference } from './turn-reference.ts';
+
+/** What the limits of time are measured with. Waits for people do not count. */
+export interface TurnClock {
+  readonly begunAt: number;
+  newsAt: number;
+  /** Milliseconds that the turn waited for people. */
+  waited: number;
+  /** Since when it waits for people; absent while it does not. */
+  waitingSince?: number;
+}
 
 /**
  * All that a turn keeps in workflow state. Survives continue-as-new inside the turn, and through
@@ -12,6 +23,12 @@ export interface TurnProgress {
   readonly turn: TurnReference;
   readonly facts: TurnFacts;
   readonly stepLimit: number;
+  /** Absent when only the steps are limited. */
+  readonly limits?: SpendingLimits;
+  /** Tool calls that the model asked for. Absent in what an older version carried over. */
+  toolCalls?: number;
+  /** When the turn began, and when it last got on, by the workflow's clock; present when a time is limited. Milliseconds since 1970. */
+  clock?: TurnClock;
   /** Absent in a turn that an older version began: the defaults hold. */
   readonly loopLimits?: LoopLimits;
   /** Absent in what an older version carried over: nothing is remembered. */
@@ -49,7 +66,7 @@ export interface TurnCarryOver {
 export function startProgress(
   begun: Pick<
     TurnProgress,
-    'turn' | 'facts' | 'stepLimit' | 'loopLimits' | 'commandOnly' | 'stopRequested' | 'refusal'
+    'turn' | 'facts' | 'stepLimit' | 'loopLimits' | 'limits' | 'commandOnly' | 'stopRequested' | 'refusal'
   > & {
     readonly compactRequested: boolean;
   },
@@ -59,6 +76,8 @@ export function startProgress(
     facts: begun.facts,
     stepLimit: begun.stepLimit,
     ...(begun.loopLimits !== undefined && { loopLimits: begun.loopLimits }),
+    ...(begun.limits !== undefined && { limits: begun.limits }),
+    toolCalls: 0,
     loopGuard: NEW_LOOP_GUARD,
     commandOnly: begun.commandOnly,
     stopRequested: begun.stopRequested,

@@ -19,6 +19,27 @@ export interface TurnWorkerOptions {
    * handed over to another worker. Default 30,000.
    */
   readonly shutdownGraceMilliseconds: number;
+  /** Absent: workers are not versioned. */
+  readonly deployment?: WorkerDeployment | undefined;
+}
+
+/** Which build of a worker deployment a worker is. */
+export interface WorkerDeployment {
+  readonly name: string;
+  readonly buildId: string;
+}
+
+/** A turn that began on a build stays on it (`docs/versions.md`). Without a deployment, any worker takes any turn. */
+function versioning(deployment: WorkerDeployment | undefined): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (deployment === undefined) return {};
+  const { name: deploymentName, buildId } = deployment;
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName, buildId },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'PINNED',
+    },
+  };
 }
 
 /** Milliseconds after the grace period that activities get to notice that they were cancelled. */
@@ -59,6 +80,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     // An activity that waits for a database which is gone too would hold the process for ever.
     shutdownForceTime: options.shutdownGraceMilliseconds + FORCED_SHUTDOWN_MARGIN_MILLISECONDS,
     ...TAKEOVER_OPTIONS,
+    ...versioning(options.deployment),
   };
   const turn = await Worker.create({
     ...common,

@@ -1,5 +1,6 @@
 import { withAgents } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';
+import { given } from '../config/environment.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { StackAddresses } from '../config/load-configuration.ts';
@@ -8,6 +9,7 @@ import type { CompactionPolicy } from '../context/policy.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import type { WorkerDeployment } from './create-turn-workers.ts';
 import { startWorker } from './start-worker.ts';
 import type { RunningWorker } from './start-worker.ts';
 
@@ -37,6 +39,13 @@ export interface CreateWorkerOptions {
   readonly concurrentWork?: number;
   /** Milliseconds that running calls get to finish at shutdown. Default: 30,000. */
   readonly shutdownGraceMilliseconds?: number;
+  /**
+   * Name of the Temporal worker deployment; with `buildId`, a turn ends on the build that it began on. Serves nothing before
+   * the build was made current (docs/versions.md). Default: `HOLDFAST_DEPLOYMENT`, else workers are not versioned.
+   */
+  readonly deploymentName?: string;
+  /** This build, another one for each release of your worker. Default: `HOLDFAST_BUILD_ID`. */
+  readonly buildId?: string;
 }
 
 /**
@@ -70,11 +79,28 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     beforeCompaction: options.beforeCompaction ?? [],
     concurrentWork: options.concurrentWork ?? DEFAULT_CONCURRENT_WORK,
     shutdownGraceMilliseconds: options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS,
+    deployment: deploymentOf(options, environment),
     environment,
     crashPoints: environment['HOLDFAST_CRASH_POINTS'],
     crashOrders: environment['HOLDFAST_CRASH_ORDERS'],
     logger,
   });
+}
+
+function deploymentOf(
+  options: CreateWorkerOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): WorkerDeployment | undefined {
+  const name = options.deploymentName ?? given(environment, 'HOLDFAST_DEPLOYMENT');
+  const buildId = options.buildId ?? given(environment, 'HOLDFAST_BUILD_ID');
+  if (name === undefined && buildId === undefined) return undefined;
+  if (name === undefined || buildId === undefined) {
+    throw new ConfigurationError(
+      'configuration_invalid',
+      'a versioned worker needs both deploymentName (HOLDFAST_DEPLOYMENT) and buildId (HOLDFAST_BUILD_ID), or neither',
+    );
+  }
+  return { name, buildId };
 }
 
 function missing(what: string, variable: string): ConfigurationError {

@@ -4,6 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
+import { createProviderGate } from '../activities/provider-gate.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
 import { createFenceWatch } from '../activities/fence-watch.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
@@ -25,7 +26,7 @@ import { createToolRegistry } from '../tools/registry.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
-import type { TurnWorkers } from './create-turn-workers.ts';
+import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
 import { endStrayCommands } from './stray-commands.ts';
 import { ensureUpkeepSchedule } from './upkeep-schedule.ts';
 
@@ -49,6 +50,8 @@ export interface WorkerSetup {
   readonly concurrentWork: number;
   /** Milliseconds that running calls get to finish at shutdown. */
   readonly shutdownGraceMilliseconds: number;
+  /** Absent: workers are not versioned. */
+  readonly deployment?: WorkerDeployment | undefined;
   /** From which the environment of commands is made. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Value of `HOLDFAST_CRASH_POINTS`. */
@@ -146,6 +149,11 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     liveDatabase,
     tools,
     modelClient: createModelClients(configuration.providers),
+    providerGate: createProviderGate({
+      database,
+      providers: configuration.providers,
+      concurrentWork: setup.concurrentWork,
+    }),
     learnedWindows: {
       serverOf: (provider) => serverOf(configuration, provider),
       forgetAfterDays: configuration.forgetWindowsAfterDays,
@@ -176,6 +184,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     identity,
     concurrentWork: setup.concurrentWork,
     shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
+    deployment: setup.deployment,
   });
 }
 

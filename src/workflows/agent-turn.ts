@@ -4,6 +4,7 @@ import {
   CancellationScope,
   continueAsNew,
   isCancellation,
+  makeContinueAsNewFunc,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -22,6 +23,7 @@ import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
 import { openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
+import { noteNews, watchTimeLimits } from './time-limits.ts';
 import { runToolCalls } from './tool-calls.ts';
 
 export interface AgentTurnInput {
@@ -62,9 +64,12 @@ export async function agentTurn({ conversationId, carryOver: carried }: AgentTur
       display.ended(end.outcome);
     }
     const look = await inbox.lookUntilQuiet(conversationId, null);
-    if (look.waiting > 0) await continueAsNew<typeof agentTurn>({ conversationId });
+    if (look.waiting > 0) await nextTurn({ conversationId });
   });
 }
+
+/** The next turn begins on the newest version of the workers; inside a turn it stays where it is. */
+const nextTurn = makeContinueAsNewFunc<typeof agentTurn>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
 
 async function begin(activities: TurnActivities, conversationId: string): Promise<TurnProgress | null> {
   const begun = await activities.beginTurn({ conversationId });
@@ -96,14 +101,22 @@ async function untilStopped(
     noteLook(progress, look);
     if (look.stopRequested) stop();
   });
+  let timeLimit: string | null = null;
+  const timing = watchTimeLimits(progress, (limit) => {
+    timeLimit = limit;
+    stop();
+  });
   try {
     return await scope.run(() => (progress.commandOnly ? obeyCommand : takeSteps)(activities, progress, display));
   } catch (error) {
-    if (isCancellation(error)) return { outcome: 'stopped', reason: null };
-    return interruption(error);
+    if (!isCancellation(error)) return interruption(error);
+    return timeLimit === null || progress.stopRequested
+      ? { outcome: 'stopped', reason: null }
+      : { outcome: 'budget_exhausted', reason: timeLimit };
   } finally {
     inbox.close();
-    await watching;
+    timing.close();
+    await Promise.all([watching, timing.ended]);
   }
 }
 
@@ -131,7 +144,7 @@ function noteLook(progress: TurnProgress, look: InboxLook): void {
 async function obeyCommand(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
   progress.callNumber += 1;
   const context = await fitContext(activities, progress, display);
-  const isDeclined = context.kind === 'exhausted' || context.declined === true;
+  const isDeclined = context.kind !== 'ready' || context.declined === true;
   return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
 }
 
@@ -144,11 +157,13 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
     if (progress.steeringWaiting) await takeSteeringMessages(activities, progress);
     progress.callNumber += 1;
     const context = await fitContext(activities, progress, display);
+    if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
     if (context.kind === 'exhausted') return { outcome: 'context_exhausted', reason: 'irreducible' };
     display.calling(context.view);
     const answer = await activities.callModel.executeWithOptions({ summary: display.callSummary(context.view) }, [
       { turn: progress.turn, callNumber: progress.callNumber, headEntryId: context.view.headEntryId },
     ]);
+    if (answer.kind !== 'wait') noteNews(progress);
     switch (answer.kind) {
       case 'overflow':
         if (progress.overflowRecoveries >= OVERFLOW_RECOVERIES_PER_TURN) {
@@ -173,7 +188,8 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
           progress.cutAnswers = 0;
           if (answer.asks === true) await awaitDecisions(activities, progress, display);
           display.runningTools(answer.calls.length);
-          await runToolCalls(activities, progress, answer);
+          const allRan = await runToolCalls(activities, progress, answer);
+          if (!allRan) return { outcome: 'budget_exhausted', reason: 'tool_call_limit' };
         } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {

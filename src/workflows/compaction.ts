@@ -1,13 +1,15 @@
 import { sleep } from '@temporalio/workflow';
-import type { PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
+import type { CompactContextInput, PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { NEW_LOOP_GUARD, noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
+import { noteNews } from './time-limits.ts';
 
 export type FittedContext =
   | { readonly kind: 'ready'; readonly view: ViewReference; readonly declined?: true }
-  | { readonly kind: 'exhausted'; readonly tokens: number };
+  | { readonly kind: 'exhausted'; readonly tokens: number }
+  | { readonly kind: 'limit'; readonly reason: string };
 
 /**
  * Runs before every model call. Usually one activity that answers "fits"; otherwise the planned
@@ -23,13 +25,14 @@ export async function fitContext(
     turn: progress.turn,
     callNumber: progress.callNumber,
     forced: progress.forced,
+    ...limitsToCheck(progress),
     ...(turnIsOver && { turnIsOver: true as const }),
   });
   if (check.kind === 'fits') {
     progress.forced = null;
     return { kind: 'ready', view: check.view, ...(check.declined === true && { declined: true }) };
   }
-  if (check.kind === 'exhausted') return check;
+  if (check.kind === 'exhausted' || check.kind === 'limit') return check;
   let planned = check.planned;
   for (;;) {
     display.compacting(planned);
@@ -47,6 +50,14 @@ export async function fitContext(
     }
     planned = commit.planned;
   }
+}
+
+/** The steps alone the workflow counts itself; the database is asked for them only to tell the model. */
+function limitsToCheck({ limits, steps }: TurnProgress): Pick<CompactContextInput, 'limits'> {
+  if (limits === undefined) return {};
+  const { steps: limit = Infinity, ...others } = limits.turn;
+  const counted = Object.keys(others).length + Object.keys(limits.conversation).length;
+  return counted > 0 || steps >= limit * limits.noteAt ? { limits } : {};
 }
 
 /** Parts of a wave run at once, waves one after another; after a part that failed for good the rest is not worth its price. */
@@ -75,6 +86,7 @@ async function summarizePart(
     const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
       { turn: progress.turn, compactionId, part: part.number },
     ]);
+    noteNews(progress);
     if (result.kind !== 'wait') return result.kind;
     display.waitingForRateLimit(result.delayMilliseconds);
     await sleep(result.delayMilliseconds, { summary: 'rate limit' });

@@ -2,6 +2,7 @@ import { condition } from '@temporalio/workflow';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
+import { outsideTime } from './time-limits.ts';
 
 /** The database's clock decides what has expired; a timer that fires a moment too early looks again after this. */
 const SHORTEST_WAIT_MILLISECONDS = 1_000;
@@ -20,11 +21,13 @@ export async function awaitDecisions(
     progress.decisionsWaiting = open.waiting;
     if (open.waiting === 0) break;
     display.waitingForPeople(open);
-    await condition(
-      () => progress.decisionsWaiting !== open.waiting,
-      Math.max(open.expiresInMilliseconds, SHORTEST_WAIT_MILLISECONDS),
-      { summary: open.questions === open.waiting ? 'answer of the user' : 'decision of the user' },
-    );
+    await outsideTime(progress, async () => {
+      await condition(
+        () => progress.decisionsWaiting !== open.waiting,
+        Math.max(open.expiresInMilliseconds, SHORTEST_WAIT_MILLISECONDS),
+        { summary: open.questions === open.waiting ? 'answer of the user' : 'decision of the user' },
+      );
+    });
   }
   display.running();
 }

@@ -6,16 +6,24 @@ import type { EndedCall } from '../turn/loop-guard.ts';
 import { toolWaves } from '../turn/tool-waves.ts';
 import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
+import { noteNews } from './time-limits.ts';
 
-/** Runs all tool calls of one answer: exclusive ones alone and in order, the others up to eight at a time. */
+/**
+ * Runs all tool calls of one answer: exclusive ones alone and in order, the others up to eight at a time. `false`: the
+ * turn's limit of tool calls kept some from running.
+ */
 export async function runToolCalls(
   activities: TurnActivities,
   progress: TurnProgress,
   answer: { readonly tools: readonly CalledTool[]; readonly calls: readonly number[] },
-): Promise<void> {
+): Promise<boolean> {
   // Each once: calls of one answer were made without knowing one another's results.
   const ended = new Map<string | null, EndedCall>();
-  const calls = answer.calls.flatMap((place) => answer.tools[place] ?? []);
+  const asked = answer.calls.flatMap((place) => answer.tools[place] ?? []);
+  const before = progress.toolCalls ?? 0;
+  progress.toolCalls = before + asked.length;
+  // What is over the limit does not run: the end of the turn says so in its place.
+  const calls = asked.slice(0, Math.max(0, (progress.limits?.turn.toolCalls ?? Infinity) - before));
   for (const wave of toolWaves(calls)) {
     await atMost(CONCURRENT_TOOL_CALLS, wave, async (callIndex) => {
       const tool = calls[callIndex];
@@ -28,12 +36,14 @@ export async function runToolCalls(
         [{ turn: progress.turn, callNumber: progress.callNumber, callIndex }],
       );
       const fingerprint = result.fingerprint ?? null;
+      noteNews(progress);
       ended.set(fingerprint, { fingerprint, recall: result.recall === true });
     });
   }
   for (const call of ended.values()) {
     progress.loopGuard = noteToolResult(progress.loopGuard ?? NEW_LOOP_GUARD, call);
   }
+  return calls.length === asked.length;
 }
 
 async function atMost<Item>(limit: number, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {

@@ -54,6 +54,7 @@ describe('help', () => {
         'models',
         'recall',
         'reindex',
+        'resume',
         'send',
         'show',
         'simulator',

@@ -46,7 +46,13 @@ test('takes tools or their names, a preset by name or as a policy, and changes o
     tools: ['weather', 'read_file', 'run_command'],
     allowCommands: true,
     policy: { ...DEFAULT_POLICY, name: 'seventh', trigger: { fraction: 0.5, exact: true } },
-    limits: { steps: 3, repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 },
+    limits: {
+      steps: 3,
+      repeatedCalls: 10,
+      compactionsWithoutProgress: 2,
+      continuations: 3,
+      spending: { turn: { steps: 3 }, conversation: {}, noteAt: 0.8 },
+    },
     workspace: resolve('data'),
   });
 });

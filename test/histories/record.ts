@@ -39,7 +39,9 @@ beforeAll(async () => {
   harness = await startTurnHarness({
     temporalAddress: server.address,
     tools: [hold],
-    agent: { model: 'simulator/sim-8k', tools: ['hold', 'read_file', 'list_files', 'write_file'] },
+    agent: { model: 'simulator/sim-8k', tools: ['hold', 'read_file', 'list_files', 'write_file', 'ask_user'],
+      approvals: { rules: [{ tool: 'write_file', when: { path: 'guarded*' } }] },
+    },
   });
   for (let file = 1; file <= 8; file += 1) {
     await writeFile(join(harness.workspace, `log-${file}.txt`), `pump ${file} opens at ${file} bar\n`.repeat(120));
@@ -61,14 +63,16 @@ function withoutMachine(key: string, value: unknown): unknown {
 }
 
 /** Keeps the histories of all runs of a conversation under this version; a name that is kept already is left alone. */
-async function keep(name: string, conversationId: string): Promise<void> {
+async function keep(name: string, conversationId: string, from = harness): Promise<void> {
   const runs: string[] = [];
   const query = `WorkflowId = "${turnWorkflowId(conversationId)}"`;
-  for await (const execution of harness.temporal.workflow.list({ query })) runs.push(execution.runId);
+  for await (const execution of from.temporal.workflow.list({ query })) runs.push(execution.runId);
   for (const [index, runId] of runs.reverse().entries()) {
     const path = join(HISTORIES, version, `${name}-${index + 1}.json`);
     if (existsSync(path)) continue;
-    const history = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId), runId).fetchHistory();
+    const history = await from.temporal.workflow
+      .getHandle(turnWorkflowId(conversationId), runId)
+      .fetchHistory();
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `${JSON.stringify(JSON.parse(historyToJSON(history), withoutMachine))}\n`);
   }
@@ -132,4 +136,50 @@ test('steering and queued messages', async () => {
 test('continue as new inside a turn', async () => {
   const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 12 times, one by one');
   await keep('continue-as-new', turn.conversationId);
+});
+
+test('approval and question', async () => {
+  const { client } = harness;
+  const sent = await client.startTask({
+    task: 'Call write_file with {"path": "guarded.txt", "content": "a"} and ask_user with {"question": "Which?"}',
+  });
+  const { conversationId } = sent;
+  await expect.poll(async () => (await client.getConversation(conversationId)).waitingCalls.length).toBe(2);
+  await client.sendMessage({ conversationId, content: 'Say steered' });
+  await client.approve({ conversationId });
+  await client.answer({ conversationId, text: 'this' });
+  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  await keep('approval-and-question', conversationId);
+});
+
+test('stop while a call waits for approval', async () => {
+  const { client } = harness;
+  const sent = await client.startTask({ task: 'Call write_file with {"path": "guarded.txt", "content": "a"}' });
+  const { conversationId } = sent;
+  await expect.poll(async () => (await client.getConversation(conversationId)).waitingCalls.length).toBe(1);
+  await client.stop({ conversationId });
+  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  await keep('stop-while-waiting', conversationId);
+});
+
+test('limits and resume', async () => {
+  const limited = await startTurnHarness({
+    temporalAddress: server.address,
+    tools: [hold],
+    agent: { tools: ['hold', 'list_files'], limits: { steps: 4, wallTime: 600, idleTime: 5 } },
+  });
+  try {
+    await limited.startWorker();
+    const turn = await limited.runTask('Call list_files with {"path": "missing-$index"} 5 times, one by one');
+    expect(turn.outcome).toBe('budget_exhausted');
+    const { conversationId } = turn;
+    const resumed = await limited.client.resume({ conversationId, raise: { steps: 10 } });
+    await limited.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 40_000 });
+    await keep('limits', conversationId, limited);
+    const idle = await limited.runTask('Call hold with {}');
+    expect(idle.reason).toBe('idle_time_limit');
+    await keep('idle-time', idle.conversationId, limited);
+  } finally {
+    await limited.stop();
+  }
 });

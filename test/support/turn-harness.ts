@@ -13,6 +13,7 @@ import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import type { BeforeCompaction } from '../../src/context/compaction-hook.ts';
 import type { CompactionPolicy } from '../../src/context/policy.ts';
+import type { ProviderDefinition } from '../../src/models/provider.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -39,6 +40,8 @@ export interface HarnessOptions {
   readonly configurationFile?: string | ((servers: { readonly simulatorUrl: string }) => string);
   /** Variables that the configuration is loaded with, and that tools' commands inherit. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Limits of the provider `simulator`. */
+  readonly providerLimits?: NonNullable<ProviderDefinition['limits']>;
   /** `host:port` of another Temporal server than the shared one. */
   readonly temporalAddress?: string;
 }
@@ -55,7 +58,10 @@ export interface TurnHarness {
   readonly workspace: string;
   /** Environment that gives a worker process the same servers. */
   readonly environment: Record<string, string>;
-  startWorker(options?: { readonly crashPoints?: string }): Promise<RunningWorker>;
+  startWorker(options?: {
+    readonly crashPoints?: string;
+    readonly deployment?: { readonly name: string; readonly buildId: string };
+  }): Promise<RunningWorker>;
   /** Starts a task and waits for its outcome. */
   runTask(
     task: string,
@@ -144,7 +150,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       HOLDFAST_SIMULATOR_URL: simulator.url,
       HOLDFAST_TASK_QUEUE: taskQueue,
     },
-    async startWorker({ crashPoints } = {}) {
+    async startWorker({ crashPoints, deployment } = {}) {
       const worker = await startWorker({
         configuration,
         databaseUrl,
@@ -155,6 +161,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
         concurrentWork: 20,
         shutdownGraceMilliseconds: 1_000,
         crashPoints,
+        deployment,
         environment: { ...process.env, ...options.environment },
         logger,
       });
@@ -198,5 +205,8 @@ function harnessConfiguration(options: HarnessOptions, simulatorUrl: string, wor
     ...(options.presets !== undefined && { presets: options.presets }),
   });
   const agent = defineAgent({ name: 'default', model: 'simulator/sim-32k', workspace, ...options.agent });
-  return withAgents(loaded, [agent]);
+  const { providerLimits: limits } = options;
+  const providers =
+    limits === undefined ? loaded.providers : loaded.providers.map((one) => Object.assign({}, one, { limits }));
+  return withAgents({ ...loaded, providers }, [agent]);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
@@ -6,11 +5,13 @@ import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
+let worker: RunningWorker;
 /** Calls of the tool `hold` that are running; each ends when it is released or aborted. */
 const held = new Map<string, { release: () => void; aborted: () => boolean }>();
 
@@ -31,7 +32,7 @@ const hold = defineTool({
 
 beforeAll(async () => {
   harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
-  await harness.startWorker();
+  worker = await harness.startWorker();
 });
 
 afterAll(() => harness.stop());
@@ -162,31 +163,31 @@ test('a row that nobody rang for is found by upkeep', async () => {
   expect(turn.outcome).toBe('completed');
 });
 
-test('200 messages from ten senders at the end of turns each enter once, in order of each sender, none lost', async () => {
-  const { conversationId } = await harness.runTask('Say start');
-  const senders = Array.from({ length: 10 }, (_, sender) => sender);
-  await Promise.all(
-    senders.map(async (sender) => {
-      for (let index = 0; index < 20; index += 1) {
-        await harness.client.sendMessage({ conversationId, content: `Say ${sender}/${index}` });
-        await delay((sender * 7 + index * 13) % 40);
-      }
-    }),
-  );
-  await waitUntil(
-    'all messages are taken',
-    async () => {
-      const conversation = await harness.client.getConversation(conversationId);
-      return conversation.waitingMessages === 0 && conversation.turn?.state === 'ended';
-    },
-    50_000,
-  );
-  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
-  const said = entries.filter((entry) => entry.kind === 'user').map((entry) => textOf(entry.content));
-  for (const sender of senders) {
-    const own = said.filter((text) => text.startsWith(`Say ${sender}/`));
-    expect(own).toEqual(Array.from({ length: 20 }, (_, index) => `Say ${sender}/${index}`));
-  }
+test('a stop that is sent while no worker is alive ends the turn when one runs', async () => {
+  const sent = await startHolding('later');
+  worker.shutdown();
+  await worker.ended;
+  await harness.client.stop({ conversationId: sent.conversationId });
+  worker = await harness.startWorker();
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(turn.outcome).toBe('stopped');
+});
+
+test('a stop aborts a model call that hangs within 2 s, and the provider is asked no more', async () => {
+  await harness.fault({ kind: 'hang', times: 1 });
+  const before = (await harness.requests()).total;
+  const sent = await harness.client.startTask({ task: 'Say hello' });
+  await waitUntil('the model is asked', async () => (await harness.requests()).total === before + 1);
+  await harness.client.stop({ conversationId: sent.conversationId });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  expect(turn.outcome).toBe('stopped');
+  // By the rows, from the command to the end of the call: what the test's own process is busy with does not count.
+  const [row] = await harness.database<{ seconds: number }[]>`
+    select extract(epoch from m.ended_at - q.created_at)::float8 as seconds
+    from model_calls m join messages q on q.conversation_id = m.conversation_id and q.kind = 'stop'
+    where m.conversation_id = ${sent.conversationId} and m.failure_kind = 'aborted'`;
+  expect(row?.seconds).toBeLessThan(2);
+  expect((await harness.requests()).total).toBe(before + 1);
 });
 
 test('ringing an idle conversation starts nothing that stays', async () => {

@@ -30,6 +30,8 @@ export function nextCommand(outcome: string, conversation: string): string | nul
       return null;
     case 'context_exhausted':
       return `npx holdfast context ${conversation}`;
+    case 'budget_exhausted':
+      return `npx holdfast resume ${conversation} --help`;
     case 'model_failed':
       return `npx holdfast show ${conversation}`;
     default:

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { Execution } from '../../../src/activities/activity-shell.ts';
 import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import { createFenceWatch } from '../../../src/activities/fence-watch.ts';
+import { createProviderGate } from '../../../src/activities/provider-gate.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createToolRegistry } from '../../../src/tools/registry.ts';
@@ -24,6 +25,7 @@ export function activityDependencies(
     liveDatabase: database,
     tools: createToolRegistry(options.tools ?? []),
     modelClient: createModelClients([{ name: 'sim', protocol: 'anthropic', baseUrl, apiKey: 'key' }]),
+    providerGate: createProviderGate({ database, providers: [], concurrentWork: 10 }),
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: () => Promise.resolve(SNAPSHOT),
     beforeCompaction: [],

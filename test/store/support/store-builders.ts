@@ -97,6 +97,7 @@ export async function begin(sql: Database, conversationId: string, options: Begi
     },
     {
       closeToolCall,
+      resumeNote: text('Go on.'),
       snapshotFor: () =>
         Promise.resolve({
           snapshot: { ...SNAPSHOT, ...options.snapshot },

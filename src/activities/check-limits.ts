@@ -1,0 +1,25 @@
+import type { Database } from '../store/database.ts';
+import { appendNote } from '../store/entries.ts';
+import { readSpending } from '../store/turn-limits.ts';
+import type { CompactContextInput } from '../turn/activity-values.ts';
+import { describeLimit, limitCode, nearLimits, spentLimit } from '../turn/spending.ts';
+import { newText } from './new-content.ts';
+
+/**
+ * The limit that keeps the turn from its next step, or `null`. Of one that is near the model is told, once a turn, by a
+ * note that this step's request shows.
+ */
+export async function checkLimits(
+  database: Database,
+  { turn, limits, turnIsOver }: CompactContextInput,
+): Promise<string | null> {
+  if (limits === undefined || turnIsOver === true) return null;
+  const used = await readSpending(database, turn, limits);
+  const spent = spentLimit(limits, used);
+  if (spent !== null) return limitCode(spent);
+  for (const near of nearLimits(limits, used)) {
+    const note = newText(describeLimit(near));
+    await appendNote(database, { ...note, turn, slot: 'continuation', key: `limit:${limitCode(near)}` });
+  }
+  return null;
+}

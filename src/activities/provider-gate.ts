@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../store/database.ts';
+import {
+  LEASE_SECONDS,
+  askForPlace,
+  pauseProvider,
+  providerKeyOf,
+  readPause,
+  releasePlace,
+  renewPlace,
+} from '../store/provider-queue.ts';
+import type { ProviderDefinition } from '../models/provider.ts';
+import { LONGEST_RETRY_DELAY_MILLISECONDS } from '../turn/limits.ts';
+
+/** Between two looks of a call that waits in a worker; longer when many wait, because every look is a transaction. */
+const LOOK_MILLISECONDS = 250;
+const LONGEST_LOOK_MILLISECONDS = 2_000;
+/** How long a turn waits in its workflow before its call asks for a place again. */
+const AWAY_MILLISECONDS = 4_000;
+/** Calls of one conversation that may wait in one worker: two hundred of them would leave none of its slots to others. */
+const WAITING_PER_CONVERSATION = 8;
+/** Part of a pause, and its most, by which the calls that it held back are spread. */
+const JITTER_SHARE = 0.1;
+const MOST_JITTER_MILLISECONDS = 5_000;
+
+export interface GateCall {
+  readonly provider: string;
+  readonly conversationId: string;
+  /** Names the call; the same for every try. */
+  readonly callKey: string;
+  /** Estimated input. */
+  readonly tokens: number;
+  readonly signal: AbortSignal;
+}
+
+export type GatePass =
+  | { readonly kind: 'open'; readonly leave: () => Promise<void> }
+  /** Wait in the workflow, where no worker is held, then ask again. */
+  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+
+/** Stands before every call of a model: keeps all workers to the pauses and the limits of a provider. */
+export interface ProviderGate {
+  /** Waits up to 10 s here. @throws the signal's reason when it is aborted */
+  enter(call: GateCall): Promise<GatePass>;
+  /** The provider refused a call for its rate: nobody calls it with this key for so long. */
+  pause(provider: string, milliseconds: number): Promise<void>;
+}
+
+export function createProviderGate(setup: {
+  readonly database: Database;
+  readonly providers: readonly ProviderDefinition[];
+  /** Model calls and tools that the worker runs at once; at most half of them may wait here. */
+  readonly concurrentWork: number;
+}): ProviderGate {
+  const { database, concurrentWork } = setup;
+  const providers = new Map(setup.providers.map((one) => [one.name, { ...one, key: providerKeyOf(one) }]));
+  const waiting = new Map<string, number>();
+  const mayWait = ({ conversationId }: GateCall): boolean => {
+    const all = [...waiting.values()].reduce((sum, count) => sum + count, 0);
+    return all < Math.max(1, concurrentWork / 2) && (waiting.get(conversationId) ?? 0) < WAITING_PER_CONVERSATION;
+  };
+  return {
+    async enter(call) {
+      const provider = providers.get(call.provider);
+      if (provider === undefined) return OPEN;
+      const { concurrentCalls = null, tokensPerMinute = null } = provider.limits ?? {};
+      const isLimited = concurrentCalls !== null || tokensPerMinute !== null;
+      const until = Date.now() + LONGEST_RETRY_DELAY_MILLISECONDS;
+      const stays = mayWait(call);
+      if (stays) add(waiting, call.conversationId, 1);
+      try {
+        for (;;) {
+          const place = isLimited
+            ? await askForPlace(database, { ...call, providerKey: provider.key }, { concurrentCalls, tokensPerMinute })
+            : await pauseOnly(database, provider.key);
+          if (place.kind === 'granted') return isLimited ? openPlace(database, call.callKey) : OPEN;
+          const look = place.kind === 'paused' ? withJitter(place.milliseconds) : lookAfter(place.waiting);
+          if (!stays || Date.now() + look > until) {
+            const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS;
+            return { kind: 'wait', delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
+          }
+          await delay(look, undefined, { signal: call.signal });
+        }
+      } finally {
+        if (stays) add(waiting, call.conversationId, -1);
+      }
+    },
+    async pause(name, milliseconds) {
+      const provider = providers.get(name);
+      if (provider === undefined) return;
+      await pauseProvider(database, { providerKey: provider.key, label: name, milliseconds });
+    },
+  };
+}
+
+const OPEN: GatePass = { kind: 'open', leave: () => Promise.resolve() };
+
+async function pauseOnly(database: Database, key: string) {
+  const milliseconds = await readPause(database, key);
+  return milliseconds > 0 ? ({ kind: 'paused', milliseconds } as const) : ({ kind: 'granted' } as const);
+}
+
+/** Renews the place while the call runs; one that cannot be given back is free after its lease. */
+function openPlace(database: Database, callKey: string): GatePass {
+  const renewing = setInterval(
+    () => {
+      renewPlace(database, callKey).catch(() => undefined);
+    },
+    (LEASE_SECONDS * 1_000) / 3,
+  );
+  return {
+    kind: 'open',
+    async leave() {
+      clearInterval(renewing);
+      await releasePlace(database, callKey).catch(() => undefined);
+    },
+  };
+}
+
+function withJitter(milliseconds: number): number {
+  return milliseconds + Math.random() * Math.min(MOST_JITTER_MILLISECONDS, milliseconds * JITTER_SHARE);
+}
+
+function lookAfter(waiting: number): number {
+  const pace = Math.min(LONGEST_LOOK_MILLISECONDS, LOOK_MILLISECONDS * (1 + waiting / 20));
+  return pace * (0.75 + Math.random() / 2);
+}
+
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const next = (counts.get(key) ?? 0) + by;
+  if (next > 0) counts.set(key, next);
+  else counts.delete(key);
+}

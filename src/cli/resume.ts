@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import type { Counted, Counts } from '../turn/spending.ts';
+import { withClient } from './connect.ts';
+import { findConversation, shortId } from './find-conversation.ts';
+import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { UsageError } from './usage-error.ts';
+
+type ResumeFlags = ConnectionFlags & Partial<Counts>;
+
+const OPTIONS: readonly (readonly [counted: Counted, flags: string, description: string])[] = [
+  ['steps', '--steps <number>', 'that many more model calls, as +50'],
+  ['toolCalls', '--tool-calls <number>', 'that many more tool calls'],
+  ['inputTokens', '--input-tokens <number>', 'that many more input tokens'],
+  ['outputTokens', '--output-tokens <number>', 'that many more output tokens'],
+  ['cost', '--cost <dollars>', 'that many dollars more, as +2'],
+  ['wallTime', '--wall-time <seconds>', 'that many seconds more'],
+];
+
+/** `holdfast resume`: goes on where a turn ended. */
+export function resumeCommand(): Command {
+  const command = withConnections(
+    holdfastCommand('resume', {
+      summary: 'go on where a turn ended, with raised limits',
+      description:
+        'Goes on with the task of a turn that ended before it was done: at a limit, by a stop, by a failure. The new turn may use what the last one left, and what is added here; the limits of the conversation are raised for good. A limit that ended the turn must be raised.',
+      examples: ['npx holdfast resume last --cost +2', 'npx holdfast resume 4f1c22ab --steps +100 --wall-time +600'],
+    }),
+  ).argument(...CONVERSATION_ARGUMENT);
+  for (const [, flags, description] of OPTIONS) command.option(flags, description, amount);
+  return command.action(resume);
+}
+
+function amount(text: string): number {
+  const value = Number(text.replace(/^\+/u, ''));
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0) {
+    throw new UsageError('usage', `"${text}" is no amount.`, 'Give a number above 0, as +2.');
+  }
+  return value;
+}
+
+async function resume(reference: string, flags: ResumeFlags): Promise<void> {
+  const output = openOutput();
+  const raise = Object.fromEntries(
+    OPTIONS.flatMap(([counted]) => (flags[counted] === undefined ? [] : [[counted, flags[counted]]])),
+  );
+  await withClient(flags, async (client) => {
+    const conversationId = await findConversation(client, reference);
+    const { messageId } = await client.resume({ conversationId, raise });
+    if (flags.json === true) output.json({ conversationId, messageId });
+    else output.lines(['The turn goes on.', `  watch it: npx holdfast watch ${shortId(conversationId)}`]);
+  });
+}

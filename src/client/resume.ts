@@ -1,0 +1,29 @@
+import { COUNTED, countedOf } from '../turn/spending.ts';
+import type { Counts } from '../turn/spending.ts';
+import { HoldfastClientError } from './errors.ts';
+import type { Conversation } from './types.ts';
+
+/** Refuses what would begin a turn that ends at once. */
+export function checkResume({ conversationId, turn }: Conversation, raise: Partial<Counts>): void {
+  for (const [name, by] of Object.entries(raise)) {
+    const isKnown = COUNTED.some((counted) => counted === name);
+    if (!isKnown || !Number.isFinite(by) || by <= 0) {
+      throw new HoldfastClientError(
+        'invalid_argument',
+        `a raise of ${name} by ${by} is not possible: raise ${COUNTED.join(', ')} by more than 0`,
+      );
+    }
+  }
+  if (turn === null || turn.outcome === null || turn.outcome === 'completed') {
+    const state =
+      turn === null ? 'has had no turn' : turn.outcome === null ? 'has a turn that runs' : 'completed its last turn';
+    throw new HoldfastClientError('nothing_to_resume', `conversation ${conversationId} ${state}`);
+  }
+  const reached = turn.outcome === 'budget_exhausted' ? countedOf(turn.reason ?? '') : null;
+  if (reached !== null && raise[reached] === undefined) {
+    throw new HoldfastClientError(
+      'limit_not_raised',
+      `the turn ended at ${turn.reason ?? 'a limit'}: say by how much to raise ${reached}`,
+    );
+  }
+}

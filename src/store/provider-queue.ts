@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import type { Database, Transaction } from './database.ts';
+import { newId } from './ids.ts';
+import { plainText } from './stored-text.ts';
+import { transaction } from './transaction.ts';
+
+/** Seconds after which the place of a worker that renews nothing is free. */
+export const LEASE_SECONDS = 30;
+/** Seconds since it last asked in which a waiting call counts as there. */
+const PRESENT_SECONDS = 5;
+/** Waiting calls that are looked at for free places at a time. */
+const LOOKED_AT = 100;
+
+/** How much a provider is asked at once; `null`: no limit of ours. */
+export interface ProviderCapacity {
+  readonly concurrentCalls: number | null;
+  readonly tokensPerMinute: number | null;
+}
+
+export interface QueuedCall {
+  readonly providerKey: string;
+  /** Names the call; asked again, it keeps its place. */
+  readonly callKey: string;
+  readonly conversationId: string;
+  /** Estimated input. */
+  readonly tokens: number;
+}
+
+export type QueuePlace =
+  | { readonly kind: 'granted' }
+  /** The provider wants no calls for so long. */
+  | { readonly kind: 'paused'; readonly milliseconds: number }
+  /** Others are first; `waiting` counts all that wait. */
+  | { readonly kind: 'queued'; readonly waiting: number };
+
+/**
+ * The same for all workers that use a server with the same key; tells nothing of the key. A key that is read in use may
+ * change, so the provider's name stands for it.
+ */
+export function providerKeyOf(provider: {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly hosting?: object;
+}): string {
+  const { name, baseUrl, apiKey, hosting = null } = provider;
+  const parts = JSON.stringify([baseUrl, apiKey ?? { name }, hosting]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+}
+
+/** No worker calls the provider with this key before the time is over. A pause is never shortened. */
+export async function pauseProvider(
+  sql: Database,
+  pause: { readonly providerKey: string; readonly label: string; readonly milliseconds: number },
+): Promise<void> {
+  await sql`
+    insert into provider_pauses (provider_key, label, paused_until)
+    values (${pause.providerKey}, ${plainText(pause.label)}, holdfast_now() + make_interval(secs => ${pause.milliseconds / 1_000}))
+    on conflict (provider_key) do update
+      set label = excluded.label, paused_until = greatest(provider_pauses.paused_until, excluded.paused_until)`;
+}
+
+/** Milliseconds for which the provider wants no calls; 0: it takes them. */
+export async function readPause(sql: Database | Transaction, providerKey: string): Promise<number> {
+  const [row] = await sql<{ milliseconds: number }[]>`
+    select ceil(extract(epoch from paused_until - holdfast_now()) * 1000)::float8 as milliseconds
+    from provider_pauses where provider_key = ${providerKey} and paused_until > holdfast_now()`;
+  return row?.milliseconds ?? 0;
+}
+
+/**
+ * Asks for a place. Whoever asks hands out all that are free: to the conversation with the fewest calls under way first,
+ * so that two hundred calls of one conversation delay another's by the one that gets the next place, not by all.
+ */
+export async function askForPlace(sql: Database, call: QueuedCall, capacity: ProviderCapacity): Promise<QueuePlace> {
+  const { providerKey, callKey } = call;
+  return transaction(sql, async (open): Promise<QueuePlace> => {
+    // Places of one provider are handed out by one at a time; a lock of the transaction needs no row.
+    await open`select pg_advisory_xact_lock(hashtextextended(${`provider ${providerKey}`}, 0))`;
+    const milliseconds = await readPause(open, providerKey);
+    await enqueue(open, call);
+    if (milliseconds > 0) return { kind: 'paused', milliseconds };
+    await handOut(open, providerKey, capacity);
+    const [row] = await open<{ granted: boolean; waiting: number }[]>`
+      select (select granted_at is not null from provider_calls where call_key = ${callKey}) as granted,
+        (select count(*) from provider_calls where provider_key = ${providerKey} and granted_at is null)::int as waiting`;
+    return row?.granted === true ? { kind: 'granted' } : { kind: 'queued', waiting: row?.waiting ?? 0 };
+  });
+}
+
+/** The row of an earlier try, whose worker may be dead, gives its place back. */
+async function enqueue(sql: Transaction, { providerKey, callKey, conversationId, tokens }: QueuedCall): Promise<void> {
+  await sql`
+    delete from provider_calls where provider_key = ${providerKey}
+      and (released_at < holdfast_now() - interval '1 minute' or lease_until < holdfast_now() - interval '1 minute'
+        or seen_at < holdfast_now() - interval '1 hour' or (call_key = ${callKey} and released_at is not null))`;
+  await sql`
+    insert into provider_calls (id, provider_key, conversation_id, call_key, tokens)
+    values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${Math.ceil(tokens)})
+    on conflict (call_key) do update set seen_at = holdfast_now(), tokens = excluded.tokens,
+      lease_until = case when provider_calls.granted_at is not null
+        then holdfast_now() + make_interval(secs => ${LEASE_SECONDS}) end`;
+}
+
+async function handOut(sql: Transaction, providerKey: string, capacity: ProviderCapacity): Promise<void> {
+  const [now] = await sql<{ running: number; tokens: number }[]>`
+    select (count(*) filter (where released_at is null and lease_until > holdfast_now()))::int as running,
+      coalesce(sum(tokens) filter (where granted_at > holdfast_now() - interval '1 minute'), 0)::float8 as tokens
+    from provider_calls where provider_key = ${providerKey} and granted_at is not null`;
+  let running = now?.running ?? 0;
+  let tokens = now?.tokens ?? 0;
+  for (const next of await fairOrder(sql, providerKey)) {
+    if (capacity.concurrentCalls !== null && running >= capacity.concurrentCalls) return;
+    // One that is larger than a whole minute goes alone, or it would wait for ever. Smaller ones behind do not pass it.
+    const fits = capacity.tokensPerMinute === null || tokens === 0 || tokens + next.tokens <= capacity.tokensPerMinute;
+    if (!fits) return;
+    await sql`
+      update provider_calls set granted_at = holdfast_now(),
+        lease_until = holdfast_now() + make_interval(secs => ${LEASE_SECONDS}) where id = ${next.id}`;
+    running += 1;
+    tokens += next.tokens;
+  }
+}
+
+/**
+ * The n-th call of a conversation, those under way counted, stands beside the n-th of every other; of them the conversation
+ * goes first whose last place is longest ago.
+ */
+async function fairOrder(
+  sql: Transaction,
+  providerKey: string,
+): Promise<readonly { readonly id: string; readonly tokens: number }[]> {
+  return sql<{ id: string; tokens: number }[]>`
+    with served as (
+      select conversation_id, max(granted_at) as last,
+        count(*) filter (where released_at is null and lease_until > holdfast_now()) as running
+      from provider_calls where provider_key = ${providerKey} and granted_at is not null group by conversation_id)
+    select q.id, q.tokens::float8
+    from provider_calls q left join served s using (conversation_id)
+    where q.provider_key = ${providerKey} and q.granted_at is null
+      and q.seen_at > holdfast_now() - make_interval(secs => ${PRESENT_SECONDS})
+    order by coalesce(s.running, 0) + row_number() over (partition by q.conversation_id order by q.requested_at, q.id),
+      s.last nulls first, q.requested_at, q.id
+    limit ${LOOKED_AT}`;
+}
+
+/** The call is still under way. */
+export async function renewPlace(sql: Database, callKey: string): Promise<void> {
+  await sql`
+    update provider_calls set lease_until = holdfast_now() + make_interval(secs => ${LEASE_SECONDS})
+    where call_key = ${callKey} and granted_at is not null and released_at is null`;
+}
+
+/** The call is over: its place is free, its tokens count for the rest of the minute. */
+export async function releasePlace(sql: Database, callKey: string): Promise<void> {
+  await sql`
+    update provider_calls set released_at = holdfast_now()
+    where call_key = ${callKey} and granted_at is not null and released_at is null`;
+}

@@ -1,0 +1,88 @@
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import { COUNTED, DEFAULT_NOTE_AT, raisedLimits, resumedLimits } from '../turn/spending.ts';
+import type { Counts, Spending, SpendingLimits } from '../turn/spending.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Database, Queries, Transaction } from './database.ts';
+
+type Raise = Partial<Counts>;
+
+/**
+ * What a turn that begins may use: what is configured, the conversation's limits with every raise so far. With a `resume`
+ * it goes on where the newest turn ended: what that one left, and this raise. `null`: only its steps are limited.
+ */
+export async function limitsOfNewTurn(
+  sql: Transaction,
+  begin: { readonly conversationId: string; readonly snapshot: AgentSnapshot; readonly resumes: readonly string[] },
+): Promise<SpendingLimits | null> {
+  const { conversationId, snapshot, resumes } = begin;
+  const configured = snapshot.limits.spending;
+  if (configured === undefined && resumes.length === 0) return null;
+  const base = configured ?? { turn: {}, conversation: {}, noteAt: DEFAULT_NOTE_AT };
+  const raises = await sql<{ id: string; raise: Raise }[]>`
+    select id, raise from messages where conversation_id = ${conversationId} and raise is not null`;
+  const conversation = raisedLimits(base.conversation, sum(raises.map(({ raise }) => raise)));
+  if (resumes.length === 0) return { ...base, conversation };
+  const now = sum(raises.filter(({ id }) => resumes.includes(id)).map(({ raise }) => raise));
+  const [previous] = await sql<{ id: string; limits: SpendingLimits | null; steps: number }[]>`
+    select id, limits, (snapshot -> 'limits' ->> 'steps')::float8 as steps from turns
+    where conversation_id = ${conversationId} and not command_only order by epoch desc limit 1`;
+  if (previous === undefined) return { ...base, conversation };
+  const used = await readTurnCounts(sql, previous.id);
+  const turn = resumedLimits(previous.limits?.turn ?? { steps: previous.steps }, used, now);
+  return { ...base, turn, conversation };
+}
+
+function sum(raises: readonly Raise[]): Raise {
+  return Object.fromEntries(
+    COUNTED.map((counted) => [counted, raises.reduce((total, raise) => total + (raise[counted] ?? 0), 0)]),
+  );
+}
+
+interface CountColumns {
+  readonly steps: number;
+  readonly tool_calls: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost: number;
+  readonly wall_time: number;
+}
+
+/** Counted from the ledgers, summaries and calls paid twice included, so no crash and no continue-as-new resets a limit. */
+export async function readTurnCounts(sql: Queries, turnId: string): Promise<Counts> {
+  const [row] = await sql<CountColumns[]>`
+    select (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
+      (select count(*) from tool_calls k where k.turn_id = t.id)::int as tool_calls,
+      t.input_tokens::float8, t.output_tokens::float8, t.cost::float8,
+      extract(epoch from coalesce(t.ended_at, holdfast_now()) - t.begun_at)::float8 as wall_time
+    from turns t where t.id = ${turnId}`;
+  return toCounts(row);
+}
+
+/** What turn and conversation have used; the conversation's is looked up only when it is limited. */
+export async function readSpending(
+  sql: Database,
+  { conversationId, turnId }: TurnReference,
+  limits: SpendingLimits,
+): Promise<Spending> {
+  const turn = await readTurnCounts(sql, turnId);
+  if (Object.keys(limits.conversation).length === 0) return { turn, conversation: turn };
+  const [row] = await sql<CountColumns[]>`
+    select (select count(*) from model_calls m where m.conversation_id = c.id and m.entry_id is not null)::int as steps,
+      (select count(*) from turns t join tool_calls k on k.turn_id = t.id where t.conversation_id = c.id)::int as tool_calls,
+      c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
+      (select extract(epoch from sum(coalesce(t.ended_at, holdfast_now()) - t.begun_at)) from turns t
+       where t.conversation_id = c.id)::float8 as wall_time
+    from conversations c where c.id = ${conversationId}`;
+  return { turn, conversation: toCounts(row) };
+}
+
+function toCounts(row: CountColumns | undefined): Counts {
+  return {
+    steps: row?.steps ?? 0,
+    toolCalls: row?.tool_calls ?? 0,
+    inputTokens: row?.input_tokens ?? 0,
+    outputTokens: row?.output_tokens ?? 0,
+    cost: row?.cost ?? 0,
+    wallTime: row?.wall_time ?? 0,
+  };
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connectDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
+import { askForPlace, pauseProvider, providerKeyOf, readPause, releasePlace } from '../../src/store/provider-queue.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+let sql: Database;
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connectDatabase({ url: database.url });
+});
+
+afterAll(async () => {
+  await sql.end({ timeout: 1 });
+  await database.drop();
+});
+
+const ONE = { concurrentCalls: 1, tokensPerMinute: null };
+
+function callOf(providerKey: string, conversationId: string, callKey = newId(), tokens = 10) {
+  return { providerKey, conversationId, callKey, tokens };
+}
+
+test("with two hundred calls of one conversation waiting, another's waits for at most two of them", async () => {
+  const key = newId();
+  const greedy = newId();
+  expect((await askForPlace(sql, callOf(key, greedy), ONE)).kind).toBe('granted');
+  await sql`
+    insert into provider_calls (id, provider_key, conversation_id, call_key, tokens)
+    select gen_random_uuid(), ${key}, ${greedy}, gen_random_uuid()::text, 10 from generate_series(1, 199)`;
+  const other = callOf(key, newId());
+  let passed = 0;
+  for (;;) {
+    // All are there: each looks again, as it does in a worker.
+    await sql`update provider_calls set seen_at = holdfast_now() where provider_key = ${key}`;
+    if ((await askForPlace(sql, other, ONE)).kind === 'granted') break;
+    const [running] = await sql<{ call_key: string }[]>`
+      select call_key from provider_calls where provider_key = ${key} and granted_at is not null and released_at is null`;
+    await releasePlace(sql, running?.call_key ?? '');
+    passed += 1;
+  }
+  expect(passed).toBeLessThanOrEqual(2);
+});
+
+test('no more calls run at once than the limit; a place of a dead worker is free after its lease, and who is not there gets none', async () => {
+  const key = newId();
+  const two = { concurrentCalls: 2, tokensPerMinute: null };
+  const [first, second, third, absent] = [1, 2, 3, 4].map(() => callOf(key, newId())) as [
+    ReturnType<typeof callOf>,
+    ReturnType<typeof callOf>,
+    ReturnType<typeof callOf>,
+    ReturnType<typeof callOf>,
+  ];
+  expect((await askForPlace(sql, first, two)).kind).toBe('granted');
+  expect((await askForPlace(sql, second, two)).kind).toBe('granted');
+  expect(await askForPlace(sql, absent, two)).toEqual({ kind: 'queued', waiting: 1 });
+  expect((await askForPlace(sql, third, two)).kind).toBe('queued');
+  await sql`update provider_calls set seen_at = seen_at - interval '1 minute' where call_key = ${absent.callKey}`;
+  await sql`update provider_calls set lease_until = holdfast_now() where call_key = ${first.callKey}`;
+  expect((await askForPlace(sql, third, two)).kind).toBe('granted');
+  expect((await askForPlace(sql, absent, two)).kind).toBe('queued');
+});
+
+test('tokens per minute hold calls back, also smaller ones behind; a call above the limit goes alone', async () => {
+  const key = newId();
+  const capacity = { concurrentCalls: null, tokensPerMinute: 100 };
+  const large = callOf(key, newId(), newId(), 500);
+  expect((await askForPlace(sql, large, capacity)).kind).toBe('granted');
+  const next = callOf(key, newId(), newId(), 60);
+  expect((await askForPlace(sql, next, capacity)).kind).toBe('queued');
+  await sql`update provider_calls set granted_at = granted_at - interval '61 seconds' where provider_key = ${key} and granted_at is not null`;
+  expect((await askForPlace(sql, next, capacity)).kind).toBe('granted');
+  expect((await askForPlace(sql, callOf(key, newId(), newId(), 60), capacity)).kind).toBe('queued');
+  expect((await askForPlace(sql, callOf(key, newId(), newId(), 1), capacity)).kind).toBe('queued');
+});
+
+test('a pause holds for everyone with the key, is never shortened, and its row tells nothing of the key', async () => {
+  const provider = { name: 'example', baseUrl: 'https://models.example', apiKey: 'secret-key' };
+  const providerKey = providerKeyOf(provider);
+  expect(providerKeyOf({ ...provider, apiKey: 'other' })).not.toBe(providerKey);
+  await pauseProvider(sql, { providerKey, label: 'example', milliseconds: 60_000 });
+  await pauseProvider(sql, { providerKey, label: 'example', milliseconds: 1_000 });
+  expect(await readPause(sql, providerKey)).toBeGreaterThan(50_000);
+  expect((await askForPlace(sql, callOf(providerKey, newId()), ONE)).kind).toBe('paused');
+  expect(JSON.stringify(await sql`select * from provider_pauses`)).not.toContain('secret');
+});

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { textOf } from '../../src/context/content.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+import { startTestTemporal } from '../support/servers.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
+
+const count = defineTool({
+  name: 'count',
+  description: 'Counts.',
+  input: z.object({ n: z.number() }),
+  effect: 'none',
+  run: ({ n }) => Promise.resolve({ content: `counted ${n}` }),
+});
+
+const linger = defineTool({
+  name: 'linger',
+  description: 'Takes long.',
+  input: z.object({}),
+  effect: 'none',
+  run: async (_, { signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    }),
+});
+
+let server: Awaited<ReturnType<typeof startTestTemporal>>;
+const harnesses: TurnHarness[] = [];
+
+// Continues as new after few steps, so that every limit also holds across runs.
+beforeAll(async () => {
+  server = await startTestTemporal({ suggestContinueAsNewEvents: 120 });
+});
+
+afterEach(async () => {
+  await Promise.all(harnesses.splice(0).map((harness) => harness.stop()));
+});
+
+afterAll(() => server.stop());
+
+async function start(limits: NonNullable<NonNullable<HarnessOptions['agent']>['limits']>): Promise<TurnHarness> {
+  const harness = await startTurnHarness({
+    temporalAddress: server.address,
+    tools: [count, linger],
+    agent: { tools: ['count', 'linger', 'ask_user'], limits },
+  });
+  harnesses.push(harness);
+  await harness.startWorker();
+  return harness;
+}
+
+const textsOf = async (harness: TurnHarness, conversationId: string): Promise<string[]> =>
+  (await harness.client.listEntries({ conversationId, limit: 500 })).map(
+    (entry) => `${entry.kind}: ${textOf(entry.content)}`,
+  );
+
+test('a turn ends at its limit across runs, after the model was told once; resume needs a raise of it, and goes on with what was left', async () => {
+  const harness = await start({ steps: 20, conversation: { toolCalls: 26 } });
+  const turn = await harness.runTask('Call count with {"n": "$index"} 30 times, one by one');
+  const { conversationId } = turn;
+  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'step_limit', steps: 20 });
+  expect(turn.explanation).toContain('holdfast resume');
+  expect((await harness.temporal.workflow.count(`WorkflowId = "agent-turn:${conversationId}"`)).count).toBeGreaterThan(
+    1,
+  );
+  const notes = (await textsOf(harness, conversationId)).filter((text) => text.startsWith('note: [Limit]'));
+  expect(notes).toEqual([expect.stringContaining('This turn has used 16 of 20 steps.')]);
+  await expect(harness.client.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
+    code: 'limit_not_raised',
+  });
+  const printed = await runInProcess(['resume', conversationId, '--steps', '+12', '--json'], harness.environment);
+  const { messageId } = JSON.parse(printed) as { messageId: string };
+  const second = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 50_000 });
+  expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 6 });
+  const third = await harness.client.resume({ conversationId, raise: { toolCalls: 10 } });
+  expect(await harness.client.waitForOutcome({ ...third, timeoutMilliseconds: 50_000 })).toMatchObject({
+    outcome: 'completed',
+  });
+  const texts = await textsOf(harness, conversationId);
+  expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(30);
+  await expect(harness.client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+});
+
+test('of one answer only as many calls run as the turn has left; the others say that they did not', async () => {
+  const harness = await start({ toolCalls: 3 });
+  const turn = await harness.runTask('Call count with {"n": "$index"} 5 times');
+  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'tool_call_limit' });
+  const texts = await textsOf(harness, turn.conversationId);
+  expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(3);
+  expect(texts.filter((text) => text.includes('it did not run'))).toHaveLength(2);
+});
+
+test('a turn that takes too long, or in which nothing happens, ends what runs; waiting for a person is neither', async () => {
+  const [slow, idle] = await Promise.all([start({ wallTime: 2 }), start({ idleTime: 2 })]);
+  const [long, quiet] = await Promise.all([slow.runTask('Call linger with {}'), idle.runTask('Call linger with {}')]);
+  expect(long).toMatchObject({ outcome: 'budget_exhausted', reason: 'wall_time_limit' });
+  expect(quiet).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
+  const asked = await idle.client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  await expect
+    .poll(async () => (await idle.client.getConversation(asked.conversationId)).turn?.state, { timeout: 20_000 })
+    .toBe('waiting_for_answer');
+  await new Promise((resolve) => {
+    setTimeout(resolve, 2_500);
+  });
+  await idle.client.answer({ conversationId: asked.conversationId, text: 'this' });
+  expect(await idle.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 })).toMatchObject({
+    outcome: 'completed',
+  });
+});
