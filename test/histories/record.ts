@@ -144,7 +144,9 @@ test('approval and question', async () => {
     task: 'Call write_file with {"path": "guarded.txt", "content": "a"} and ask_user with {"question": "Which?"}',
   });
   const { conversationId } = sent;
-  await expect.poll(async () => (await client.getConversation(conversationId)).waitingCalls.length).toBe(2);
+  await expect
+    .poll(async () => (await client.getConversation(conversationId)).waitingCalls.length, { timeout: 15_000 })
+    .toBe(2);
   await client.sendMessage({ conversationId, content: 'Say steered' });
   await client.approve({ conversationId });
   await client.answer({ conversationId, text: 'this' });
@@ -156,7 +158,9 @@ test('stop while a call waits for approval', async () => {
   const { client } = harness;
   const sent = await client.startTask({ task: 'Call write_file with {"path": "guarded.txt", "content": "a"}' });
   const { conversationId } = sent;
-  await expect.poll(async () => (await client.getConversation(conversationId)).waitingCalls.length).toBe(1);
+  await expect
+    .poll(async () => (await client.getConversation(conversationId)).waitingCalls.length, { timeout: 15_000 })
+    .toBe(1);
   await client.stop({ conversationId });
   await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
   await keep('stop-while-waiting', conversationId);
