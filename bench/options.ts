@@ -9,13 +9,14 @@ export const BENCHMARK_NAMES = [
   'growth',
   'append',
   'planning',
-  'memory',
+  'worker-memory',
   'recall',
   'memory-search',
+  'memory',
 ] as const;
 
-/** Run only when named: they need data of the user's, or take long. */
-const SEARCH_BENCHMARKS = ['recall', 'memory-search'] as const satisfies readonly BenchmarkName[];
+/** Run only when named: they need data of the user's, or take long. They ask Postgres alone. */
+const SEARCH_BENCHMARKS = ['recall', 'memory-search', 'memory'] as const satisfies readonly BenchmarkName[];
 
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
 
@@ -29,6 +30,10 @@ export interface BenchOptions {
   readonly durable: boolean;
   /** Folder with facts and questions for `recall`; `null` unless given. */
   readonly recallData: string | null;
+  /** Of the sessions that `memory` plants its facts in. */
+  readonly seed: number;
+  /** `memory` writes its table into docs/presets.md. */
+  readonly writesPage: boolean;
   /** Entries that `memory-search` searches. */
   readonly entries: number;
 }
@@ -40,6 +45,7 @@ Examples:
   $ npm run bench -- --check --json
   $ npm run bench -- recall --recall-data <folder>
   $ npm run bench -- memory-search --entries 1000000
+  $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
 Exit codes:
@@ -64,19 +70,27 @@ function parseEntries(text: string): number {
   return entries;
 }
 
+function parseSeed(text: string): number {
+  const seed = Number(text);
+  if (!Number.isInteger(seed) || seed < 0) throw new InvalidArgumentError('A seed is a whole number from 0 on.');
+  return seed;
+}
+
 function createCommand(): Command {
   return new Command('bench')
     .description(
       'Measures what Holdfast costs: against a raw Temporal workflow that does the same work, and against itself at other sizes. Servers of its own, the simulator as the model; docs/measurements.md explains the figures.',
     )
     .addArgument(
-      new Argument('[names...]', 'what to measure; default: everything but recall and memory-search').choices(
+      new Argument('[names...]', 'what to measure; default: everything but recall, memory-search and memory').choices(
         BENCHMARK_NAMES,
       ),
     )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
     .option('--recall-data <folder>', 'facts.jsonl and questions.jsonl for recall')
     .addOption(new Option('--entries <number>', 'entries of memory-search').default(100_000).argParser(parseEntries))
+    .addOption(new Option('--seed <number>', 'of the sessions of memory').default(1).argParser(parseSeed))
+    .option('--write-page', 'write the table of memory into docs/presets.md')
     .option('--check', 'exit with 1 when a target is missed')
     .option('--json', 'print one JSON object on the last line')
     .option('--durable', "Postgres waits for its disk at every commit, which Temporal's development server never does")
@@ -90,6 +104,8 @@ interface Flags {
   readonly rounds: number;
   readonly recallData?: string;
   readonly entries: number;
+  readonly seed: number;
+  readonly writePage?: true;
   readonly check?: true;
   readonly json?: true;
   readonly durable?: true;
@@ -117,6 +133,8 @@ export function parseOptions(commandArguments: readonly string[]): BenchOptions 
     names: BENCHMARK_NAMES.filter((name) => (wanted.length === 0 ? !isSearch(name) : wanted.includes(name))),
     recallData: flags.recallData ?? null,
     entries: flags.entries,
+    seed: flags.seed,
+    writesPage: flags.writePage ?? false,
     rounds: flags.rounds,
     check: flags.check ?? false,
     json: flags.json ?? false,

@@ -5,6 +5,7 @@ import { measureHistory } from './benchmarks/history.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
 import { measureRecall } from './benchmarks/recall.ts';
 import { measureMemory } from './benchmarks/memory.ts';
+import { measureWorkerMemory } from './benchmarks/worker-memory.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
 import { measureSteps } from './benchmarks/steps.ts';
 import { measureThroughput } from './benchmarks/throughput.ts';
@@ -20,7 +21,7 @@ const RECORDED_STEPS = 36;
 /** Runs what was asked for, one after another. */
 export async function runBenchmarks(
   stack: BenchStack,
-  options: Pick<BenchOptions, 'names' | 'rounds' | 'recallData' | 'entries'>,
+  options: Pick<BenchOptions, 'names' | 'rounds' | 'recallData' | 'entries' | 'seed' | 'writesPage'>,
   events: { readonly signal: AbortSignal; readonly onBegin: (name: string) => void },
 ): Promise<Figure[]> {
   const figures = await searchFigures(stack, options, events);
@@ -28,9 +29,9 @@ export async function runBenchmarks(
   if (names.length === 0) return figures;
   let worker = await stack.startWorker('holdfast');
   // Memory first, on a worker that has done nothing yet.
-  if (names.includes('memory')) {
-    events.onBegin('memory');
-    figures.push(...(await measureMemory(stack, worker)));
+  if (names.includes('worker-memory')) {
+    events.onBegin('worker-memory');
+    figures.push(...(await measureWorkerMemory(stack, worker)));
     await worker.stop();
     worker = await stack.startWorker('holdfast');
   }
@@ -38,7 +39,7 @@ export async function runBenchmarks(
   await warmUp(stack);
   for (const name of names) {
     if (events.signal.aborted) break;
-    if (name === 'memory' || isSearch(name)) continue;
+    if (name === 'worker-memory' || isSearch(name)) continue;
     events.onBegin(name);
     figures.push(...(await measure(name, stack, options.rounds)));
   }
@@ -47,8 +48,14 @@ export async function runBenchmarks(
 
 /** Search needs Postgres alone: before any worker. */
 async function searchFigures(
-  { database }: BenchStack,
-  { names, recallData, entries }: Pick<BenchOptions, 'names' | 'recallData' | 'entries'>,
+  { database, connections }: BenchStack,
+  {
+    names,
+    recallData,
+    entries,
+    seed,
+    writesPage,
+  }: Pick<BenchOptions, 'names' | 'recallData' | 'entries' | 'seed' | 'writesPage'>,
   events: { readonly onBegin: (name: string) => void },
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -59,6 +66,11 @@ async function searchFigures(
   if (names.includes('memory-search')) {
     events.onBegin('memory-search');
     figures.push(...(await measureMemorySearch(database, entries)));
+  }
+  if (names.includes('memory')) {
+    const simulatorUrl = connections.simulatorUrl ?? '';
+    const { onBegin } = events;
+    figures.push(...(await measureMemory(database, { seed, writesPage, simulatorUrl, onBegin })));
   }
   return figures;
 }
@@ -72,7 +84,7 @@ async function warmUp(stack: BenchStack): Promise<void> {
 }
 
 async function measure(
-  name: Exclude<BenchmarkName, 'memory' | 'recall' | 'memory-search'>,
+  name: Exclude<BenchmarkName, 'worker-memory' | 'recall' | 'memory-search' | 'memory'>,
   stack: BenchStack,
   rounds: number,
 ): Promise<Figure[]> {

@@ -1,32 +1,139 @@
-import type { BenchStack } from '../bench-stack.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_AGENT } from '../../src/config/default-agent.ts';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { PRESETS } from '../../src/config/presets.ts';
+import type { CompactionPolicy } from '../../src/context/policy.ts';
+import { measureFidelity } from '../../src/lab/fidelity/measure-fidelity.ts';
+import type { FidelityFigures, RecallOnce } from '../../src/lab/fidelity/measure-fidelity.ts';
+import { plantedSession } from '../../src/lab/fidelity/planted-session.ts';
+import { importSessions } from '../../src/lab/import-sessions.ts';
+import { createLabAgent } from '../../src/lab/replay/lab-agent.ts';
+import type { LabSummarizer } from '../../src/lab/replay/lab-agent.ts';
+import { loadSessions } from '../../src/lab/session/lab-session.ts';
+import { modelFacts } from '../../src/models/catalogue.ts';
+import { createModelClients } from '../../src/models/model-clients.ts';
+import type { Database } from '../../src/store/database.ts';
+import { indexConversation, searchMemory } from '../../src/store/search.ts';
+import { createBuiltInTools } from '../../src/tools/built-in-tools.ts';
+import { createToolRegistry } from '../../src/tools/registry.ts';
 import type { Figure } from '../figures.ts';
-import { runTurn } from '../measured-turn.ts';
+import { writeFidelityTable } from '../memory/fidelity-table.ts';
 import { exactly } from '../statistics.ts';
-import type { BenchWorker } from '../workers/worker-process.ts';
 
-const STEPS = 3;
-const TURNS = 40;
-const AT_ONCE = 10;
-const MEBIBYTE = 1024 ** 2;
+/** Answers of the agent: enough for ten compactions under every preset. */
+const STEPS = 420;
+/** Tokens. */
+const WINDOW = 32_000;
+const PASSES = [1, 5, 10];
+/** Passages that `recall_search` shows unless it is asked for more, and how many are looked through for those of the time. */
+const SHOWN = 5;
+const LOOKED_THROUGH = 50;
+const NO_PRICES = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
-/** What a worker holds after its first turn and after many, each time after a collection. */
-export async function measureMemory(stack: BenchStack, worker: BenchWorker): Promise<Figure[]> {
-  await runTurn(stack, STEPS);
-  const first = await worker.memory();
-  for (let turns = 0; turns < TURNS; turns += AT_ONCE) {
-    await Promise.all(Array.from({ length: AT_ONCE }, async () => runTurn(stack, STEPS)));
+export interface MemoryBenchOptions {
+  readonly seed: number;
+  /** Writes the table into `docs/presets.md`. */
+  readonly writesPage: boolean;
+  readonly simulatorUrl: string;
+  readonly onBegin: (name: string) => void;
+}
+
+/**
+ * What an agent still knows after 1, 5 and 10 compactions: facts, decisions, paths, updates and contradictions are planted
+ * in a long generated session, which is replayed under each preset and stored in Postgres; then each is looked for in the
+ * view, and asked of the product's own search in its own words.
+ */
+export async function measureMemory(sql: Database, options: MemoryBenchOptions): Promise<Figure[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-fidelity-'));
+  try {
+    const { messages, plants, rules } = plantedSession(options.seed, STEPS);
+    const file = join(directory, 'planted.jsonl');
+    await writeFile(file, messages.map((message) => JSON.stringify(message)).join('\n'));
+    const loaded = await loadSessions(file);
+    try {
+      const [session] = loaded.sessions;
+      if (session === undefined) throw new Error('the planted session is empty');
+      const recall = await openRecall(sql, file, session.entries.length);
+      const summarizer = openSummarizer(options.simulatorUrl);
+      const figures: FidelityFigures[] = [];
+      for (const policy of Object.values(PRESETS)) {
+        options.onBegin(`memory under ${policy.name}`);
+        const agent = agentFor(policy, rules, summarizer);
+        figures.push(...(await measureFidelity({ session, agent, plants, passes: PASSES, recall })));
+      }
+      if (options.writesPage) await writeFidelityTable(figures);
+      return figures.flatMap(linesOf);
+    } finally {
+      loaded.close();
+    }
+  } finally {
+    await rm(directory, { recursive: true });
   }
-  const last = await worker.memory();
-  const figure = (name: string, bytes: number): Figure => ({
-    benchmark: 'memory',
-    name,
-    unit: 'MiB',
-    ...exactly(bytes / MEBIBYTE),
+}
+
+/** The session in Postgres, searched as `recall_search` does; what was said later does not count. */
+async function openRecall(sql: Database, file: string, entries: number): Promise<RecallOnce> {
+  const { conversations } = await importSessions(sql, {
+    file,
+    configuration: loadConfiguration({ directory: tmpdir(), environment: {} }),
+    agent: DEFAULT_AGENT.name,
+    settings: { model: null, preset: null, workspace: null },
   });
+  const [conversation] = conversations;
+  if (conversation?.entries !== entries) throw new Error(`imported ${conversation?.entries} of ${entries} entries`);
+  const { conversationId } = conversation;
+  await indexConversation(sql, conversationId);
+  return async (query, throughPosition) => {
+    const passages = await searchMemory(sql, { conversationId, query, limit: LOOKED_THROUGH });
+    return passages
+      .filter(({ sequence }) => sequence !== null && sequence <= throughPosition + 1)
+      .slice(0, SHOWN)
+      .map(({ text }) => text);
+  };
+}
+
+function openSummarizer(simulatorUrl: string): LabSummarizer {
+  const model = `simulator/sim-${Math.floor(WINDOW / 1_024)}k`;
+  const clients = createModelClients([
+    { name: 'simulator', protocol: 'anthropic', baseUrl: simulatorUrl, apiKey: null },
+  ]);
+  return { model, limits: modelFacts(model).limits, prices: NO_PRICES, client: clients('simulator') };
+}
+
+function agentFor(policy: CompactionPolicy, rules: readonly string[], summarizer: LabSummarizer) {
+  const tools = createToolRegistry(createBuiltInTools({ environment: {}, secrets: [] })).schemasFor(DEFAULT_AGENT);
+  return createLabAgent({
+    view: { instructions: DEFAULT_AGENT.instructions, rules, tools },
+    policy,
+    limits: { window: WINDOW, maximumOutput: 8_192 },
+    prices: NO_PRICES,
+    summarizer,
+  });
+}
+
+/** Targets hold for `default`: rules and user messages verbatim, every original one call away, no old values. */
+function linesOf(figures: FidelityFigures): Figure[] {
+  const { preset, passes, rules, userMessages } = figures;
+  const isDefault = preset === 'default';
+  const line = (name: string, part: number, whole: number, target?: Figure['target']): Figure => ({
+    benchmark: 'memory',
+    name: `${preset}, ${passes} ${passes === 1 ? 'pass' : 'passes'}: ${name}`,
+    unit: '%',
+    ...(isDefault && target !== undefined && { target }),
+    ...exactly(whole === 0 ? 100 : (part / whole) * 100),
+  });
+  const { asked, withoutSummaries, withoutRecall } = figures;
   return [
-    figure('resident, after the first turn', first.residentBytes),
-    figure(`resident, after ${TURNS} more`, last.residentBytes),
-    figure('heap, after the first turn', first.heapBytes),
-    figure(`heap, after ${TURNS} more`, last.heapBytes),
+    line('rules verbatim', rules.inView, rules.asked, { atLeast: 100 }),
+    line('user messages verbatim, within their budget', userMessages.inView, userMessages.asked, { atLeast: 100 }),
+    line('planted, in the view', figures.inView, asked),
+    line('planted, in the view with summaries emptied', withoutSummaries.inView, asked),
+    line('planted, found by one recall call', figures.reachable, asked, { atLeast: 100 }),
+    line('planted, in the view or found by recall', figures.inViewOrReachable, asked),
+    line('planted, answered with an old value', figures.stale, asked, { atMost: 2 }),
+    line('planted, answered with an old value, recall off', withoutRecall.stale, asked),
+    line('planted, the old value above the new one in recall', figures.olderFirst, asked),
   ];
 }

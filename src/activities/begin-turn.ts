@@ -1,3 +1,4 @@
+import { textOf } from '../context/content.ts';
 import { budgetFor } from '../context/budget.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import type { ModelLimits } from '../context/plan.ts';
@@ -12,6 +13,7 @@ import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Execution } from './activity-shell.ts';
+import { relevantMemories } from './agent-memories.ts';
 import { closeToolCall } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
@@ -31,6 +33,8 @@ export async function beginTurn(
     {
       closeToolCall,
       resumeNote: newText(RESUME_NOTE),
+      memoriesFor: (sql, messages, snapshot) =>
+        relevantMemories(sql, { conversationId, snapshot, goal: messages.map(textOf).join('\n') }),
       snapshotFor: async (agent, settings) => {
         const snapshot = await withLearnedWindows(dependencies, await dependencies.snapshotFor(agent, settings));
         const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
@@ -46,6 +50,7 @@ export async function beginTurn(
     turn: begun.turn,
     commandOnly: begun.commandOnly,
     compactRequested: begun.compactRequested,
+    ...(begun.branchRequested && { branchRequested: true }),
     stopRequested: begun.stopRequested,
     stepLimit: begun.limits?.turn.steps ?? snapshot.limits.steps,
     ...(begun.limits !== null && { limits: begun.limits }),

@@ -16,6 +16,7 @@ import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { RECALL_OPEN } from '../tools/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { withMemories } from './agent-memories.ts';
 import { appendDailyLog } from './daily-log.ts';
 import { describePlan, logStarted, makePlan } from './plan-pass.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -35,6 +36,13 @@ interface CommitState {
  * the next weaker form in the same transaction. Reads sizes only: the texts were checked when they came.
  */
 export async function commitCompaction(
+  dependencies: ActivityDependencies,
+  input: CommitCompactionInput,
+): Promise<CommitCompactionResult> {
+  return withMemories(dependencies, input, await commit(dependencies, input));
+}
+
+async function commit(
   dependencies: ActivityDependencies,
   { turn, compactionId }: CommitCompactionInput,
 ): Promise<CommitCompactionResult> {

@@ -10,14 +10,16 @@ const AFTER_WRITES = {
   takeMessages: ['written'],
   compactContext: ['planned', 'declined', 'cancelled', 'exhausted'],
   summarize: ['registered', 'stored', 'failed', 'waiting'],
-  commitCompaction: ['written', 'logged', 'replanned', 'ended'],
+  commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted'],
   callModel: ['registered', 'stored', 'calibrated', 'noted', 'failed', 'window-learned', 'waiting'],
   requestDecisions: ['written'],
   runTool: ['claimed', 'decided', 'reclaimed', 'output-kept', 'pieces-written', 'stored', 'outcome-unknown'],
   endTurn: ['written'],
+  changeBranch: ['written', 'refused', 'waiting'],
   ringForWaitingMessages: ['rung'],
   repairLostTurns: ['interrupted', 'rung'],
   indexFallenBehind: ['indexed'],
+  deleteExpired: ['deleted'],
 } as const;
 
 /** Places where something has happened outside the database that no row tells of yet. */
@@ -25,6 +27,7 @@ const BETWEEN_WRITES = {
   summarize: ['answered'],
   callModel: ['answered'],
   runTool: ['finished'],
+  changeBranch: ['summarized'],
 } as const;
 
 type Named<Places extends Readonly<Record<string, readonly string[]>>> = {

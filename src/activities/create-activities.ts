@@ -2,6 +2,7 @@ import { activity } from './activity-shell.ts';
 import type { Execution } from './activity-shell.ts';
 import { beginTurn, continueTurn } from './begin-turn.ts';
 import { callModel } from './call-model.ts';
+import { changeBranch } from './change-branch.ts';
 import { commitCompaction } from './commit-compaction.ts';
 import { compactContext } from './compact-context.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -10,7 +11,7 @@ import { lookAtInbox, takeMessages } from './inbox.ts';
 import { requestDecisions } from './request-decisions.ts';
 import { runTool } from './run-tool.ts';
 import { summarize } from './summarize.ts';
-import { indexFallenBehind, repairLostTurns, ringForWaitingMessages } from './upkeep.ts';
+import { deleteExpired, indexFallenBehind, repairLostTurns, ringForWaitingMessages } from './upkeep.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
@@ -28,6 +29,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     compactContext: bind('compactContext', compactContext),
     summarize: bind('summarize', summarize),
     commitCompaction: bind('commitCompaction', commitCompaction),
+    changeBranch: bind('changeBranch', changeBranch),
     callModel: bind('callModel', callModel),
     requestDecisions: bind('requestDecisions', requestDecisions),
     runTool: bind('runTool', runTool),
@@ -35,5 +37,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ringForWaitingMessages: bind<void, void>('ringForWaitingMessages', ringForWaitingMessages),
     repairLostTurns: bind<void, void>('repairLostTurns', repairLostTurns),
     indexFallenBehind: bind<void, void>('indexFallenBehind', indexFallenBehind),
+    deleteExpired: bind<void, void>('deleteExpired', deleteExpired),
   };
 }

@@ -3,6 +3,7 @@ import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ModelClient } from '../models/model-client.ts';
 import type { Database } from '../store/database.ts';
+import type { RetentionRule } from '../store/retention.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { ProviderGate } from './provider-gate.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
@@ -32,6 +33,8 @@ export interface ActivityDependencies {
     /** Days for which a window that an error named is believed. */
     readonly forgetAfterDays: number;
   };
+  /** What upkeep deletes; empty: nothing. */
+  readonly retention: readonly RetentionRule[];
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
   /** Asked in order before a compaction that writes a summary. */

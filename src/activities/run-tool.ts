@@ -4,10 +4,8 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { ContentPart } from '../context/content.ts';
 import { measureContent } from '../context/measure.ts';
 import { writePieces } from '../store/content-pieces.ts';
-import { openEntry } from '../store/entries.ts';
 import { readDecision } from '../store/decisions.ts';
 import { newId } from '../store/ids.ts';
-import { searchMemory } from '../store/search.ts';
 import { StoreError } from '../store/errors.ts';
 import {
   claimToolCall,
@@ -25,10 +23,11 @@ import { resultLimitFor } from '../tools/result-limit.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
 import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';
 import { maskText } from '../tools/secret-mask.ts';
-import type { ToolMemory } from '../tools/tool.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
 import { describeError, retryableFailure } from './activity-error.ts';
+import { toolMemories } from './agent-memories.ts';
+import { recallOf } from './recall-of.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
 import { unknownOutcome } from './close-tool-call.ts';
@@ -165,7 +164,7 @@ async function run(
       argumentsText: claim.arguments,
       entryId,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
-      context: { ...contextOf(dependencies, input, snapshot), attempt, signal },
+      context: { ...contextOf(dependencies, { ...input, entryId }, snapshot), attempt, signal },
     });
     try {
       // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
@@ -190,16 +189,23 @@ function offerOf({ tools, secrets }: ActivityDependencies, snapshot: AgentSnapsh
   return { secrets, offered: tools.offeredTo({ tools: names, allowCommands: snapshot.allowCommands }) };
 }
 
-function contextOf(dependencies: ActivityDependencies, input: RunToolInput, snapshot: AgentSnapshot) {
-  const { turnId, conversationId } = input.turn;
+function contextOf(
+  dependencies: ActivityDependencies,
+  input: RunToolInput & { readonly entryId: string },
+  snapshot: AgentSnapshot,
+) {
+  const { turn, entryId } = input;
+  const { turnId, conversationId } = turn;
+  const idempotencyKey = idempotencyKeyOf(input);
   return {
     conversationId,
     turnId,
     workspace: snapshot.workspace,
-    idempotencyKey: idempotencyKeyOf(input),
+    idempotencyKey,
     progress: () => undefined,
     resultLimit: resultLimitFor(snapshot.modelLimits.window),
-    memory: memoryOf(dependencies, conversationId),
+    memory: recallOf(dependencies, conversationId),
+    memories: toolMemories(dependencies, { turn, snapshot, entryId, idempotencyKey }),
   };
 }
 
@@ -285,12 +291,4 @@ function fingerprintOf(call: {
 
 function stateOf(outcome: ToolCallOutcome): RunToolResult {
   return { state: outcome === 'not_run' ? 'failed' : outcome };
-}
-
-/** What recall tools see: the conversation they run in. */
-function memoryOf({ database }: ActivityDependencies, conversationId: string): ToolMemory {
-  return {
-    search: (query, limit) => searchMemory(database, { conversationId, query, limit }),
-    open: (id, offset, limit) => openEntry(database, { conversationId, id, offset, limit }),
-  };
 }

@@ -1,4 +1,5 @@
 import { turnWorkflowId } from '../temporal/names.ts';
+import { applyRetention, takeUp } from '../store/retention.ts';
 import { indexConversation } from '../store/search.ts';
 import {
   findOpenTurns,
@@ -16,6 +17,10 @@ const UNRUNG_AFTER_SECONDS = 5;
 const LOST_AFTER_SECONDS = 30;
 /** Milliseconds that one run of upkeep spends on indexing: the next one is due 10 s after this one. */
 const INDEXING_MILLISECONDS = 6_000;
+/** Seconds between two looks at what is too old or too much: adding up sizes reads every entry. */
+const RETENTION_EVERY_SECONDS = 600;
+/** Milliseconds that one look may delete. */
+const RETENTION_MILLISECONDS = 20_000;
 /** Conversations that are looked up at a time. */
 const INDEXED_AT_ONCE = 20;
 
@@ -61,4 +66,18 @@ export async function indexFallenBehind(
     }
     if (behind.length < INDEXED_AT_ONCE) return;
   }
+}
+
+/** Deletes what the rules of `holdfast.yaml` no longer keep, every ten minutes, whichever worker comes first. */
+export async function deleteExpired(
+  { database, retention, logger, reachCrashPoint }: ActivityDependencies,
+  _: void,
+  { signal }: Pick<Execution, 'signal'>,
+): Promise<void> {
+  if (retention.length === 0 || !(await takeUp(database, 'retention', RETENTION_EVERY_SECONDS))) return;
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
+  const deleted = await applyRetention(database, retention, ending);
+  if (deleted === 0) return;
+  reachCrashPoint('deleteExpired:deleted');
+  logger.info({ deleted }, 'conversations deleted by retention');
 }

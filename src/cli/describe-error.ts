@@ -25,6 +25,7 @@ const DEV = 'Start everything with `npx holdfast dev`, or set DATABASE_URL and T
 const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exit: ExitReason }> = {
   conversation_not_found: { next: '`npx holdfast list` shows the conversations.', exit: 'usage' },
   model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
+  branch_not_found: { next: '`npx holdfast branches <conversation>` lists them.', exit: 'usage' },
   entry_not_found: {
     next: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries.',
     exit: 'usage',
@@ -35,6 +36,12 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     exit: 'usage',
   },
   decision_stale: { next: '`npx holdfast show <conversation>` shows how the call ended.', exit: 'usage' },
+  conversation_busy: { next: '`npx holdfast stop <conversation>`, or wait until the turn has ended.', exit: 'usage' },
+  conversation_exists: {
+    next: '`npx holdfast delete <conversation>` makes room; DATABASE_URL names another database.',
+    exit: 'usage',
+  },
+  conversation_file_invalid: { next: 'Export the conversation again with `npx holdfast export`.', exit: 'usage' },
   message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
   unknown_agent: { next: 'Choose an agent that holdfast.yaml defines.', exit: 'usage' },
   unknown_model: {

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { withReader } from './connect.ts';
+import { count } from './count-option.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
+import { entryListLines } from './render/entry-list.ts';
 import { safeText } from './render/safe-text.ts';
 import { lateResultLines } from './render/entry-list.ts';
 import { describeContent } from './render/entry-words.ts';
@@ -17,16 +19,31 @@ export function entryCommand(): Command {
       examples: [
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab > output.txt',
+        'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab --context 3',
       ],
     }),
   )
     .argument('<id>', 'id of the entry; `holdfast show` and `holdfast recall` print it')
+    .option('--context <number>', 'list so many entries before and after it, on its branch', count(1, 100))
     .action(entry);
 }
 
-async function entry(id: string, flags: ConnectionFlags): Promise<void> {
+interface EntryFlags extends ConnectionFlags {
+  readonly context?: number;
+}
+
+async function entry(id: string, flags: EntryFlags): Promise<void> {
   const output = openOutput();
   await withReader(flags, async (client) => {
+    if (flags.context !== undefined) {
+      const entries = await client.listEntriesAround({ entryId: id, count: flags.context });
+      if (flags.json === true) output.json({ entries });
+      else
+        output.lines(
+          entryListLines(entries, { columns: output.columns(), style: output.style, full: false, marked: id }),
+        );
+      return;
+    }
     const { original, ...opened } = await client.openEntry(id);
     const text = describeContent(opened);
     if (flags.json === true) {

@@ -5,11 +5,13 @@ import { shortId } from './find-conversation.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
+import { importExported, isExported } from './import-exported.ts';
 import { importLines } from './render/lab-report.ts';
 import { plural } from './render/numbers.ts';
+import { UsageError } from './usage-error.ts';
 
 interface ImportFlags extends ConnectionFlags {
-  readonly agent: string;
+  readonly agent?: string;
   readonly model?: string;
   readonly preset?: string;
   readonly workspace?: string;
@@ -19,17 +21,18 @@ interface ImportFlags extends ConnectionFlags {
 export function importCommand(): Command {
   return withConnections(
     holdfastCommand('import', {
-      summary: 'make a recorded agent session a conversation that can go on',
+      summary: 'make a recorded session, or an exported conversation, a conversation that can go on',
       description:
-        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Nothing of the session is run.',
+        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id.',
       examples: [
         'npx holdfast import session.jsonl',
+        'npx holdfast import conversation.jsonl',
         'npx holdfast import session.jsonl --model anthropic/claude-sonnet-5-5 --preset pi && npx holdfast send last "Go on"',
       ],
     }),
   )
-    .argument('<file>', 'recorded session')
-    .option('--agent <name>', 'agent that goes on with it', 'default')
+    .argument('<file>', 'recorded session, or a file of `holdfast export`')
+    .option('--agent <name>', 'agent that goes on with it (default: `default`)')
     .option('--model <provider/model>', "instead of the agent's own")
     .option('--preset <name>', "compaction preset instead of the agent's own")
     .option('--workspace <folder>', "instead of the agent's own")
@@ -37,6 +40,10 @@ export function importCommand(): Command {
 }
 
 async function importFile(file: string, flags: ImportFlags): Promise<void> {
+  if (await isExported(file)) {
+    refuseChanges(flags);
+    return importExported(file, flags);
+  }
   const output = openOutput();
   const [{ importSessions }, { loadConfiguration }, { connectDatabase }, { requireCurrentSchema }] = await Promise.all([
     import('../lab/import-sessions.ts'),
@@ -51,7 +58,7 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
     const { conversations, report } = await importSessions(database, {
       file,
       configuration,
-      agent: flags.agent,
+      agent: flags.agent ?? 'default',
       settings: {
         model: flags.model ?? null,
         preset: flags.preset ?? null,
@@ -72,4 +79,15 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
   } finally {
     await database.end({ timeout: 1 });
   }
+}
+
+/** An exported conversation comes back as it was. */
+function refuseChanges({ agent, model, preset, workspace }: ImportFlags): void {
+  const given = Object.entries({ agent, model, preset, workspace }).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return;
+  throw new UsageError(
+    'usage',
+    `The file is an exported conversation, which keeps its own agent, model, preset and workspace: ${given.map(([name]) => `--${name}`).join(', ')} cannot apply.`,
+    'Leave the options out.',
+  );
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { approvalsCommand } from './approvals.ts';
+import { branchesCommand, editCommand, forkCommand, regenerateCommand, switchCommand } from './branch-commands.ts';
 import { compactCommand } from './compact.ts';
 import { conformanceCommand } from './conformance.ts';
 import { contextCommand } from './context.ts';
@@ -8,9 +9,11 @@ import { answerCommand, approveCommand, denyCommand } from './decide.ts';
 import { describeError, errorLines } from './describe-error.ts';
 import { devCommand } from './dev.ts';
 import { doctorCommand } from './doctor.ts';
+import { deleteCommand } from './delete.ts';
 import { entryCommand } from './entry.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
 import { explainErrorCommand } from './explain-error.ts';
+import { exportCommand } from './export.ts';
 import { importCommand } from './import.ts';
 import { labCommand } from './lab.ts';
 import { listCommand } from './list.ts';
@@ -39,8 +42,9 @@ const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
   ['Work:', [startCommand, sendCommand, stopCommand, resumeCommand, watchCommand, listCommand, showCommand]],
   ['Approvals and questions:', [approveCommand, denyCommand, answerCommand, approvalsCommand]],
   ['Context and memory:', [contextCommand, viewCommand, compactCommand, summariesCommand, recallCommand, entryCommand]],
+  ['Branches:', [branchesCommand, forkCommand, switchCommand, regenerateCommand, editCommand]],
   ['Models and cost:', [modelsCommand, costCommand, explainErrorCommand, conformanceCommand]],
-  ['Recorded sessions:', [labCommand, importCommand]],
+  ['Files of conversations:', [labCommand, importCommand, exportCommand, deleteCommand]],
   ['Services:', [devCommand, workerCommand, simulatorCommand, migrateCommand, reindexCommand, verifyCommand, doctor]],
 ];
 

@@ -15,10 +15,14 @@ import { readLineage } from '../store/lineage.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { archiveOf } from './archive.ts';
+import { branchCommands } from './branches.ts';
+import type { BranchCommands } from './branch-types.ts';
 import { describeContext, describeConversation, summarizeTurn, withLastTurn } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
 import { checkResume } from './resume.ts';
+import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError, clientError } from './errors.ts';
@@ -66,6 +70,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     ...senders(database, doorbell),
     ...readers(database),
     ...deciders(database, doorbell, guarded),
+    ...archiveOf(database),
     watch: (watched) => watchConversation(database, watched),
     async close() {
       await doorbell.settle();
@@ -107,7 +112,7 @@ type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput
 function senders(
   database: Database,
   doorbell: Doorbell,
-): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume'> {
+): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume' | keyof BranchCommands> {
   const send = async (message: Sent): Promise<SentMessage> => {
     const id = message.id ?? newId();
     const content = message.content ?? [];
@@ -122,6 +127,7 @@ function senders(
     return send({ conversationId, kind, ...rest });
   };
   return {
+    ...branchCommands(database, { send, guarded, partsOf }),
     startTask: ({ task, agent, model, preset, workspace, conversationId, messageId }) =>
       send({
         conversationId: conversationId ?? newId(),
@@ -164,7 +170,10 @@ const SERVED_COMMAND: ServedCommand = {
   explanation: 'No turn was running: the command had nothing to act on.',
 };
 
-type Readers = Omit<HoldfastClient, keyof ReturnType<typeof senders> | keyof DecisionMethods | 'watch' | 'close'>;
+type Readers = Omit<
+  HoldfastClient,
+  keyof ConversationArchive | keyof ReturnType<typeof senders> | keyof DecisionMethods | 'watch' | 'close'
+>;
 
 function readers(database: Database): Readers {
   return {

@@ -4,6 +4,11 @@ import { StoreError } from '../store/errors.ts';
 export type ClientErrorCode =
   | 'conversation_not_found'
   | 'entry_not_found'
+  | 'branch_not_found'
+  /** A turn is open: stop it or wait for its end. */
+  | 'conversation_busy'
+  | 'conversation_exists'
+  | 'conversation_file_invalid'
   | 'model_call_not_found'
   | 'message_id_reused'
   /** Nothing waits for a person there, or for another kind of decision. */
@@ -70,6 +75,10 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'decision_stale':
     case 'conversation_not_found':
     case 'entry_not_found':
+    case 'branch_not_found':
+    case 'conversation_busy':
+    case 'conversation_exists':
+    case 'conversation_file_invalid':
     case 'model_call_not_found':
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':

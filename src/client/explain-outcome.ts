@@ -78,5 +78,9 @@ function completed(reason: string | null): string {
   if (reason === 'answer_cut')
     return 'The turn completed, but its last answer was cut at the maximum output several times.';
   if (reason === 'nothing_to_compact') return 'Nothing was left to compact.';
+  if (reason === 'conversation_busy')
+    return 'The branch was not changed: a turn had begun meanwhile. Send the command again.';
+  if (reason === 'branch_unknown')
+    return "The branch was not changed: there is no such branch. 'holdfast branches' lists them.";
   return 'The turn completed.';
 }

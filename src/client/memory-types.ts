@@ -35,6 +35,44 @@ export interface FoundPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
   /** Words of the query that it has, in lower case. */
   readonly matched: readonly string[];
+  /** Branch on which it was said; a summary: on which it was made. */
+  readonly branch: number;
+  /** Whether it lies on the path that its conversation goes on with. */
+  readonly onActiveBranch: boolean;
   /** Comparable within one search only. */
   readonly score: number;
+}
+
+/** One compaction that was committed. */
+export interface StoredSummary {
+  readonly compactionId: string;
+  /** 1 for the first of the conversation. */
+  readonly generation: number;
+  readonly trigger: 'threshold' | 'overflow' | 'manual' | 'maintenance';
+  readonly preset: string;
+  readonly form: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Last entry that the summary covers; `null` for a pass without summary. */
+  readonly coveredThroughSequence: number | null;
+  /** Entries of its branch up to there. */
+  readonly entriesCovered: number;
+  /** First entry kept verbatim. */
+  readonly firstKeptSequence: number | null;
+  /** Entries that the pass clipped, cleared or stripped. */
+  readonly operations: number;
+  /** Forms that were planned until this one was committed. */
+  readonly tries: number;
+  /** `provider/model` that wrote the summary; `null` without a model. */
+  readonly model: string | null;
+  /** Calls that were paid, over all tries. */
+  readonly modelCalls: number;
+  /** Dollars of these calls; `null` when a price is unknown. */
+  readonly cost: number | null;
+  /** `null` for a pass without summary. */
+  readonly text: string | null;
+  /** The text by its sections; `open`: shown unfolded where summaries are listed, by the preset's choice. */
+  readonly sections: readonly { readonly title: string; readonly text: string; readonly open: boolean }[];
+  readonly createdAt: string;
+  readonly durationMilliseconds: number;
 }

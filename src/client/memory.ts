@@ -6,6 +6,7 @@ import { searchMemory } from '../store/search.ts';
 import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
 import { listLateToolResults } from '../store/tool-calls.ts';
 import type { LateToolResult } from '../store/tool-calls.ts';
+import { readBranchPlaces } from '../store/branches.ts';
 import { listSummaries } from '../store/compactions.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { FoundPassage } from './memory-types.ts';
@@ -27,7 +28,7 @@ export async function listConversationEntries(
 }
 
 /** Few turns have any: one query by the turns that the page shows. */
-async function withLateResults(database: Database, entries: readonly StoredEntry[]): Promise<ListedEntry[]> {
+export async function withLateResults(database: Database, entries: readonly StoredEntry[]): Promise<ListedEntry[]> {
   const results = entries.filter(({ kind }) => kind === 'tool_result');
   const late = await listLateToolResults(database, [...new Set(results.map(({ turnId }) => turnId))]);
   return entries.map((entry) => listed(entry, late));
@@ -70,8 +71,13 @@ export async function listStoredSummaries(
     tokensBefore: row.tokensBefore,
     tokensAfter: row.tokensAfter,
     coveredThroughSequence: row.coveredThroughSequence,
+    entriesCovered: row.entriesCovered,
     firstKeptSequence: row.firstKeptSequence,
     operations: row.operations,
+    tries: row.tries,
+    model: row.model,
+    modelCalls: row.modelCalls,
+    cost: row.cost,
     text: row.text,
     sections: row.sections.map((section) => ({ ...section, open: row.openSections.includes(section.title) })),
     createdAt: row.createdAt,
@@ -80,7 +86,13 @@ export async function listStoredSummaries(
 }
 
 export async function findPassages(database: Database, options: Options<'searchMemory'>): Promise<FoundPassage[]> {
-  return searchMemory(database, options);
+  const passages = await searchMemory(database, options);
+  const places = await readBranchPlaces(
+    database,
+    passages.map(({ entryId }) => entryId),
+  );
+  const first = { branch: 0, onActiveBranch: true };
+  return passages.map((passage) => Object.assign({}, passage, places.get(passage.entryId) ?? first));
 }
 
 export async function reindexConversations(

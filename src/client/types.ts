@@ -1,5 +1,7 @@
 import type { DecisionMethods, WaitingCall } from './decision-types.ts';
-import type { FoundPassage, MemorySearch } from './memory-types.ts';
+import type { ConversationArchive } from './archive-types.ts';
+import type { BranchCommands } from './branch-types.ts';
+import type { FoundPassage, MemorySearch, StoredSummary } from './memory-types.ts';
 import type { ContentPart } from '../context/content.ts';
 import type { EntryKind } from '../context/entry.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
@@ -15,6 +17,7 @@ import type { WatchOptions, WatchUpdate } from './watch-types.ts';
 export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './watch-types.ts';
 
 export type { ChangedEntry, CompactionLineage, CoveredEntry } from '../store/lineage.ts';
+export type { StoredSummary } from './memory-types.ts';
 
 /** Text, or text with images and files. */
 export type MessageContent = string | readonly ContentPart[];
@@ -133,29 +136,6 @@ export interface LateResult {
   readonly receivedAt: string;
 }
 
-export interface StoredSummary {
-  readonly compactionId: string;
-  /** 1 for the first of the conversation. */
-  readonly generation: number;
-  readonly trigger: 'threshold' | 'overflow' | 'manual' | 'maintenance';
-  readonly preset: string;
-  readonly form: string;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  /** Last entry that the summary covers; `null` for a pass without summary. */
-  readonly coveredThroughSequence: number | null;
-  /** First entry kept verbatim. */
-  readonly firstKeptSequence: number | null;
-  /** Entries that the pass clipped, cleared or stripped. */
-  readonly operations: number;
-  /** `null` for a pass without summary. */
-  readonly text: string | null;
-  /** The text by its sections; `open`: shown unfolded where summaries are listed, by the preset's choice. */
-  readonly sections: readonly { readonly title: string; readonly text: string; readonly open: boolean }[];
-  readonly createdAt: string;
-  readonly durationMilliseconds: number;
-}
-
 /** What fills the window of the next call, and the numbers in force, in tokens. */
 export interface ContextReport extends WindowBreakdown {
   readonly model: string;
@@ -207,7 +187,7 @@ export interface PastView {
  * Starts, steers, watches and searches conversations. Every method that writes returns after its
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
  */
-export interface HoldfastClient extends DecisionMethods {
+export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods {
   startTask(options: StartTaskOptions): Promise<SentMessage>;
   sendMessage(options: SendMessageOptions): Promise<SentMessage>;
   /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */

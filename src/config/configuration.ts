@@ -7,6 +7,7 @@ import { ConfigurationError } from './errors.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { presetNamed, type Presets } from './presets.ts';
 import type { UnavailableProvider } from './providers.ts';
+import type { RetentionRule } from './retention.ts';
 import { resolveAgent } from './resolve-agent.ts';
 
 /** Everything that Holdfast is told by `holdfast.yaml`, the environment and the local stack; all defaults filled in. */
@@ -28,6 +29,8 @@ export interface Configuration {
   readonly models: Readonly<Record<string, ModelOptions>>;
   /** Days for which a window that an error named is believed. */
   readonly forgetWindowsAfterDays: number;
+  /** What upkeep deletes; empty: nothing. */
+  readonly retention: readonly RetentionRule[];
   readonly presets: Presets;
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */

@@ -1,5 +1,5 @@
 import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
-import { ASK_USER, BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
+import { ASK_USER, BUILT_IN_TOOL_NAMES, MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 
 /** What every agent starts from; the agent `default` is just this. */
 export const DEFAULT_AGENT = {
@@ -14,8 +14,13 @@ export const DEFAULT_AGENT = {
   ].join('\n'),
   rules: [],
   // A turn that nobody watches would wait a day for an answer: an agent asks only if it is told that it may.
-  tools: BUILT_IN_TOOL_NAMES.filter((name) => name !== RUN_COMMAND && name !== ASK_USER),
+  tools: BUILT_IN_TOOL_NAMES.filter(
+    (name) => name !== RUN_COMMAND && name !== ASK_USER && !MEMORY_TOOL_NAMES.includes(name),
+  ),
   allowCommands: false,
   preset: 'default',
   limits: { steps: 500, ...DEFAULT_LOOP_LIMITS },
 } as const;
+
+/** What memory across conversations means where it is only switched on. Tokens. */
+export const DEFAULT_MEMORY = { user: 'default', tokens: 1_000 } as const;

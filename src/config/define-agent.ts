@@ -67,6 +67,8 @@ export interface AgentInput {
     /** Cut answers continued in a row with no tool result between them. Default: 3. */
     readonly continuations?: number;
   };
+  /** Memories across conversations: `true`, or whose they are and how many tokens their note may take. Default: none. */
+  readonly memory?: boolean | { readonly user?: string; readonly tokens?: number };
   /** Relative to the working directory of the process. Default: the working directory. */
   readonly workspace?: string;
 }

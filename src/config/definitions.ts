@@ -37,6 +37,15 @@ export interface AgentDefinition {
   readonly request?: RequestOptions;
   /** Tokens of an answer at most, where the agent wants less than the model can. */
   readonly maximumOutput?: number;
+  /** Memories across conversations; absent: none. */
+  readonly memory?: AgentMemory;
   /** Absolute path. */
   readonly workspace: string;
+}
+
+export interface AgentMemory {
+  /** Whose memories of scope `user` they are. */
+  readonly user: string;
+  /** Most that the note of memories takes of a request. */
+  readonly tokens: number;
 }

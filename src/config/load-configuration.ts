@@ -13,6 +13,7 @@ import { FORGET_AFTER_DAYS, type ConfigurationOptions } from './options.ts';
 import { notFollowingFrom, parseOptions } from './parse-options.ts';
 import { presetsWith, type Presets } from './presets.ts';
 import { providerKeys, resolveProviders } from './providers.ts';
+import { retentionRules } from './retention.ts';
 import { resolveAgent } from './resolve-agent.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
 
@@ -79,6 +80,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     defaultModel,
     models,
     forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
+    retention: retentionRules(parsed.value),
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),
     agentOptions: agents,

@@ -4,8 +4,9 @@ import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import { keyOptions } from './key-options.ts';
 import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';
 import { providerLimits, turnLimits } from './limit-options.ts';
-import { DEFAULT_AGENT } from './default-agent.ts';
+import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
 import { policyOptions } from './policy-options.ts';
+import { retentionSchema } from './retention-options.ts';
 
 /** Servers are set up anew, and vendors raise their limits. Days. */
 export const FORGET_AFTER_DAYS = 30;
@@ -136,6 +137,33 @@ export const agentOptions = z.strictObject({
     .meta({ description: "Changes of the preset's numbers. What is not given stays as the preset has it." }),
   request: requestOptions.optional().meta({ description: 'What is asked of the vendor with each model call.' }),
   limits: turnLimits,
+  memory: z
+    .union([
+      z.boolean(),
+      z.strictObject({
+        user: z
+          .string()
+          .min(1)
+          .max(200)
+          .optional()
+          .meta({
+            description: 'Name of the user whose memories these are; agents that name the same one share them.',
+            defaultText: `\`${DEFAULT_MEMORY.user}\``,
+          }),
+        tokens: positive.optional().meta({
+          description:
+            'Most that the note of memories takes of a request, and never more than 5 % of the input budget.',
+          unit: 'tokens',
+          defaultText: `${DEFAULT_MEMORY.tokens}`,
+        }),
+      }),
+    ])
+    .optional()
+    .meta({
+      description:
+        'Memories across conversations: the tools `remember` and `forget`, and a note with those that have to do with the task before each turn and after each compaction. `true` for the defaults. With `tools` of its own, the agent needs the two tools named there.',
+      defaultText: '`false`',
+    }),
   workspace: z.string().min(1).optional().meta({
     description: 'Directory whose files the agent may read and write, relative to the file.',
     defaultText: 'the directory of the file',
@@ -179,6 +207,10 @@ export const configurationOptions = z.strictObject({
     })
     .optional()
     .meta({ description: 'Context windows that errors of servers named.' }),
+  retention: retentionSchema.optional().meta({
+    description:
+      'What upkeep deletes for good, as `holdfast delete` does; looked at every ten minutes. Conversations with an open turn or a waiting message stay.',
+  }),
   database: z
     .strictObject({
       url: z

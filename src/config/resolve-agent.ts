@@ -1,12 +1,12 @@
 import type { CompactionPolicy } from '../context/policy.ts';
-import { RUN_COMMAND } from '../tools/names.ts';
+import { MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import type { ApprovalRule, ApprovalSettings } from '../turn/approval-rules.ts';
 import { COUNTED, DEFAULT_NOTE_AT } from '../turn/spending.ts';
 import type { Counted, SpendingLimits } from '../turn/spending.ts';
-import { DEFAULT_AGENT } from './default-agent.ts';
+import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
 import { definedOf } from '../context/defined-of.ts';
-import type { AgentDefinition, TurnLimits } from './definitions.ts';
+import type { AgentDefinition, AgentMemory, TurnLimits } from './definitions.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { overridePolicy } from './override-policy.ts';
 import type { PolicyOptions } from './policy-options.ts';
@@ -36,12 +36,13 @@ export function resolveAgent(
       skills: Object.entries(options.skills).map(([skill, instructions]) => ({ name: skill, instructions })),
     }),
     ...(options.variables !== undefined && { variables: options.variables }),
-    tools: options.tools ?? (allowCommands ? [...DEFAULT_AGENT.tools, RUN_COMMAND] : DEFAULT_AGENT.tools),
+    tools: toolsFor(options, allowCommands),
     allowCommands,
     ...(options.approvals !== undefined && { approvals: approvalsFor(options.approvals) }),
     policy: policyFor(preset, models[options.model]?.policy, options.policy),
     limits: limitsFor(options.limits),
     ...requestOf(options.request),
+    ...(remembers(options) && { memory: memoryFor(options.memory) }),
     workspace,
   };
 }
@@ -61,6 +62,25 @@ function requestOf({ maximumOutput, ...request }: AgentOptions['request'] & obje
     ...(Object.keys(request).length > 0 && { request: definedOf(request) }),
     ...(maximumOutput !== undefined && { maximumOutput }),
   };
+}
+
+function remembers({ memory }: AgentOptions): boolean {
+  return memory !== undefined && memory !== false;
+}
+
+function memoryFor(options: AgentOptions['memory']): AgentMemory {
+  const given = typeof options === 'object' ? options : {};
+  return { user: given.user ?? DEFAULT_MEMORY.user, tokens: given.tokens ?? DEFAULT_MEMORY.tokens };
+}
+
+/** Without a list of its own, an agent has every tool that its other options allow. */
+function toolsFor(options: AgentOptions, allowCommands: boolean): readonly string[] {
+  if (options.tools !== undefined) return options.tools;
+  return [
+    ...DEFAULT_AGENT.tools,
+    ...(allowCommands ? [RUN_COMMAND] : []),
+    ...(remembers(options) ? MEMORY_TOOL_NAMES : []),
+  ];
 }
 
 function limitsFor(options: AgentOptions['limits']): TurnLimits {

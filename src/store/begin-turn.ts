@@ -1,8 +1,9 @@
+import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
@@ -11,6 +12,7 @@ import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
 import type { WaitingMessage } from './inbox.ts';
 import { measurementsText } from './measurement-columns.ts';
 import type { ConversationSettings, MessageKind } from './messages.ts';
+import { readNewestNote } from './notes.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
@@ -32,6 +34,12 @@ export interface BeginTurnRequest {
 export interface BeginTurnSources {
   /** Called before the transaction opens, so it may take its time. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<TurnSnapshot>;
+  /** Asked within the transaction: memories that have to do with the messages, when they changed. Default: none. */
+  readonly memoriesFor?: (
+    sql: Queries,
+    messages: readonly (readonly ContentPart[])[],
+    snapshot: AgentSnapshot,
+  ) => Promise<NewContent | null>;
   /** What the model is told of calls that a dead turn left open. */
   readonly closeToolCall: CloseToolCall;
   /** What the model is told when it goes on without a new message. */
@@ -53,6 +61,8 @@ export type BegunTurn =
       /** A command for an idle conversation: a turn with no step. */
       readonly commandOnly: boolean;
       readonly compactRequested: boolean;
+      /** A fork or a switch waits, and is all that the turn does. */
+      readonly branchRequested: boolean;
       /** A stop that was sent after every message the turn took. */
       readonly stopRequested: boolean;
       /** User entries that the turn took when it began. */
@@ -102,7 +112,7 @@ async function begin(
   { sql, writer: writerFor }: WriterSource,
   request: BeginTurnRequest,
   snapshot: TurnSnapshot,
-  { closeToolCall, resumeNote }: BeginTurnSources,
+  { closeToolCall, memoriesFor, resumeNote }: BeginTurnSources,
 ): Promise<BegunTurn> {
   const { conversationId, turnId } = request;
   const [conversation] = await sql<LockedRow[]>`
@@ -110,12 +120,14 @@ async function begin(
   const begunBefore = await findBegun(sql, request, conversation?.epoch ?? 0);
   if (begunBefore !== null) return begunBefore;
   const waiting = await readWaiting(sql, conversationId);
-  const messages = waiting.filter(({ kind }) => kind === 'message');
-  const compactRequested = waiting.some(({ kind }) => kind === 'compact');
-  const resumes = waiting.filter(({ kind }) => kind === 'resume').map(({ id }) => id);
+  // What was sent after a change of branch was meant for the other branch: it waits for the next turn.
+  const branchRequested = waiting.some(({ kind }) => isBranchCommand(kind));
+  const messages = branchRequested ? [] : waiting.filter(({ kind }) => kind === 'message');
+  const compactRequested = !branchRequested && waiting.some(({ kind }) => kind === 'compact');
+  const resumes = branchRequested ? [] : waiting.filter(({ kind }) => kind === 'resume').map(({ id }) => id);
   const commandOnly = messages.length === 0 && resumes.length === 0;
   const stopRequested = !commandOnly && isStopNewest(waiting);
-  const nothingWaits = commandOnly && !compactRequested;
+  const nothingWaits = commandOnly && !compactRequested && !branchRequested;
   const deadTurnId = conversation?.active_turn_id ?? null;
   // A stop before the messages that are taken was meant for what is over.
   if (!stopRequested) await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null });
@@ -134,20 +146,24 @@ async function begin(
     preset: snapshot.snapshot.policy.name,
     commandOnly,
   });
-  if (!commandOnly) await appendRules(writer, snapshot.rules);
+  if (!commandOnly) {
+    await appendRules(writer, snapshot.rules);
+    const said = messages.map(({ content }) => content);
+    await appendMemories(writer, (await memoriesFor?.(sql, said, snapshot.snapshot)) ?? null);
+  }
   await appendMessages(writer, messages);
   if (resumes.length > 0) {
     await insertEntry(sql, { ...resumeNote, kind: 'note', slot: 'continuation', turn, key: 'resumed' });
     await consumeCommands(sql, { conversationId, kind: 'resume', turnId });
   }
-  const { length: count } = messages;
   return {
     kind: 'begun',
     turn,
     commandOnly,
     compactRequested,
+    branchRequested,
     stopRequested,
-    messages: count,
+    messages: messages.length,
     snapshot: snapshot.snapshot,
     limits,
   };
@@ -155,7 +171,11 @@ async function begin(
 
 /** Whether a stop came after every message that the turn takes: a later message means that the user goes on. */
 function isStopNewest(waiting: readonly WaitingRow[]): boolean {
-  return waiting.findLast(({ kind }) => kind !== 'compact')?.kind === 'stop';
+  return waiting.findLast(({ kind }) => kind === 'message' || kind === 'stop')?.kind === 'stop';
+}
+
+function isBranchCommand(kind: MessageKind): boolean {
+  return kind === 'fork' || kind === 'switch';
 }
 
 /** What this run began already: the activity is repeated because its result was lost. */
@@ -185,11 +205,14 @@ async function findBegun(
     );
   }
   const look = await countInbox(sql, conversationId);
+  const branchRequested =
+    row.command_only && (await readWaiting(sql, conversationId)).some(({ kind }) => isBranchCommand(kind));
   return {
     kind: 'begun',
     turn: { conversationId, turnId: row.id, epoch: row.epoch },
     commandOnly: row.command_only,
-    compactRequested: look.compactRequested,
+    compactRequested: look.compactRequested && !branchRequested,
+    branchRequested,
     stopRequested: look.stopRequested,
     messages: row.messages,
     snapshot: row.snapshot,
@@ -253,16 +276,16 @@ export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void
 
 /** Rules that were taken away are replaced by an empty note. */
 async function appendRules(writer: Writer, rules: NewContent | null): Promise<void> {
-  const [newest] = await writer.sql<{ text: string }[]>`
-    select e.content::text as text
-    from entries e
-    join branches b
-      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
-    join conversations c on c.id = e.conversation_id and c.branch = b.branch
-    where e.conversation_id = ${writer.turn.conversationId} and e.kind = 'note' and e.slot = 'rules'
-    order by e.sequence desc limit 1`;
+  const newest = await readNewestNote(writer.sql, writer.turn.conversationId, 'rules');
   const wanted = rules ?? EMPTY_CONTENT;
-  if ((newest?.text ?? '[]') === jsonText(wanted.content)) return;
+  if (jsonText(newest ?? []) === jsonText(wanted.content)) return;
   const note = await insertEntry(writer.sql, { ...wanted, kind: 'note', slot: 'rules', turn: writer.turn });
   await writer.event('rules_changed', { entryId: note.id });
+}
+
+/** Before the messages of the turn: what comes after a note never changes, so the provider's cache holds. */
+async function appendMemories(writer: Writer, memories: NewContent | null): Promise<void> {
+  if (memories === null) return;
+  const note = await insertEntry(writer.sql, { ...memories, kind: 'note', slot: 'memories', turn: writer.turn });
+  await writer.event('note_added', { slot: 'memories', entryId: note.id });
 }

@@ -126,6 +126,14 @@ export interface SummaryRow {
   readonly parts: readonly PlanPart[];
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+  /** Entries of its branch up to the last one that it covers. */
+  readonly entriesCovered: number;
+  /** Forms that were planned until this one was committed. */
+  readonly tries: number;
+  /** Calls that were paid, over all tries. */
+  readonly modelCalls: number;
+  /** Dollars of these calls; `null` when a price is unknown. */
+  readonly cost: number | null;
   /** Milliseconds from plan to commit. */
   readonly durationMilliseconds: number;
   /** Of the commit. */
@@ -148,6 +156,10 @@ interface SummaryColumns {
   readonly operations: number;
   readonly tokens_before: number;
   readonly tokens_after: number;
+  readonly entries_covered: number;
+  readonly tries: number;
+  readonly model_calls: number;
+  readonly cost: string | null;
   readonly duration: number;
   readonly finished_at: Date;
 }
@@ -171,9 +183,9 @@ export async function listSummaries(
       array(
         select s ->> 'title' from turns t, json_array_elements(t.policy -> 'summary' -> 'sections') as s
         where t.id = c.turn_id and s ->> 'open' = 'true') as open_sections,
-      c.tokens_before, c.tokens_after, c.finished_at,
+      c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost,
       (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
-    from compactions c
+    from compactions c join summaries u on u.compaction_id = c.id
     where c.conversation_id = ${conversationId} and c.status = 'committed'
       ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}
       ${query === undefined ? sql`` : sql`and strpos(lower(c.summary::text), lower(${inJson(query)})) > 0`}
@@ -205,6 +217,10 @@ function toSummaryRow(row: SummaryColumns): SummaryRow {
     parts: row.plan.parts,
     tokensBefore: row.tokens_before,
     tokensAfter: row.tokens_after,
+    entriesCovered: row.entries_covered,
+    tries: row.tries,
+    modelCalls: row.model_calls,
+    cost: row.cost === null ? null : Number(row.cost),
     durationMilliseconds: Math.round(row.duration),
     createdAt: isoTime(row.finished_at),
   };

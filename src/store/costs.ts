@@ -80,6 +80,12 @@ export async function readCosts(
       join compactions c on c.id = p.compaction_id
       join turns t on t.id = c.turn_id
       where t.begun_at >= ${from} and p.model_calls > 0 ${only}
+      union all
+      select t.agent, ${turnNumber}, 0, coalesce(s.model, t.model), s.conversation_id::text, s.model_calls, s.input_tokens,
+        s.cache_read_tokens, s.cache_write_tokens, s.output_tokens, s.cost, s.calls_of_unknown_cost, 0
+      from branch_summaries s
+      join turns t on t.id = s.turn_id
+      where t.begun_at >= ${from} and s.model_calls > 0 ${only}
     ), named as (
       select *, 'turn ' || turn as turn_name, 'turn ' || turn || ', step ' || step as step_name from calls
     )
@@ -89,7 +95,11 @@ export async function readCosts(
       coalesce(sum(cost) filter (where repeated = 1), 0)::float8 as repeated_cost
     from named group by 1
     order by ${inOrder ? sql`min(turn), min(step)` : sql`known_cost desc, calls desc, name`}`;
-  return rows.map((row) => ({
+  return rows.map(toCostRow);
+}
+
+function toCostRow(row: CostColumns): CostRow {
+  return {
     name: row.name,
     calls: row.calls,
     input: row.input,
@@ -101,5 +111,5 @@ export async function readCosts(
     callsOfUnknownCost: row.unknown,
     repeatedCalls: row.repeated,
     repeatedCost: row.repeated_cost,
-  }));
+  };
 }

@@ -7,6 +7,7 @@ import type { Database, Queries } from './database.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
 import { insertEntry } from './entry-writer.ts';
+import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
 import { readCurrentPoint } from './plan-source.ts';
 import { isoTime } from './stored-text.ts';
@@ -93,6 +94,29 @@ export async function listEntries(sql: Database, request: EntryPageRequest): Pro
     limit ${Math.min(request.limit ?? DEFAULT_PAGE, LARGEST_PAGE)}`;
   const entries = rows.map(toStoredEntry);
   return newestFirst ? entries.reverse() : entries;
+}
+
+/**
+ * Entries before and after an entry on the branch that it was appended to, itself included, oldest first.
+ * @throws StoreError `entry_not_found`
+ */
+export async function listEntriesAround(sql: Database, entryId: string, count: number): Promise<StoredEntry[]> {
+  const [entry] = isId(entryId)
+    ? await sql<{ conversation_id: string; branch: number; sequence: number }[]>`
+        select conversation_id, branch, sequence from entries where id = ${entryId}`
+    : [];
+  if (entry === undefined) throw new StoreError('entry_not_found', `there is no entry ${JSON.stringify(entryId)}`);
+  const onItsBranch = sql`e.conversation_id = ${entry.conversation_id} and exists (
+    select from branches b where b.conversation_id = e.conversation_id and b.branch = ${entry.branch}
+      and b.ancestor = e.branch and e.sequence <= b.through_sequence)`;
+  const rows = await sql<StoredEntryColumns[]>`
+    (select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id
+      where ${onItsBranch} and e.sequence <= ${entry.sequence} order by e.sequence desc limit ${count + 1})
+    union all
+    (select ${storedColumns(sql)} from entries e left join contents o on o.id = e.original_id
+      where ${onItsBranch} and e.sequence > ${entry.sequence} order by e.sequence limit ${count})
+    order by sequence`;
+  return rows.map(toStoredEntry);
 }
 
 /** One entry by its id alone; `null` when there is none. */

@@ -32,6 +32,7 @@ export type NewEntry = AnyNewEntry &
         readonly toolName: string;
         readonly isError: boolean;
       }
+    | { readonly kind: 'branch_summary' }
     | { readonly kind: 'note'; readonly slot: NoteSlot; readonly key?: string }
     | { readonly kind: 'compaction'; readonly compactionId: string }
   );

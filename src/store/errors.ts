@@ -17,6 +17,8 @@ export type StoreErrorCode =
   | 'superseded_attempt'
   /** HF006. A compaction would keep a tool result without its call, or names an entry that is not on the branch. */
   | 'group_split'
+  /** HF007. A turn is open: the conversation cannot be deleted or exported now. */
+  | 'conversation_busy'
   /** The same message id was sent with another content. */
   | 'message_id_reused'
   /** A conversation or turn id that is not a UUID. */
@@ -24,10 +26,15 @@ export type StoreErrorCode =
   /** A message id longer than 200 characters or empty. */
   | 'invalid_message_id'
   | 'conversation_not_found'
+  /** A conversation that is imported has the id of one that is here. */
+  | 'conversation_exists'
+  /** A file to import that `holdfast export` did not write, or not this version's. */
+  | 'conversation_file_invalid'
   | 'turn_not_found'
   | 'entry_not_found'
   | 'tool_call_not_found'
   | 'model_call_not_found'
+  | 'branch_not_found'
   | 'compaction_not_found'
   | 'memory_not_found'
   /** Nothing waits for a person there, or not for that kind of decision. */
@@ -75,6 +82,7 @@ const CODES_OF_SQLSTATES: Readonly<Record<string, StoreErrorCode>> = {
   HF004: 'sequence_gap',
   HF005: 'superseded_attempt',
   HF006: 'group_split',
+  HF007: 'conversation_busy',
 };
 
 /** A refusal of the database as a `StoreError`; any other error unchanged. */

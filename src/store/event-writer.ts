@@ -27,6 +27,8 @@ export type EventKind =
   | 'compaction_exhausted'
   | 'compaction_abandoned'
   | 'compaction_cancelled'
+  | 'branch_changed'
+  | 'branch_refused'
   | 'memory_flushed'
   | 'secrets_redacted'
   | 'compaction_declined'

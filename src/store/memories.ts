@@ -1,4 +1,4 @@
-import type { Database, Transaction } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isoTime, isoTimeOrNull, jsonText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
@@ -79,7 +79,7 @@ async function supersede(open: Transaction, { id, scope, scopeName, supersedes =
 
 /** Memories of these scopes that are in force, newest first. */
 export async function listMemories(
-  sql: Database,
+  sql: Queries,
   request: {
     readonly scopes: readonly MemoryScope[];
     /** Default: all. */

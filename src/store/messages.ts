@@ -10,7 +10,7 @@ import { isoTime, jsonText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
 
 /** What a user sent: text for the agent, or a command to Holdfast. */
-export type MessageKind = 'message' | 'stop' | 'compact' | 'resume';
+export type MessageKind = 'message' | 'stop' | 'compact' | 'resume' | 'fork' | 'switch';
 
 /** `steer` enters at the next step boundary, `queue` starts the next turn. Commands have no mode. */
 export type MessageMode = 'steer' | 'queue';
@@ -43,6 +43,16 @@ export interface MessageInput {
   readonly focus?: string;
   /** `resume` only: how much the limits are raised. */
   readonly raise?: Partial<Counts>;
+  /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
+  readonly target?: BranchTarget;
+}
+
+export interface BranchTarget {
+  /** `fork`: the entry after which the branch begins; `null` for before the first. */
+  readonly entryId?: string | null;
+  /** `switch`: the branch. */
+  readonly branch?: number;
+  readonly summarizes: boolean;
 }
 
 export interface AcceptedMessage {
@@ -65,6 +75,7 @@ export async function acceptMessage(sql: Database, message: MessageInput): Promi
   const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
     const newConversation = await ensureConversation(open, message);
     const inserted = await insertMessage(open, message);
+    if (inserted && message.target !== undefined) await requireIdle(open, message);
     if (!inserted) await requireSameMessage(open, message);
     return { state: inserted ? 'accepted' : 'duplicate', newConversation };
   });
@@ -102,15 +113,40 @@ async function ensureConversation(sql: Transaction, message: MessageInput): Prom
   return count > 0;
 }
 
+/** A branch is changed between turns only. A turn that begins at this very moment refuses it later. */
+async function requireIdle(sql: Transaction, { id, conversationId, kind, target }: MessageInput): Promise<void> {
+  const [row] = await sql<{ busy: boolean; known: boolean }[]>`
+    select c.active_turn_id is not null or exists (
+        select from messages m where m.conversation_id = c.id and m.consumed_at is null and m.id <> ${id}) as busy,
+      case when ${kind} = 'fork'
+        then ${target?.entryId ?? null}::uuid is null or exists (
+          select from entries e where e.conversation_id = c.id and e.id = ${target?.entryId ?? null})
+        else exists (
+          select from branches b where b.conversation_id = c.id and b.branch = ${target?.branch ?? null}) end as known
+    from conversations c where c.id = ${conversationId}`;
+  if (row?.busy === true) {
+    throw new StoreError(
+      'conversation_busy',
+      `conversation ${conversationId} is at work, or a message waits: its branch can be changed once it is idle`,
+    );
+  }
+  if (row?.known === true) return;
+  throw kind === 'fork'
+    ? new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${target?.entryId ?? ''}`)
+    : new StoreError('branch_not_found', `conversation ${conversationId} has no branch ${target?.branch ?? ''}`);
+}
+
 /** False when the id was used before. */
 async function insertMessage(sql: Transaction, message: MessageInput): Promise<boolean> {
   const { count } = await sql`
-    insert into messages (id, conversation_id, kind, mode, content, focus, raise, measurements)
+    insert into messages (id, conversation_id, kind, mode, content, focus, raise, measurements, target_entry_id,
+      target_branch, summarizes)
     values (${message.id}, ${message.conversationId}, ${message.kind}, ${message.mode ?? 'steer'},
       ${jsonText(message.content)}::text::json,
       ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
       ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
-      ${measurementsText(message.measurements)}::measurements)
+      ${measurementsText(message.measurements)}::measurements, ${message.target?.entryId ?? null},
+      ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null})
     on conflict (id) do nothing`;
   return count > 0;
 }

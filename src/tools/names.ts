@@ -9,6 +9,8 @@ export const UPDATE_PLAN = 'update_plan';
 export const RECALL_SEARCH = 'recall_search';
 export const RECALL_OPEN = 'recall_open';
 export const ASK_USER = 'ask_user';
+export const REMEMBER = 'remember';
+export const FORGET = 'forget';
 
 export const BUILT_IN_TOOL_NAMES: readonly string[] = [
   LIST_FILES,
@@ -21,4 +23,9 @@ export const BUILT_IN_TOOL_NAMES: readonly string[] = [
   RECALL_SEARCH,
   RECALL_OPEN,
   ASK_USER,
+  REMEMBER,
+  FORGET,
 ];
+
+/** Given to agents that keep memories across conversations. */
+export const MEMORY_TOOL_NAMES: readonly string[] = [REMEMBER, FORGET];

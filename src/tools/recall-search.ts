@@ -42,10 +42,11 @@ export const recallSearch = defineTool({
   },
 });
 
-function headOf({ entryId, kind, toolName, path, createdAt, offset, match, matched }: RecallPassage): string {
+function headOf({ entryId, kind, toolName, path, createdAt, offset, match, matched, branch }: RecallPassage): string {
   const source = [toolName, path === null ? null : clip(path)].filter((each) => each !== null).join(' ');
   const why = match === 'words' || match === 'similar' ? `${match} ${clip(matched.join(' '))}` : match;
-  return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}`;
+  const left = branch === undefined ? '' : ` · on branch ${branch}, which was left`;
+  return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}${left}`;
 }
 
 function clip(text: string): string {

@@ -29,6 +29,8 @@ export interface ToolContext {
   /** Takes output of any size in pieces; the original is stored byte for byte. */
   readonly output: OutputSink;
   readonly memory: ToolMemory;
+  /** Memories across conversations; `null` when they are not enabled for the agent. */
+  readonly memories: ToolMemories | null;
 }
 
 /** Collects the bytes of a result on disk, so that no tool holds a gigabyte in memory. */
@@ -50,6 +52,24 @@ export interface ToolMemory {
   ): Promise<{ readonly text: string; readonly totalCharacters: number; readonly kind: string } | null>;
 }
 
+/** What memory tools write; implemented by the store. */
+export interface ToolMemories {
+  /** `isNew` false: the same was remembered before. */
+  remember(memory: MemoryToKeep): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  /** `false` when the agent, its user and its workspace have no such memory. */
+  forget(id: string): Promise<boolean>;
+}
+
+export interface MemoryToKeep {
+  readonly text: string;
+  readonly kind: 'fact' | 'preference' | 'decision';
+  readonly scope: 'agent' | 'user' | 'workspace';
+  /** Ids of memories that it takes the place of. */
+  readonly supersedes: readonly string[];
+  readonly confidence: number;
+  readonly expiresInDays: number | null;
+}
+
 export interface RecallPassage {
   readonly entryId: string;
   readonly kind: string;
@@ -61,6 +81,8 @@ export interface RecallPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
   /** Words of the query that it has. */
   readonly matched: readonly string[];
+  /** The branch that it was said on, when that is not the active one. */
+  readonly branch?: number;
   /** Character offset of the passage in its entry. */
   readonly offset: number;
   readonly text: string;

@@ -19,6 +19,8 @@ export type BeginTurnResult =
       /** A command for an idle conversation: a turn with no step. */
       readonly commandOnly: boolean;
       readonly compactRequested: boolean;
+      /** A fork or a switch waits: the turn does that and nothing else. */
+      readonly branchRequested?: true;
       readonly stopRequested: boolean;
       readonly stepLimit: number;
       /** Absent in what an older worker returned. */
@@ -58,6 +60,16 @@ export interface LookAtInboxInput {
   /** The turn that is under way; `null` after it ended: then only what waits is counted. */
   readonly turn: TurnReference | null;
 }
+
+export interface ChangeBranchInput {
+  readonly turn: TurnReference;
+}
+
+export type ChangeBranchResult =
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Wait, then try again. */
+  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
 
 export interface TakeMessagesInput {
   readonly turn: TurnReference;

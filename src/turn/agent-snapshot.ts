@@ -53,6 +53,8 @@ export interface AgentSnapshot extends AgentView {
   readonly allowCommands: boolean;
   /** Absent when only tools themselves ask for approvals. */
   readonly approvals?: ApprovalSettings;
+  /** Memories across conversations: whose, and how many tokens their note may take. Absent: none. */
+  readonly memory?: { readonly user: string; readonly tokens: number };
   /** Present when the worker cannot run the agent: the turn takes its messages and ends at once, saying why. */
   readonly refusal?: TurnRefusal;
 }

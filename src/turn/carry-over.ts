@@ -35,6 +35,8 @@ export interface TurnProgress {
   loopGuard?: LoopGuard;
   /** A command for an idle conversation: a turn with no step. */
   readonly commandOnly: boolean;
+  /** A fork or a switch waits: the turn does that and nothing else. */
+  readonly branchRequested?: true;
   /** A stop waits and is obeyed before anything else. */
   stopRequested: boolean;
   /** Last call number used; retries of a call share one, a call after an overflow gets its own. */
@@ -66,7 +68,15 @@ export interface TurnCarryOver {
 export function startProgress(
   begun: Pick<
     TurnProgress,
-    'turn' | 'facts' | 'stepLimit' | 'loopLimits' | 'limits' | 'commandOnly' | 'stopRequested' | 'refusal'
+    | 'turn'
+    | 'facts'
+    | 'stepLimit'
+    | 'loopLimits'
+    | 'limits'
+    | 'commandOnly'
+    | 'branchRequested'
+    | 'stopRequested'
+    | 'refusal'
   > & {
     readonly compactRequested: boolean;
   },
@@ -80,6 +90,7 @@ export function startProgress(
     toolCalls: 0,
     loopGuard: NEW_LOOP_GUARD,
     commandOnly: begun.commandOnly,
+    ...(begun.branchRequested === true && { branchRequested: true }),
     stopRequested: begun.stopRequested,
     callNumber: 0,
     steps: 0,

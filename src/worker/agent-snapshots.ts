@@ -89,7 +89,7 @@ function snapshotOf(
     summarizer: { model: summarizer, limits: summarizerFacts.limits, prices: summarizerFacts.prices },
     policy,
     limits: agent.limits,
-    ...definedOf({ approvals: agent.approvals }),
+    ...definedOf({ approvals: agent.approvals, memory: agent.memory }),
     workspace: agent.workspace,
     allowCommands: agent.allowCommands,
   };

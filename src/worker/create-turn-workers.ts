@@ -69,8 +69,8 @@ export const TAKEOVER_OPTIONS = {
 export const CACHED_WORKFLOWS = 200;
 
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
-  // Workflows schedule only these three on the work queue (`src/workflows/activity-options.ts`); all others on their own.
-  const { summarize, callModel, runTool, ...turnActivities } = options.activities;
+  // Workflows schedule only these four on the work queue (`src/workflows/activity-options.ts`); all others on their own.
+  const { summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
   const common = {
     connection: options.connection,
     namespace: options.namespace,
@@ -92,7 +92,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
   const worker = await Worker.create({
     ...common,
     taskQueue: workTaskQueueFor(options.taskQueue),
-    activities: { summarize, callModel, runTool },
+    activities: { summarize, changeBranch, callModel, runTool },
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
   const both = [turn, worker];

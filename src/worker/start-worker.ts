@@ -163,6 +163,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
       const [listed] = await listServedModels(database, { model, server });
       return listed ?? null;
     }),
+    retention: configuration.retention,
     beforeCompaction: setup.beforeCompaction,
     secrets,
     readKeys: async () => {

@@ -67,6 +67,7 @@ export function turnActivities() {
     requestDecisions: database.requestDecisions,
     endTurn: database.endTurn,
     summarize: model.summarize,
+    changeBranch: model.changeBranch,
     callModel: model.callModel,
     runTool: tool.runTool,
   };

@@ -142,10 +142,32 @@ function noteLook(progress: TurnProgress, look: InboxLook): void {
 
 /** A command for an idle conversation: a turn with no step. */
 async function obeyCommand(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
+  if (progress.branchRequested === true) return changeBranch(activities, progress, display);
   progress.callNumber += 1;
   const context = await fitContext(activities, progress, display);
   const isDeclined = context.kind !== 'ready' || context.declined === true;
   return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
+}
+
+async function changeBranch(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+): Promise<LoopEnd> {
+  for (;;) {
+    const change = await activities.changeBranch({ turn: progress.turn });
+    switch (change.kind) {
+      case 'changed':
+        return { outcome: 'completed', reason: null };
+      case 'refused':
+        return { outcome: 'completed', reason: change.reason };
+      case 'wait':
+        display.waitingForRateLimit(change.delayMilliseconds);
+        await sleep(change.delayMilliseconds, { summary: 'rate limit' });
+        display.running();
+        break;
+    }
+  }
 }
 
 /** The loop: messages, context, model, tools, until the model answers without a tool call. */

@@ -18,6 +18,7 @@ test('every write of an activity is named, and one name stands for all of them',
     'commitCompaction:logged',
     'commitCompaction:replanned',
     'commitCompaction:ended',
+    'commitCompaction:noted',
   ]);
   expect(pointsNamed('lookAtInbox:after-write')).toEqual([]);
   expect(pointsNamed('callModel:answered')).toEqual(['callModel:answered']);

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { findConversation } from '../../src/cli/find-conversation.ts';
@@ -211,5 +213,33 @@ describe('what does not exist', () => {
     expect(stderr).toContain(hint);
     expect(stderr).toContain('next: ');
     expect(await harness.client.listConversations()).toHaveLength(1);
+  });
+});
+
+describe('export, delete and import', () => {
+  test('a conversation goes out, away and in again; what surrounds an entry is listed', async () => {
+    const { stdout: before } = await cli('export', conversationId);
+    const { entries } = entryList.parse(JSON.parse((await cli('show', conversationId, '--json')).stdout));
+    const middle = entries[3];
+    const around = entryList.parse(
+      JSON.parse((await cli('entry', middle?.entryId ?? '', '--context', '2', '--json')).stdout),
+    );
+    expect(around.entries).toEqual(entries.slice(1, 6));
+    const asked = await cli('delete', conversationId);
+    expect(asked.stdout).toMatch(/^Would delete conversation .*--yes; nothing brings it back\n$/su);
+    const deleted = await cli('delete', conversationId, '--yes');
+    expect(deleted).toMatchObject({ code: 0, stderr: '' });
+    expect(deleted.stdout).toContain(
+      `temporal workflow delete --query 'WorkflowId = "agent-turn:${conversationId}"' --reason "conversation deleted" --yes`,
+    );
+    expect((await cli('show', conversationId)).code).toBe(2);
+    const file = join(harness.workspace, 'conversation.jsonl');
+    await writeFile(file, before);
+    expect((await cli('import', file, '--preset', 'pi')).stderr).toContain('--preset cannot apply');
+    expect(await cli('import', file)).toMatchObject({
+      stderr: '',
+      stdout: expect.stringContaining(`conversation ${conversationId}: 1 turn`),
+    });
+    expect((await cli('export', conversationId)).stdout).toBe(before);
   });
 });

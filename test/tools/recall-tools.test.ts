@@ -30,6 +30,12 @@ test('recall_search prints each passage under a line with its entry, kind, time 
   );
 });
 
+test('recall_search names the branch of what was said on one that was left', async () => {
+  const memory = remembering([{ ...passage(1, 'the port'), branch: 2 }]);
+  const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory } });
+  expect(text).toMatch(/ · words port staging · on branch 2, which was left\nthe port$/);
+});
+
 test('recall_search shares the result limit among passages, so that none is clipped away', async () => {
   const memory = remembering(
     Array.from({ length: 10 }, (_, index) => passage(index, `start${index} ${'word '.repeat(1_000)}`)),

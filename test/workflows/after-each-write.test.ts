@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CRASH_POINTS_AFTER_WRITES } from '../../src/activities/crash-points.ts';
-import type { CrashPoint } from '../../src/activities/crash-points.ts';
-import type { SentMessage } from '../../src/client/types.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -12,173 +10,16 @@ import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
+import { READ, SCENARIOS } from './write-scenarios.ts';
+import type { Scenario } from './write-scenarios.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
 /** A worker that does not reach its end by then will not: it is stopped, and the test fails. */
 const KILL_MILLISECONDS = 90_000;
 
-/** One worker dies here; what is to happen while no worker runs comes before. */
-interface Death {
-  readonly at: CrashPoint;
-  readonly before?: (harness: TurnHarness, sent: SentMessage) => Promise<unknown>;
-}
-
-interface Scenario {
-  readonly name: string;
-  /** `holdfast.yaml` of the workers that die. */
-  readonly agent: Readonly<Record<string, unknown>>;
-  readonly task: string;
-  /** Default: `holdfast worker`. */
-  readonly script?: string;
-  readonly deaths: readonly Death[];
-  /** Default: `completed`. */
-  readonly outcome?: string;
-}
-
-const READ = 'Call read_file with {"path": "log-$index.txt"}';
-
-const fault = (each: Record<string, unknown>) => (harness: TurnHarness) => harness.fault(each);
-
-/** A program whose worker has a hook that answers every compaction that would write a summary. */
-function workerWithHook(decision: string): string {
-  return `
-    const { createWorker } = await import(process.argv[2]);
-    const worker = await createWorker({ beforeCompaction: [() => (${decision})] });
-    process.once('SIGTERM', () => worker.shutdown());
-    await worker.ended;`;
-}
-
-/** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
-async function makePlansUseless({ database }: TurnHarness): Promise<void> {
-  await database.begin(async (sql) => {
-    await sql`set local session_replication_role = replica`;
-    await sql`delete from compaction_parts`;
-    await sql`
-      update compactions set form = 'clip_only', tokens_before = 1, plan = (plan::jsonb || '{"form": "clip_only", "parts": [], "operations": []}')::json
-      where status = 'planned'`;
-  });
-}
-
-const SCENARIOS: readonly Scenario[] = [
-  {
-    name: 'steps of a turn',
-    agent: { model: 'simulator/sim-32k' },
-    task: `${READ} 4 times, one by one`,
-    deaths: [
-      { at: 'beginTurn:written' },
-      { at: 'callModel:registered' },
-      { at: 'callModel:stored' },
-      { at: 'callModel:calibrated' },
-      { at: 'endTurn:written' },
-    ],
-  },
-  {
-    name: 'tools, messages and runs of a turn',
-    agent: { model: 'simulator/sim-32k' },
-    task: `${READ} 12 times, one by one`,
-    deaths: [
-      { at: 'runTool:claimed' },
-      { at: 'runTool:reclaimed' },
-      { at: 'runTool:stored' },
-      {
-        at: 'takeMessages:written',
-        before: ({ client }, { conversationId }) => client.sendMessage({ conversationId, content: 'Go on like this.' }),
-      },
-      { at: 'continueTurn:written' },
-    ],
-  },
-  {
-    name: 'a compaction',
-    agent: { model: 'simulator/sim-16k', preset: 'cowork' },
-    task: `${READ} 22 times, one by one`,
-    deaths: [
-      { at: 'compactContext:planned' },
-      {
-        at: 'summarize:waiting',
-        before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
-      },
-      { at: 'summarize:registered' },
-      { at: 'summarize:stored' },
-      { at: 'commitCompaction:written' },
-      { at: 'commitCompaction:logged' },
-    ],
-  },
-  {
-    name: 'a compaction whose forms fail',
-    agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
-    task: `${READ} 5 times, one by one`,
-    deaths: [
-      { at: 'summarize:failed', before: fault({ kind: 'summary_empty', times: 1 }) },
-      {
-        at: 'commitCompaction:replanned',
-        before: fault({ kind: 'status', status: 400, times: 1, match: { purpose: 'summary' } }),
-      },
-    ],
-  },
-  {
-    name: 'failures of the model',
-    agent: { model: 'simulator/sim-32k' },
-    task: `${READ} 4 times, one by one\nWrite 60 words`,
-    deaths: [
-      { at: 'callModel:failed', before: fault({ kind: 'server_error' }) },
-      { at: 'callModel:waiting', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
-      { at: 'callModel:window-learned', before: fault({ kind: 'overflow', limit: 20_000, skip: 2 }) },
-      { at: 'callModel:noted', before: fault({ kind: 'cut_answer', times: null }) },
-    ],
-  },
-  {
-    name: 'commands of a tool',
-    agent: {
-      model: 'simulator/sim-32k',
-      allowCommands: true,
-      tools: ['run_command', 'write_file'],
-      approvals: { rules: ['write_file'] },
-    },
-    task: [
-      'Call run_command with {"command": "echo ran >> journal.txt"}',
-      'Call run_command with {"command": "seq 60000"}',
-      'Call run_command with {"command": "echo begun; sleep 3; echo done"}',
-      'Call write_file with {"path": "a.txt", "content": "a"}',
-    ].join('\n'),
-    deaths: [
-      { at: 'runTool:finished' },
-      { at: 'runTool:outcome-unknown' },
-      { at: 'runTool:pieces-written' },
-      { at: 'runTool:output-kept' },
-      { at: 'requestDecisions:written' },
-      { at: 'runTool:decided', before: ({ client }, { conversationId }) => client.deny({ conversationId }) },
-      {
-        at: 'compactContext:declined',
-        before: ({ client }, { conversationId }) => client.requestCompaction({ conversationId }),
-      },
-    ],
-  },
-  {
-    name: 'a hook that cancels',
-    agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
-    task: `${READ} 12 times, one by one`,
-    script: workerWithHook('{ cancel: true }'),
-    deaths: [{ at: 'compactContext:cancelled' }],
-    outcome: 'context_exhausted',
-  },
-  {
-    name: 'a compaction of which no form helps',
-    agent: { model: 'simulator/sim-8k' },
-    task: `${READ} 7 times, one by one`,
-    deaths: [{ at: 'compactContext:planned' }, { at: 'commitCompaction:ended', before: makePlansUseless }],
-  },
-  {
-    name: 'a request that nothing makes small enough',
-    agent: { model: 'simulator/sim-8k', instructions: 'A sentence that may not be left out. '.repeat(1_200) },
-    task: 'Say it fits',
-    deaths: [{ at: 'compactContext:exhausted' }],
-    outcome: 'context_exhausted',
-  },
-];
-
 /** Not reached by a turn. */
-const UPKEEP_POINTS = /^(?:ringForWaitingMessages|repairLostTurns|indexFallenBehind):/u;
+const UPKEEP_POINTS = /^(?:ringForWaitingMessages|repairLostTurns|indexFallenBehind|deleteExpired):/u;
 
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
 

@@ -14,6 +14,8 @@ export interface EntryListOptions {
   readonly style: Style;
   /** Whole contents instead of their first lines. */
   readonly full: boolean;
+  /** Id of an entry that is shown whole and set off by an arrow. */
+  readonly marked?: string;
 }
 
 const SHOWN_LINES = 4;
@@ -53,12 +55,16 @@ function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: Wait
 
 /** Entries with their ids and the beginning of what they say. */
 export function entryListLines(entries: readonly ListedEntry[], options: EntryListOptions): string[] {
-  return entries.flatMap((entry) => [
-    '',
-    headLine(entry, options),
-    ...contentLines(entry, options),
-    ...lateResultLines(entry.lateResults, options),
-  ]);
+  return entries.flatMap((entry) => {
+    const isMarked = entry.entryId === options.marked?.toLowerCase();
+    const head = headLine(entry, options);
+    return [
+      '',
+      isMarked ? `→ ${head}` : head,
+      ...contentLines(entry, isMarked ? { ...options, full: true } : options),
+      ...lateResultLines(entry.lateResults, options),
+    ];
+  });
 }
 
 function headLine(entry: ListedEntry, { style, columns }: EntryListOptions): string {

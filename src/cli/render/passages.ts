@@ -15,13 +15,14 @@ export function passageLines(
   { columns, style, now }: { readonly columns: number | null; readonly style: Style; readonly now: number },
 ): string[] {
   const words = queryWords(query);
-  return passages.flatMap(({ entryId, kind, createdAt, offset, text }, index) => {
+  return passages.flatMap(({ entryId, kind, createdAt, offset, text, branch, onActiveBranch }, index) => {
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
+    const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
     const shown = rows.length > PASSAGE_ROWS ? [...rows.slice(0, PASSAGE_ROWS), '…'] : rows;
     return [
       ...(index === 0 ? [] : ['']),
-      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}  ${entryId}`)}`,
+      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${left}  ${entryId}`)}`,
       ...shown.map((row) => `   ${highlight(row, words, style)}`),
     ];
   });

@@ -1,7 +1,7 @@
 import type { CompactionLineage, StoredSummary } from '../../client/types.ts';
 import { formName } from './compaction-state.ts';
 import { changeLines, lineageLines } from './lineage.ts';
-import { formatCount, formatDuration, plural } from './numbers.ts';
+import { formatCost, formatCount, formatDuration, plural } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { wrapWords } from './text-width.ts';
@@ -31,13 +31,18 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
     own === undefined
       ? []
       : [...(showLineage ? lineageLines(own, lineage) : []), ...(full || showLineage ? changeLines(own) : [])];
-  const { tokensBefore, tokensAfter, operations, coveredThroughSequence } = summary;
+  const { tokensBefore, tokensAfter, operations, coveredThroughSequence, entriesCovered, tries, model } = summary;
   const won = tokensBefore === 0 ? 0 : Math.round((1 - tokensAfter / tokensBefore) * 100);
   const facts = [
-    ...(coveredThroughSequence === null ? [] : [`covers entries through ${coveredThroughSequence}`]),
+    ...(coveredThroughSequence === null
+      ? []
+      : [`covers ${plural(entriesCovered, 'entry', 'entries')} through ${coveredThroughSequence}`]),
     ...(operations === 0 ? [] : [`${plural(operations, 'entry', 'entries')} shown shorter`]),
     `preset ${safeLine(summary.preset)}`,
     `trigger ${safeLine(summary.trigger)}`,
+    ...(tries > 1 ? [`${tries} tries`] : []),
+    ...(model === null ? [] : [safeLine(model)]),
+    ...(summary.modelCalls === 0 ? [] : [`${plural(summary.modelCalls, 'call')}, ${formatCost(summary.cost)}`]),
     formatDuration(summary.durationMilliseconds),
     summary.createdAt,
   ];

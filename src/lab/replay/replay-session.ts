@@ -54,12 +54,20 @@ interface ReplayMoney {
   readonly withoutCache: number | null;
 }
 
+/** Looks at the conversation right after a pass; numbers from 1. */
+export type AfterPass = (number: number, conversation: LabConversation) => Promise<void>;
+
 /**
  * Replays a session under one policy and window: before every recorded answer, what a turn does
  * before a model call; then the answer as it was. Nothing is asked of the agent's model.
  */
-export async function replaySession(session: LabSession, agent: LabAgent, facts: SessionFacts): Promise<Replay> {
-  const replayer = new Replayer(session, agent, facts);
+export async function replaySession(
+  session: LabSession,
+  agent: LabAgent,
+  facts: SessionFacts,
+  afterPass: AfterPass = async () => undefined,
+): Promise<Replay> {
+  const replayer = new Replayer(session, agent, facts, afterPass);
   for (const [position, entry] of session.entries.entries()) {
     if (entry.kind === 'assistant') await replayer.call(position, entry);
     else replayer.append(position);
@@ -78,10 +86,13 @@ class Replayer {
   private readonly agent: LabAgent;
   private readonly facts: SessionFacts;
 
-  constructor(session: LabSession, agent: LabAgent, facts: SessionFacts) {
+  private readonly afterPass: AfterPass;
+
+  constructor(session: LabSession, agent: LabAgent, facts: SessionFacts, afterPass: AfterPass) {
     this.session = session;
     this.agent = agent;
     this.facts = facts;
+    this.afterPass = afterPass;
     this.conversation = new LabConversation(session, session.label);
   }
 
@@ -125,6 +136,7 @@ class Replayer {
     this.orphans += countOrphans(agent, conversation);
     const share = shareInView(agent, conversation, facts);
     this.passes.push({ ...fitted.pass, step: this.steps.length, facts: share.facts, factsInView: share.inView });
+    await this.afterPass(this.passes.length, conversation);
     return fitted;
   }
 

@@ -32,6 +32,7 @@ export function callContext(changes: Partial<Omit<ToolContext, 'output'>> = {}):
     progress: () => undefined,
     resultLimit: 12_000,
     memory: emptyMemory,
+    memories: null,
     ...changes,
   };
 }

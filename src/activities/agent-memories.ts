@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { budgetFor } from '../context/budget.ts';
+import { memoriesNote } from '../context/choose-memories.ts';
+import { textOf } from '../context/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
+import { memoryOrigin } from '../context/memory-origin.ts';
+import type { Queries } from '../store/database.ts';
+import { appendNote } from '../store/entries.ts';
+import type { NewContent } from '../store/entries.ts';
+import { entryText } from '../store/entry-text.ts';
+import { forgetMemory, insertMemory, listMemories } from '../store/memories.ts';
+import type { MemoryScope } from '../store/memories.ts';
+import { findNote, readNewestNote, readNewestRequests, readRecentWords } from '../store/notes.ts';
+import { readSummaryText } from '../store/compactions.ts';
+import { readSnapshot } from '../store/turns.ts';
+import { redactSecrets } from '../tools/redact-secrets.ts';
+import { maskText } from '../tools/secret-mask.ts';
+import type { ToolMemories } from '../tools/tool.ts';
+import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { newText } from './new-content.ts';
+
+/** Memories that are looked through for a note: the newest of all scopes together. */
+const CONSIDERED = 1_000;
+/** A note never takes more of the window than this, whatever was configured. */
+const LARGEST_SHARE = 0.05;
+/** The user's newest messages are the goal after a compaction, and so much of the summary. Characters. */
+const REQUESTS = 3;
+const GOAL_CHARACTERS = 4_000;
+/** Entries in which the words of a memory are looked for. */
+const RECENT_ENTRIES = 200;
+const MILLISECONDS_PER_DAY = 86_400_000;
+
+function scopesOf({ agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
+  return [
+    { scope: 'agent', scopeName: agent },
+    { scope: 'workspace', scopeName: workspace },
+    ...(memory === undefined ? [] : [{ scope: 'user' as const, scopeName: memory.user }]),
+  ];
+}
+
+/** The memories that have to do with the goal, as a note; `null` when there are none, or the note in force says the same. */
+export async function relevantMemories(
+  sql: Queries,
+  {
+    conversationId,
+    snapshot,
+    goal,
+  }: { readonly conversationId: string; readonly snapshot: AgentSnapshot; readonly goal: string },
+): Promise<NewContent | null> {
+  if (snapshot.memory === undefined) return null;
+  const memories = await listMemories(sql, { scopes: scopesOf(snapshot), limit: CONSIDERED });
+  const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
+  const text = memoriesNote({
+    // What this conversation taught is in it, or in its summaries.
+    memories: memories.filter((memory) => memory.conversationId !== conversationId),
+    goal,
+    maximumTokens: Math.min(snapshot.memory.tokens, Math.floor(inputBudget * LARGEST_SHARE)),
+    calibration: NO_CALIBRATION,
+  });
+  if (text === null) return null;
+  const inForce = await readNewestNote(sql, conversationId, 'memories');
+  return inForce !== null && textOf(inForce) === text ? null : newText(text);
+}
+
+/**
+ * R13: after a compaction the memories are looked up again, with what the work is about now: the user's newest messages and
+ * the summary. A new note follows the marker when they have changed; the next call projects it.
+ */
+export async function withMemories(
+  { database, reachCrashPoint }: ActivityDependencies,
+  { turn, compactionId }: CommitCompactionInput,
+  result: CommitCompactionResult,
+): Promise<CommitCompactionResult> {
+  if (result.kind !== 'committed') return result;
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  if (snapshot.memory === undefined) return result;
+  const key = `memories:${compactionId}`;
+  const written = await findNote(database, turn.turnId, key);
+  if (written !== null) {
+    const tokens = result.view.tokens + estimateTokens(written.measurements, NO_CALIBRATION);
+    return { ...result, view: { headEntryId: written.id, tokens } };
+  }
+  const requests = await readNewestRequests(database, turn.conversationId, REQUESTS);
+  const summary = await readSummaryText(database, compactionId);
+  const goal = [...requests.map(textOf), summary?.text.slice(0, GOAL_CHARACTERS) ?? ''].join('\n');
+  const note = await relevantMemories(database, { conversationId: turn.conversationId, snapshot, goal });
+  if (note === null) return result;
+  const tokens = result.view.tokens + estimateTokens(note.measurements, NO_CALIBRATION);
+  if (tokens > budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget) return result;
+  const { entryId } = await appendNote(database, { ...note, turn, slot: 'memories', key });
+  reachCrashPoint('commitCompaction:noted');
+  return { ...result, view: { headEntryId: entryId, tokens } };
+}
+
+/** What the memory tools of a turn reach; `null` when memory is not enabled for the agent. */
+export function toolMemories(
+  { database, secrets }: ActivityDependencies,
+  {
+    turn,
+    snapshot,
+    entryId,
+    idempotencyKey,
+  }: {
+    readonly turn: TurnReference;
+    readonly snapshot: AgentSnapshot;
+    /** Of the result of the call: what the memory was taken from. */
+    readonly entryId: string;
+    readonly idempotencyKey: string;
+  },
+): ToolMemories | null {
+  if (snapshot.memory === undefined) return null;
+  const { conversationId } = turn;
+  const scopes = scopesOf(snapshot);
+  return {
+    async remember({ text: written, kind, scope, supersedes, confidence, expiresInDays }) {
+      const { text } = await redactSecrets(maskText(written, secrets));
+      const own = scopes.find((each) => each.scope === scope);
+      if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
+      const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find(
+        (each) => each.text === text,
+      );
+      if (known !== undefined) return { id: known.id, isNew: false };
+      const id = idOf(idempotencyKey);
+      const recent = await readRecentWords(database, conversationId, RECENT_ENTRIES);
+      const textsOf = (wanted: 'user' | 'tool_result'): string[] =>
+        recent.flatMap((entry) => (entry.kind === wanted ? [entryText(entry.content)] : []));
+      const isNew = await insertMemory(database, {
+        ...own,
+        id,
+        kind,
+        text,
+        origin: memoryOrigin(text, { user: textsOf('user'), tools: textsOf('tool_result') }),
+        conversationId,
+        sourceId: entryId,
+        confidence,
+        supersedes,
+        ...(expiresInDays !== null && {
+          expiresAt: new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY).toISOString(),
+        }),
+      });
+      return { id, isNew };
+    },
+    forget: (id) => forgetMemory(database, scopes, id),
+  };
+}
+
+/** The same for every attempt of a call, in the form of a UUID (RFC 9562 §5.8). */
+function idOf(idempotencyKey: string): string {
+  const bytes = createHash('sha256').update(`memory\n${idempotencyKey}`).digest().subarray(0, 16);
+  bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x80;
+  bytes[8] = (bytes.readUInt8(8) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import type { WorkflowRun } from '../client/archive-types.ts';
+import { withReader } from './connect.ts';
+import { findConversation } from './find-conversation.ts';
+import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { plural } from './render/numbers.ts';
+import { safeLine } from './render/safe-text.ts';
+
+interface DeleteFlags extends ConnectionFlags {
+  readonly yes?: true;
+}
+
+/** `holdfast delete`: removes a conversation for good. */
+export function deleteCommand(): Command {
+  return withConnections(
+    holdfastCommand('delete', {
+      summary: 'delete a conversation for good',
+      description:
+        'Deletes an idle conversation: entries, originals, summaries, timeline, search index, and memories that were learned in it. Nothing brings it back, except a file of `holdfast export`. Temporal keeps the histories of its turns, ids and counts, until their retention ends; the command that removes them at once is printed. Without --yes it only says what it would delete.',
+      examples: ['npx holdfast delete 4f1c22ab', 'npx holdfast delete 4f1c22ab --yes'],
+    }),
+  )
+    .argument(...CONVERSATION_ARGUMENT)
+    .option('--yes', 'delete it')
+    .action(deleteConversation);
+}
+
+async function deleteConversation(reference: string, flags: DeleteFlags): Promise<void> {
+  const output = openOutput();
+  await withReader(flags, async (client, { connections }) => {
+    const conversationId = await findConversation(client, reference);
+    const { title, entryCount } = await client.getConversation(conversationId);
+    const named = `conversation ${conversationId} (${plural(entryCount, 'entry', 'entries')}): ${safeLine(title)}`;
+    if (flags.yes !== true) {
+      if (flags.json === true) output.json({ conversationId, deleted: false, entries: entryCount });
+      else output.lines([`Would delete ${named}`, '  next: repeat the command with --yes; nothing brings it back']);
+      return;
+    }
+    const histories = await client.deleteConversation(conversationId);
+    const commands = historyCommands(histories, connections.temporalNamespace);
+    if (flags.json === true) output.json({ conversationId, deleted: true, entries: entryCount, histories, commands });
+    else {
+      output.line(`Deleted ${named}`);
+      if (commands.length === 0) return;
+      output.line(
+        `Temporal keeps ${plural(histories.length, 'history', 'histories')} of its turns, without text. To remove them now:`,
+      );
+      output.lines(commands.map((command) => `  ${command}`));
+    }
+  });
+}
+
+/** One command for all runs of a workflow: also those that a turn went through by continuing as new. */
+function historyCommands(histories: readonly WorkflowRun[], namespace: string): string[] {
+  // A conversation that was imported never ran here.
+  const workflows = new Set(
+    histories.flatMap(({ workflowId }) => (workflowId.startsWith('import:') ? [] : [workflowId])),
+  );
+  const where = namespace === 'default' ? '' : ` --namespace ${namespace}`;
+  return [...workflows].map(
+    (workflowId) =>
+      `temporal workflow delete${where} --query 'WorkflowId = "${workflowId}"' --reason "conversation deleted" --yes`,
+  );
+}

@@ -1,0 +1,45 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { isConversationFile } from '../store/conversation-file/import-exported.ts';
+import { withReader } from './connect.ts';
+import { shortId } from './find-conversation.ts';
+import type { ConnectionFlags } from './holdfast-command.ts';
+import { openOutput } from './output.ts';
+import { plural } from './render/numbers.ts';
+
+/** The header of such a file is a short line; a recorded session may begin with a very long one. */
+const HEADER_BYTES = 1_024;
+
+/** Whether `holdfast export` wrote the file. What cannot be read is none; who reads it next says why. */
+export async function isExported(file: string): Promise<boolean> {
+  try {
+    for await (const chunk of createReadStream(file, { end: HEADER_BYTES, encoding: 'utf8' })) {
+      return isConversationFile(String(chunk).split('\n', 1)[0] ?? '');
+    }
+    return false;
+  } catch {
+    return false;
+  }
+}
+
+/** The same conversation again, as it was exported. */
+export async function importExported(file: string, flags: ConnectionFlags): Promise<void> {
+  const output = openOutput();
+  await withReader(flags, async (client) => {
+    const imported = await client.importConversation({ lines: linesOf(file) });
+    if (flags.json === true) {
+      output.json({ conversations: [imported] });
+      return;
+    }
+    const { conversationId, turns, entries } = imported;
+    output.lines([
+      `conversation ${conversationId}: ${plural(turns, 'turn')}, ${plural(entries, 'entry', 'entries')}, as it was exported`,
+      `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
+    ]);
+  });
+}
+
+/** Opened by whoever begins to read: lines that come before anybody reads them are lost. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  yield* createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
+}

@@ -1,0 +1,25 @@
+import type { Branch } from '../../client/branch-types.ts';
+import { plural } from './numbers.ts';
+import { safeLine } from './safe-text.ts';
+import type { Style } from './style.ts';
+import { truncate } from './text-width.ts';
+
+const PIPE_COLUMNS = 160;
+
+/** Each branch with where it began. */
+export function branchListLines(
+  branches: readonly Branch[],
+  { columns, style }: { readonly columns: number | null; readonly style: Style },
+): string[] {
+  return branches.map((branch) => {
+    const began =
+      branch.branch === 0
+        ? 'the first'
+        : branch.forkedFrom === null
+          ? 'from the start'
+          : `from branch ${branch.forkedFrom} after entry ${branch.forkedAtSequence ?? 0}`;
+    const line = `${branch.active ? '*' : ' '} ${String(branch.branch).padStart(3)}  ${began}  ${plural(branch.entries, 'entry', 'entries')}  ${safeLine(branch.title)}`;
+    const shown = truncate(line, columns ?? PIPE_COLUMNS);
+    return branch.active ? style.bold(shown) : shown;
+  });
+}

@@ -1,0 +1,39 @@
+import type { ListedEntry } from './types.ts';
+
+/** A run whose history Temporal keeps after its conversation was deleted: ids and counts, no text. */
+export interface WorkflowRun {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+export interface ImportedConversation {
+  readonly conversationId: string;
+  readonly turns: number;
+  readonly entries: number;
+}
+
+/** Conversations as a whole: out of the database, in again, and away. */
+export interface ConversationArchive {
+  /**
+   * Writes everything of an idle conversation as lines of JSON: originals byte for byte, all branches, all summaries.
+   * @param options.write awaited line by line
+   * @throws HoldfastClientError `conversation_not_found`, `conversation_busy`
+   */
+  exportConversation(options: {
+    readonly conversationId: string;
+    readonly write: (line: string) => Promise<void> | void;
+  }): Promise<void>;
+  /**
+   * Stores what `exportConversation` wrote, under the same ids; whole or not at all.
+   * @throws HoldfastClientError `conversation_exists`, `conversation_file_invalid`
+   */
+  importConversation(options: { readonly lines: AsyncIterable<string> }): Promise<ImportedConversation>;
+  /**
+   * Deletes an idle conversation for good: rows, search index, memories learned in it.
+   * @returns the runs whose histories Temporal still keeps
+   * @throws HoldfastClientError `conversation_not_found`, `conversation_busy`
+   */
+  deleteConversation(conversationId: string): Promise<readonly WorkflowRun[]>;
+  /** The entries around an entry on its branch, itself included, oldest first. @param options.count before and after it */
+  listEntriesAround(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]>;
+}

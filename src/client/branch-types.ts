@@ -1,0 +1,60 @@
+import type { ContentPart } from '../context/content.ts';
+import type { SentMessage } from './types.ts';
+
+export interface Branch {
+  /** 0 is the first. */
+  readonly branch: number;
+  /** The conversation goes on with this one. */
+  readonly active: boolean;
+  /** The branch it was forked from; `null` for the first. */
+  readonly forkedFrom: number | null;
+  /** Newest entry that it shares with it; `null` when it begins before the first entry, or is the first branch. */
+  readonly forkedAtSequence: number | null;
+  /** Entries of its own. */
+  readonly entries: number;
+  readonly headEntryId: string | null;
+  /** First line of its own first message, clipped; empty when it has none. */
+  readonly title: string;
+  /** Of its newest entry; `null` when it has none of its own. */
+  readonly activeAt: string | null;
+}
+
+/**
+ * Branches of a conversation's entry tree. A change of branch is a turn with no step; on a conversation that is at work
+ * it is refused as `conversation_busy`. `waitForOutcome` waits for it.
+ */
+export interface BranchCommands {
+  listBranches(conversationId: string): Promise<Branch[]>;
+  /**
+   * Begins a branch after an entry, inside a group after its end, and goes on with it.
+   * @param options.entryId `null`: before the first entry
+   * @param options.summarize whether what is left behind is summarized. Default: true
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`
+   */
+  fork(options: {
+    readonly conversationId: string;
+    readonly entryId: string | null;
+    readonly summarize?: boolean;
+    readonly messageId?: string;
+  }): Promise<SentMessage>;
+  /** Goes on with another branch. @throws HoldfastClientError `conversation_busy`, `branch_not_found` */
+  switchBranch(options: {
+    readonly conversationId: string;
+    readonly branch: number;
+    readonly summarize?: boolean;
+    readonly messageId?: string;
+  }): Promise<SentMessage>;
+  /**
+   * Forks before a message of the user and sends it again, with another content or as it was: an edit, or a new answer.
+   * What is left behind is not summarized unless asked for.
+   * @param options.entryId the user's entry. Default: the newest of the active branch
+   * @param options.content default: as it was
+   * @returns the message that begins the turn
+   */
+  resend(options: {
+    readonly conversationId: string;
+    readonly entryId?: string;
+    readonly content?: string | readonly ContentPart[];
+    readonly summarize?: boolean;
+  }): Promise<SentMessage>;
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+const positive = z.number().int().positive();
+
+const rule = {
+  days: positive.max(36_500).optional().meta({
+    description: 'Days after its last activity at which an idle conversation is deleted.',
+    unit: 'days',
+    defaultText: 'kept for ever',
+  }),
+  megabytes: positive.optional().meta({
+    description:
+      "Size of an agent's conversations together, originals included; beyond it the least recently active are deleted. Without an agent: of all agents together that have no rule of their own.",
+    unit: 'megabytes',
+    defaultText: 'any size',
+  }),
+};
+
+/** What upkeep deletes. */
+export const retentionSchema = z.strictObject({
+  ...rule,
+  agents: z.record(z.string(), z.strictObject(rule)).optional().meta({
+    description: 'Rules of single agents, by name, instead of the ones above. An empty rule keeps everything.',
+  }),
+});

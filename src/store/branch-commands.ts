@@ -1,0 +1,124 @@
+import type { TurnReference } from '../turn/turn-reference.ts';
+import { onPath } from './branch-path.ts';
+import type { ViewPoint } from './branch-path.ts';
+import type { Queries } from './database.ts';
+
+/** Why a fork or a switch is not carried out. */
+export type BranchRefusal =
+  /** A turn began after it was sent: the conversation was not idle. */
+  | 'conversation_busy'
+  /** The branch does not exist. */
+  | 'branch_unknown';
+
+/** A place to go on from. `headEntryId` null: before the first entry. */
+export interface BranchPlace {
+  readonly branch: number;
+  readonly headEntryId: string | null;
+  readonly headSequence: number;
+}
+
+/** A fork or switch that waits, with where it leads. */
+export interface BranchCommand {
+  readonly messageId: string;
+  readonly kind: 'fork' | 'switch';
+  readonly summarizes: boolean;
+  readonly from: BranchPlace;
+  /** A fork: the place at which a new branch begins. */
+  readonly to: BranchPlace;
+  /** The newest entry that both paths have; 0 for none. */
+  readonly ancestorSequence: number;
+}
+
+export type ReadBranchCommand =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly messageId: string; readonly refusal: BranchRefusal }
+  | { readonly kind: 'command'; readonly command: BranchCommand };
+
+interface WaitingColumns {
+  readonly id: string;
+  readonly kind: 'fork' | 'switch';
+  readonly target_entry_id: string | null;
+  readonly target_branch: number | null;
+  readonly summarizes: boolean;
+  readonly outdated: boolean;
+  readonly branch: number;
+  readonly head_entry_id: string | null;
+  readonly head_sequence: number | null;
+}
+
+/** The oldest fork or switch that waits, and what it means now. */
+export async function readBranchCommand(sql: Queries, turn: TurnReference): Promise<ReadBranchCommand> {
+  const { conversationId, turnId } = turn;
+  const [row] = await sql<WaitingColumns[]>`
+    select m.id, m.kind, m.target_entry_id, m.target_branch, m.summarizes, c.branch, c.head_entry_id,
+      h.sequence as head_sequence,
+      exists (
+        select from turns t where t.conversation_id = m.conversation_id and t.id <> ${turnId}
+          and t.begun_at > m.created_at and not t.command_only) as outdated
+    from messages m
+    join conversations c on c.id = m.conversation_id
+    left join entries h on h.id = c.head_entry_id
+    where m.conversation_id = ${conversationId} and m.consumed_at is null and m.kind in ('fork', 'switch')
+    order by m.position limit 1`;
+  if (row === undefined) return { kind: 'none' };
+  const { id: messageId, kind } = row;
+  if (row.outdated) return { kind: 'refused', messageId, refusal: 'conversation_busy' };
+  const to =
+    kind === 'fork'
+      ? await forkPlace(sql, conversationId, row.target_entry_id)
+      : await leafOf(sql, conversationId, row.target_branch ?? 0);
+  if (to === null) return { kind: 'refused', messageId, refusal: 'branch_unknown' };
+  const from = { branch: row.branch, headEntryId: row.head_entry_id, headSequence: row.head_sequence ?? 0 };
+  const ancestorSequence = await commonAncestor(sql, conversationId, from, to);
+  return { kind: 'command', command: { messageId, kind, summarizes: row.summarizes, from, to, ancestorSequence } };
+}
+
+/** An entry as a place to fork at: inside a group, its end, so that no answer is parted from its results. */
+async function forkPlace(sql: Queries, conversationId: string, entryId: string | null): Promise<BranchPlace | null> {
+  if (entryId === null) return { branch: 0, headEntryId: null, headSequence: 0 };
+  const [row] = await sql<{ id: string; branch: number; sequence: number }[]>`
+    select g.id, g.branch, g.sequence from entries e
+    join entries g on g.conversation_id = e.conversation_id and (
+      g.id = e.id or g.turn_id = e.turn_id and g.call_number = e.call_number and g.kind = 'tool_result')
+    where e.conversation_id = ${conversationId} and e.id = ${entryId}
+    order by g.sequence desc limit 1`;
+  return row === undefined ? null : { branch: row.branch, headEntryId: row.id, headSequence: row.sequence };
+}
+
+/** Where a branch stands: its newest entry, or where it began when it has none of its own. */
+async function leafOf(sql: Queries, conversationId: string, branch: number): Promise<BranchPlace | null> {
+  const [row] = await sql<{ head: string | null; sequence: number | null }[]>`
+    select leaf.id as head, leaf.sequence from branches own
+    left join lateral (
+      select e.id, e.sequence from entries e
+      join branches b on b.conversation_id = e.conversation_id and b.branch = own.branch and b.ancestor = e.branch
+        and e.sequence <= b.through_sequence
+      where e.conversation_id = own.conversation_id order by e.sequence desc limit 1) as leaf on true
+    where own.conversation_id = ${conversationId} and own.branch = ${branch} and own.ancestor = ${branch}`;
+  return row === undefined ? null : { branch, headEntryId: row.head, headSequence: row.sequence ?? 0 };
+}
+
+/** Sequence of the newest entry that lies on both paths; 0 for none. */
+async function commonAncestor(
+  sql: Queries,
+  conversationId: string,
+  one: BranchPlace,
+  other: BranchPlace,
+): Promise<number> {
+  const [row] = await sql<{ sequence: number }[]>`
+    select e.sequence from entries e
+    where ${onPath(sql, pointOf(conversationId, one))} and ${onPath(sql, pointOf(conversationId, other))}
+    order by e.sequence desc limit 1`;
+  return row?.sequence ?? 0;
+}
+
+/** The place with everything that was ever committed. */
+export function pointOf(conversationId: string, place: BranchPlace): ViewPoint {
+  return {
+    conversationId,
+    branch: place.branch,
+    headEntryId: place.headEntryId ?? '',
+    headSequence: place.headSequence,
+    compactions: 0,
+  };
+}

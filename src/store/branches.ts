@@ -1,0 +1,130 @@
+import type { ContentPart } from '../context/content.ts';
+import { textOf } from '../context/content.ts';
+import type { Queries } from './database.ts';
+import { StoreError } from './errors.ts';
+import { isId } from './ids.ts';
+import { isoTimeOrNull } from './stored-text.ts';
+
+export interface BranchRow {
+  readonly branch: number;
+  readonly active: boolean;
+  readonly forkedFrom: number | null;
+  readonly forkedAtSequence: number | null;
+  readonly entries: number;
+  readonly headEntryId: string | null;
+  readonly title: string;
+  readonly activeAt: string | null;
+}
+
+/** Characters of a title. */
+const TITLE_CHARACTERS = 80;
+
+/** The branches of a conversation, oldest first. @throws StoreError `conversation_not_found` */
+export async function listBranches(sql: Queries, conversationId: string): Promise<BranchRow[]> {
+  const rows = isId(conversationId)
+    ? await sql<
+        {
+          branch: number;
+          active: boolean;
+          forked_from: number | null;
+          forked_at: number | null;
+          entries: number;
+          head: string | null;
+          first: readonly ContentPart[] | null;
+          active_at: Date | null;
+        }[]
+      >`
+        select own.branch, own.branch = c.branch as active, fork.ancestor as forked_from, fork.through_sequence as forked_at,
+          of_it.entries, of_it.active_at,
+          (select e.id from entries e join branches b on b.conversation_id = e.conversation_id and b.branch = own.branch
+              and b.ancestor = e.branch and e.sequence <= b.through_sequence
+            where e.conversation_id = c.id order by e.sequence desc limit 1) as head,
+          (select e.content from entries e where e.conversation_id = c.id and e.branch = own.branch and e.kind = 'user'
+            order by e.sequence limit 1) as first
+        from conversations c
+        join branches own on own.conversation_id = c.id and own.ancestor = own.branch
+        left join lateral (
+          select b.ancestor, b.through_sequence from branches b
+          where b.conversation_id = c.id and b.branch = own.branch and b.ancestor <> own.branch
+          order by b.through_sequence desc limit 1) as fork on true
+        cross join lateral (
+          select count(*)::int as entries, max(e.created_at) as active_at from entries e
+          where e.conversation_id = c.id and e.branch = own.branch) as of_it
+        where c.id = ${conversationId} order by own.branch`
+    : [];
+  if (rows.length === 0) throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
+  return rows.map((row) => ({
+    branch: row.branch,
+    active: row.active,
+    forkedFrom: row.forked_from,
+    forkedAtSequence: row.forked_at,
+    entries: row.entries,
+    headEntryId: row.head,
+    title: titleOf(row.first),
+    activeAt: isoTimeOrNull(row.active_at),
+  }));
+}
+
+function titleOf(content: readonly ContentPart[] | null): string {
+  const [line = ''] = textOf(content ?? [])
+    .trim()
+    .split('\n', 1);
+  return line.length > TITLE_CHARACTERS ? `${line.slice(0, TITLE_CHARACTERS - 1)}…` : line;
+}
+
+/** A message of the user as it was said, and the entry before it: where to fork to say it again. */
+export interface SaidMessage {
+  readonly entryId: string;
+  readonly parentId: string | null;
+  readonly content: readonly ContentPart[];
+}
+
+/**
+ * A user's entry; without an id the newest of the active branch.
+ * @throws StoreError `entry_not_found` when there is none, or it is no message of the user
+ */
+export async function readSaidMessage(
+  sql: Queries,
+  conversationId: string,
+  entryId: string | null,
+): Promise<SaidMessage> {
+  const wanted = entryId === null ? sql`true` : sql`e.id = ${isId(entryId) ? entryId : null}`;
+  const rows = isId(conversationId)
+    ? await sql<{ id: string; parent_id: string | null; content: readonly ContentPart[] }[]>`
+        select e.id, e.parent_id, e.content from entries e
+        join conversations c on c.id = e.conversation_id
+        where e.conversation_id = ${conversationId} and e.kind = 'user' and ${wanted}
+          and (${entryId !== null} or exists (
+            select from branches b where b.conversation_id = c.id and b.branch = c.branch and b.ancestor = e.branch
+              and e.sequence <= b.through_sequence))
+        order by e.sequence desc limit 1`
+    : [];
+  const [row] = rows;
+  if (row === undefined) {
+    const what =
+      entryId === null ? 'no message of the user' : `no message of the user with the id ${JSON.stringify(entryId)}`;
+    throw new StoreError('entry_not_found', `conversation ${conversationId} has ${what}`);
+  }
+  return { entryId: row.id, parentId: row.parent_id, content: row.content };
+}
+
+export interface BranchOfEntry {
+  readonly branch: number;
+  /** Whether it lies on the path that its conversation goes on with. */
+  readonly onActiveBranch: boolean;
+}
+
+/** On which branch entries were said, and summaries made; by id of the entry or the compaction. */
+export async function readBranchPlaces(
+  sql: Queries,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, BranchOfEntry>> {
+  const rows = await sql<{ id: string; branch: number; active: boolean }[]>`
+    select w.id, e.branch, exists (
+      select from branches b join conversations c on c.id = b.conversation_id and c.branch = b.branch
+      where b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence) as active
+    from unnest(${[...ids]}::uuid[]) as w (id)
+    left join compactions k on k.id = w.id
+    join entries e on e.id = coalesce(k.marker_entry_id, w.id)`;
+  return new Map(rows.map(({ id, branch, active }) => [id, { branch, onActiveBranch: active }]));
+}

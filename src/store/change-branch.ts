@@ -1,0 +1,201 @@
+import { BRANCH_FILE_TOOLS } from '../context/branch-summary.ts';
+import type { BranchItem } from '../context/branch-summary.ts';
+import { extendFileLists } from '../context/file-lists.ts';
+import type { FileLists } from '../context/file-lists.ts';
+import { measureContent } from '../context/measure.ts';
+import { NO_MEASUREMENTS } from '../context/measurement-arithmetic.ts';
+import { measureView } from '../context/measure-view.ts';
+import type { ReportedUsage } from '../models/model-client.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
+import { pointOf, readBranchCommand } from './branch-commands.ts';
+import { onPath } from './branch-path.ts';
+import type { Database, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
+import type { NewContent } from './entries.ts';
+import { entryColumns, toEntry } from './entry-rows.ts';
+import type { EntryColumns } from './entry-rows.ts';
+import { insertEntry } from './entry-writer.ts';
+import { measurementsText } from './measurement-columns.ts';
+import { readViewOutline } from './plan-source.ts';
+import { jsonText, plainText } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
+import type { TurnWriter } from './transaction.ts';
+import { addUsage } from './usage.ts';
+
+/** What is left behind, oldest first, with the files that it dealt with. */
+export interface LeftBranch {
+  readonly items: readonly BranchItem[];
+  readonly files: FileLists;
+}
+
+/** Everything from the common ancestor to the end of the branch that is left; summaries made on it stand among the entries. */
+export async function readLeftBranch(
+  sql: Database,
+  conversationId: string,
+  { from, ancestorSequence }: BranchCommand,
+): Promise<LeftBranch> {
+  const rows = await sql<
+    (EntryColumns & { summary: string | null; summary_files: FileLists | null; branch_files: FileLists | null })[]
+  >`
+    select ${entryColumns(sql)}, c.summary, c.files as summary_files, s.files as branch_files
+    from entries e
+    left join contents o on o.id = e.original_id
+    left join compactions c on c.id = e.compaction_id and c.status = 'committed'
+    left join branch_summaries s on s.entry_id = e.id
+    where ${onPath(sql, pointOf(conversationId, from))} and e.sequence > ${ancestorSequence}
+    order by e.sequence`;
+  let files: FileLists = { read: [], modified: [] };
+  const items = rows.flatMap((row): BranchItem[] => {
+    const entry = toEntry(row);
+    const nested = row.summary_files ?? row.branch_files;
+    const calls = entry.content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
+    files = extendFileLists({
+      earlier: nested === null ? files : union(files, nested),
+      calls,
+      tools: BRANCH_FILE_TOOLS,
+    });
+    if (entry.kind !== 'compaction') return [{ entry, isSummary: entry.kind === 'branch_summary' }];
+    if (row.summary === null) return [];
+    const content = [{ type: 'text', text: row.summary } as const];
+    const { id, sequence, turnId } = entry;
+    const measurements = measureContent(content);
+    return [{ entry: { id, sequence, turnId, kind: 'branch_summary', content, measurements }, isSummary: true }];
+  });
+  return { items, files };
+}
+
+function union(one: FileLists, other: FileLists): FileLists {
+  const modified = [...new Set([...one.modified, ...other.modified])];
+  const read = [...new Set([...one.read, ...other.read])].filter((file) => !modified.includes(file));
+  return { read, modified };
+}
+
+export interface NewBranchSummary extends NewContent {
+  readonly files: FileLists;
+  readonly entriesRead: number;
+  /** `provider/model`; `null` without a model. */
+  readonly model: string | null;
+  readonly promptVersion: string;
+  readonly calls: readonly { readonly usage: ReportedUsage | null; readonly cost: number | null }[];
+}
+
+/**
+ * Carries the command out, in one transaction: begins the new branch or goes to the existing one, appends the summary of
+ * what was left, and sets what the next view is measured from.
+ * @throws StoreError `stale_epoch`, `wrong_state` when the command was carried out meanwhile
+ */
+export async function changeBranch(
+  sql: Database,
+  turn: TurnReference,
+  command: BranchCommand,
+  summary: NewBranchSummary | null,
+): Promise<void> {
+  await writeAsTurn(sql, turn, async (writer) => {
+    await consume(writer, command.messageId);
+    const branch = command.kind === 'switch' ? command.to.branch : await beginBranch(writer.sql, turn, command);
+    await writer.sql`
+      update conversations set branch = ${branch}, head_entry_id = ${command.to.headEntryId}, usage_entry_id = null
+      where id = ${turn.conversationId}`;
+    await setViewOffset(writer, { ...command.to, branch });
+    const entryId = summary === null ? null : await appendSummary(writer, command, summary);
+    await writer.event('branch_changed', {
+      kind: command.kind,
+      fromBranch: command.from.branch,
+      branch,
+      ancestorSequence: command.ancestorSequence,
+      headEntryId: command.to.headEntryId,
+      summaryEntryId: entryId,
+    });
+  });
+}
+
+async function consume({ sql, turn }: TurnWriter, messageId: string): Promise<void> {
+  const { count } = await sql`
+    update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now()
+    where id = ${messageId} and consumed_at is null`;
+  if (count === 0) throw new StoreError('wrong_state', `command ${messageId} was carried out already`);
+}
+
+/** The rule that table branches describes: the ancestor's rows that begin before the fork, cut there, and its own. */
+async function beginBranch(
+  sql: Transaction,
+  { conversationId }: TurnReference,
+  { to }: BranchCommand,
+): Promise<number> {
+  const [row] = await sql<{ branch: number }[]>`
+    select max(branch) + 1 as branch from branches where conversation_id = ${conversationId}`;
+  const branch = row?.branch ?? 1;
+  await sql`
+    insert into branches (conversation_id, branch, ancestor, through_sequence)
+    select b.conversation_id, ${branch}::integer, b.ancestor, least(b.through_sequence, ${to.headSequence}::integer)
+    from branches b
+    where b.conversation_id = ${conversationId} and b.branch = ${to.branch} and exists (
+      select from entries e where e.conversation_id = b.conversation_id and e.branch = b.ancestor
+        and e.sequence <= least(b.through_sequence, ${to.headSequence}::integer))
+    union all
+    select ${conversationId}::uuid, ${branch}::integer, ${branch}::integer, 2147483647`;
+  return branch;
+}
+
+/** The next view is its sums and this offset: what compactions in force there make of the path. */
+async function setViewOffset(
+  writer: TurnWriter,
+  place: { branch: number; headEntryId: string | null; headSequence: number },
+) {
+  const { sql, turn, conversation } = writer;
+  const { conversationId } = turn;
+  if (place.headEntryId === null) {
+    await sql`update conversations set view_offset = no_measurements() where id = ${conversationId}`;
+    return;
+  }
+  const [over] = await sql<{ compactions_over: number }[]>`
+    select compactions_over from conversations where id = ${conversationId}`;
+  const outline = await readViewOutline(sql, {
+    conversationId,
+    branch: place.branch,
+    headEntryId: place.headEntryId,
+    headSequence: place.headSequence,
+    compactions: conversation.compactions,
+    compactionsOver: over?.compactions_over ?? 0,
+  });
+  const view = measureView({ ...outline, fixed: NO_MEASUREMENTS });
+  await sql`
+    update conversations c
+    set view_offset = ${measurementsText(view)}::measurements - (select e.sums from entries e where e.id = ${place.headEntryId})
+    where c.id = ${conversationId}`;
+}
+
+async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: BranchCommand, summary: NewBranchSummary) {
+  const { sql, turn } = writer;
+  const { content, measurements } = summary;
+  const { id } = await insertEntry(sql, { kind: 'branch_summary', turn, content, measurements });
+  const sum = (count: (usage: ReportedUsage) => number): number =>
+    summary.calls.reduce((total, { usage }) => total + (usage === null ? 0 : count(usage)), 0);
+  await sql`
+    insert into branch_summaries (entry_id, conversation_id, turn_id, epoch, left_branch, from_sequence, through_sequence,
+      entries_read, files, model, prompt_version, model_calls, input_tokens, cache_read_tokens, cache_write_tokens,
+      output_tokens, cost, calls_of_unknown_cost)
+    values (${id}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${from.branch}, ${ancestorSequence + 1},
+      ${from.headSequence}, ${summary.entriesRead}, ${jsonText(summary.files)}::text::json,
+      ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion}, ${summary.calls.length},
+      ${sum((usage) => usage.input)}, ${sum((usage) => usage.cacheRead)}, ${sum((usage) => usage.cacheWrite)},
+      ${sum((usage) => usage.output)}, ${summary.calls.reduce((total, { cost }) => total + (cost ?? 0), 0)},
+      ${summary.calls.filter(({ cost }) => cost === null).length})`;
+  for (const { usage, cost } of summary.calls) await addUsage(sql, turn, usage, cost);
+  return id;
+}
+
+/** The command has nothing to act on: it counts as served, and the timeline says why. */
+export async function refuseBranchCommand(
+  sql: Database,
+  turn: TurnReference,
+  { messageId, refusal }: { readonly messageId: string; readonly refusal: BranchRefusal },
+): Promise<void> {
+  await writeAsTurn(sql, turn, async (writer) => {
+    await consume(writer, messageId);
+    await writer.event('branch_refused', { messageId, reason: refusal });
+  });
+}
+
+export { readBranchCommand };

@@ -1,0 +1,62 @@
+import type { ContentPart } from '../context/content.ts';
+import type { NoteSlot } from '../context/entry.ts';
+import type { Measurements } from '../context/measurements.ts';
+import type { Queries } from './database.ts';
+import { parseMeasurements } from './measurement-columns.ts';
+
+/** What the newest note of a slot on the active branch says; `null` without one. */
+export async function readNewestNote(
+  sql: Queries,
+  conversationId: string,
+  slot: NoteSlot,
+): Promise<readonly ContentPart[] | null> {
+  const [row] = await sql<{ content: readonly ContentPart[] }[]>`
+    select e.content
+    from entries e
+    join branches b
+      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
+    join conversations c on c.id = e.conversation_id and c.branch = b.branch
+    where e.conversation_id = ${conversationId} and e.kind = 'note' and e.slot = ${slot}
+    order by e.sequence desc limit 1`;
+  return row?.content ?? null;
+}
+
+/** The newest messages of the user on the active branch, newest first. */
+export async function readNewestRequests(
+  sql: Queries,
+  conversationId: string,
+  limit: number,
+): Promise<readonly (readonly ContentPart[])[]> {
+  const rows = await sql<{ content: readonly ContentPart[] }[]>`
+    select e.content
+    from entries e
+    join branches b
+      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
+    join conversations c on c.id = e.conversation_id and c.branch = b.branch
+    where e.conversation_id = ${conversationId} and e.kind = 'user'
+    order by e.sequence desc limit ${limit}`;
+  return rows.map(({ content }) => content);
+}
+
+/** What tools returned and the user said of late, for telling whose words a text repeats. Newest first. */
+export async function readRecentWords(
+  sql: Queries,
+  conversationId: string,
+  limit: number,
+): Promise<readonly { readonly kind: 'user' | 'tool_result'; readonly content: readonly ContentPart[] }[]> {
+  return sql<{ kind: 'user' | 'tool_result'; content: readonly ContentPart[] }[]>`
+    select e.kind, e.content from entries e
+    where e.conversation_id = ${conversationId} and e.kind in ('user', 'tool_result')
+    order by e.sequence desc limit ${limit}`;
+}
+
+/** A note by its writer's key within a turn; `null` when it was not written. */
+export async function findNote(
+  sql: Queries,
+  turnId: string,
+  key: string,
+): Promise<{ readonly id: string; readonly measurements: Measurements } | null> {
+  const [row] = await sql<{ id: string; measurements: string }[]>`
+    select id, measurements from entries where turn_id = ${turnId} and note_key = ${key}`;
+  return row === undefined ? null : { id: row.id, measurements: parseMeasurements(row.measurements) };
+}

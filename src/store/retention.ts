@@ -1,0 +1,85 @@
+import type { Database } from './database.ts';
+import { deleteConversation } from './delete-conversation.ts';
+import { StoreError } from './errors.ts';
+
+/** How long conversations are kept, of one agent or of all. */
+export interface RetentionRule {
+  /** Name of the agent; `null` for every agent that has no rule of its own. */
+  readonly agent: string | null;
+  /** Days since a conversation was active last. `null`: for ever. */
+  readonly days: number | null;
+  /** Megabytes that the conversations of the agent may fill together; the least recently active go first. `null`: any size. */
+  readonly megabytes: number | null;
+}
+
+const BYTES_PER_MEGABYTE = 1_000_000;
+
+/**
+ * Takes up a task of upkeep that is due once in a while; `false` when some worker did so less than `everySeconds` ago.
+ */
+export async function takeUp(sql: Database, task: string, everySeconds: number): Promise<boolean> {
+  const { count } = await sql`
+    insert into upkeep_marks as m (task, done_at) values (${task}, holdfast_now())
+    on conflict (task) do update set done_at = excluded.done_at
+    where m.done_at <= holdfast_now() - make_interval(secs => ${everySeconds})`;
+  return count > 0;
+}
+
+/**
+ * Deletes idle conversations that a rule no longer keeps, least recently active first. Conversations with an open turn or
+ * a message that waits stay, whatever their age.
+ *
+ * @returns how many were deleted
+ */
+export async function applyRetention(
+  sql: Database,
+  rules: readonly RetentionRule[],
+  signal: AbortSignal,
+): Promise<number> {
+  const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
+  let deleted = 0;
+  for (const rule of rules) {
+    for (const conversationId of await findExpired(sql, rule, named)) {
+      if (signal.aborted) return deleted;
+      if (await deleteIdle(sql, conversationId)) deleted += 1;
+    }
+  }
+  return deleted;
+}
+
+async function findExpired(sql: Database, rule: RetentionRule, named: readonly string[]): Promise<readonly string[]> {
+  const ofAgent = rule.agent === null ? sql`not c.agent = any(${[...named]})` : sql`c.agent = ${rule.agent}`;
+  const idle = sql`c.active_turn_id is null
+    and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
+  const tooOld =
+    rule.days === null
+      ? []
+      : await sql<{ id: string }[]>`
+          select c.id from conversations c
+          where ${ofAgent} and ${idle} and c.active_at < holdfast_now() - make_interval(secs => ${rule.days * 86_400})
+          order by c.active_at limit 1000`;
+  if (rule.megabytes === null) return tooOld.map(({ id }) => id);
+  const tooMuch = await sql<{ id: string }[]>`
+    select id from (
+      select c.id, c.active_at, ${idle} as idle,
+        sum(coalesce(size.entries, 0) + coalesce(size.originals, 0)) over (order by c.active_at desc, c.id desc) as bytes
+      from conversations c
+      cross join lateral (
+        select (select sum(length(e.content::text)) from entries e where e.conversation_id = c.id) as entries,
+          (select sum(o.bytes) from contents o where o.conversation_id = c.id) as originals) as size
+      where ${ofAgent}) as sized
+    where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by active_at limit 1000`;
+  return [...new Set([...tooOld, ...tooMuch].map(({ id }) => id))];
+}
+
+/** `false` when a turn began meanwhile, or somebody else deleted it. */
+async function deleteIdle(sql: Database, conversationId: string): Promise<boolean> {
+  try {
+    await deleteConversation(sql, conversationId);
+    return true;
+  } catch (error) {
+    const passed = error instanceof StoreError && ['conversation_busy', 'conversation_not_found'].includes(error.code);
+    if (passed) return false;
+    throw error;
+  }
+}

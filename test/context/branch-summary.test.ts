@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { branchSummaryView, chooseBranchItems } from '../../src/context/branch-summary.ts';
+import type { BranchItem } from '../../src/context/branch-summary.ts';
+import { textOf } from '../../src/context/content.ts';
+import type { EntryKind } from '../../src/context/entry.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
+import { measureContent, measureText } from '../../src/context/measure.ts';
+import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+
+let sequence = 0;
+
+/** About `tokens` tokens of text. */
+function item(kind: EntryKind, tokens: number, isSummary = kind === 'branch_summary'): BranchItem {
+  sequence += 1;
+  const content = [{ type: 'text', text: 'word '.repeat(tokens) } as const];
+  const entry = {
+    id: `entry ${sequence}`,
+    sequence,
+    turnId: 'turn',
+    kind,
+    content,
+    measurements: measureContent(content),
+  };
+  return { entry, isSummary };
+}
+
+const choose = (items: readonly BranchItem[], budget: number): readonly BranchItem[] =>
+  chooseBranchItems(items, { budget, calibration: NO_CALIBRATION });
+const sizeOf = ({ entry }: BranchItem): number => estimateTokens(entry.measurements, NO_CALIBRATION);
+
+describe('what enters the summary of a branch', () => {
+  it('P23 is the whole branch in order, summaries made on it among the rest, tool results left out', () => {
+    const items = [
+      item('user', 10),
+      item('assistant', 10),
+      item('tool_result', 900),
+      item('branch_summary', 20),
+      item('user', 10),
+    ];
+    expect(choose(items, 10_000)).toEqual(items.filter(({ entry }) => entry.kind !== 'tool_result'));
+  });
+
+  it('P24 is the newest within the budget, and ends at the first that does not fit', () => {
+    const items = [item('user', 5), item('assistant', 500), item('user', 50), item('assistant', 50)];
+    expect(choose(items, 200)).toEqual(items.slice(2));
+    expect(choose(items, 10)).toEqual([]);
+  });
+
+  it('P24 takes a summary that does not fit while less than 90 % is used, and nothing older', () => {
+    const [older, summary, newest] = [item('user', 1), item('branch_summary', 400), item('user', 80)];
+    const used = sizeOf(newest);
+    expect(choose([older, summary, newest], used + 100)).toEqual([summary, newest]);
+    expect(choose([older, summary, newest], Math.floor(used / 0.95))).toEqual([newest]);
+  });
+
+  it('never makes a request larger than its room, whatever a summary weighs', () => {
+    const items = [item('branch_summary', 9_000), item('user', 50)];
+    const { view } = branchSummaryView({ items, policy: DEFAULT_POLICY, room: 2_000, calibration: NO_CALIBRATION });
+    const [message] = view.messages;
+    const text = message?.role === 'user' ? textOf(message.content) : '';
+    expect(estimateTokens(measureText(view.system + text), NO_CALIBRATION)).toBeLessThanOrEqual(2_000);
+    expect(text).toContain('## Next Steps');
+    expect(view.tools).toEqual([]);
+  });
+});

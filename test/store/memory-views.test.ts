@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commitCompaction, listSummaries, replanCompaction } from '../../src/store/compactions.ts';
+import { writePieces } from '../../src/store/content-pieces.ts';
+import type { Database } from '../../src/store/database.ts';
+import { auditSummaries } from '../../src/lab/audit/audit-summaries.ts';
+import { newId } from '../../src/store/ids.ts';
+import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
+import { answer, finishToolCall, openTestStore, startTurn, step, text } from './support/store-builders.ts';
+import type { TestStore } from './support/store-builders.ts';
+
+let store: TestStore;
+let sql: Database;
+let conversationId: string;
+
+const DOCUMENT = new URL('../../docs/memory.md', import.meta.url);
+const ODD = 'odd: NUL \0, lone \uD800, \\u0000 as written, 漢';
+
+/** Entries 1 to 7; a summary in its second form covers the first three. */
+beforeAll(async () => {
+  store = await openTestStore();
+  ({ sql } = store);
+  const turn = await startTurn(sql, `You must keep the heron of Utrecht in /srv/birds/heron.txt. ${ODD}`);
+  ({ conversationId } = turn);
+  await answer(sql, turn, 1, { calls: 1, said: 'I look at the nest 4711.' });
+  await finishToolCall(sql, turn, 1, 0, text('The nest 4711 hangs at 12.5 degrees.'));
+  await step(sql, turn, 2);
+  await step(sql, turn, 3);
+  const { compaction } = await plan(sql, turn);
+  const weaker = await replanCompaction(sql, {
+    turn,
+    compactionId: compaction.compactionId,
+    failure: 'model_failed',
+    nextCompactionId: newId(),
+    plan: planWithCut(4, { form: 'shorter_summary' }),
+  });
+  await commitCompaction(
+    sql,
+    commitRequest(turn, weaker.compactionId, {
+      summary: { ...SUMMARY, text: 'The heron of Utrecht; /srv/birds/heron.txt.\0\uD800' },
+    }),
+  );
+});
+afterAll(() => store.close());
+
+describe('the views for psql', () => {
+  it('say what docs/memory.md promises: its examples run, each with rows', async () => {
+    const examples = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sql\n([\s\S]*?)```/g)].map(
+      ([, query]) => query,
+    );
+    expect(examples).toHaveLength(4);
+    for (const query of examples) {
+      const rows = await sql.unsafe((query ?? '').replaceAll(":'conversation'", `'${conversationId}'`));
+      expect(rows.length, query).toBeGreaterThan(0);
+    }
+  });
+
+  it('describe every column', async () => {
+    const missing = await sql`
+      select c.relname, a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+      where c.relkind = 'v' and c.relnamespace = 'public'::regnamespace and c.relname not like 'pg_stat%'
+        and col_description(c.oid, a.attnum) is null`;
+    expect(missing).toEqual([]);
+  });
+
+  it('show text as it is, with U+FFFD for what Postgres cannot read', async () => {
+    const [first] = await sql<{ text: string; on_active_branch: boolean }[]>`
+      select text, on_active_branch from conversation_text where conversation_id = ${conversationId} and sequence = 1`;
+    expect(first).toMatchObject({
+      text: expect.stringContaining('odd: NUL \uFFFD, lone \uFFFD, \\u0000 as written, 漢'),
+      on_active_branch: true,
+    });
+    const [call] = await sql<{ text: string }[]>`
+      select text from conversation_text where conversation_id = ${conversationId} and sequence = 2`;
+    expect(call?.text).toBe('I look at the nest 4711.\n[call 0] read_file({})');
+  });
+
+  it('count what a generation covered, tried and cost; the lineage names each form', async () => {
+    const [generation] = await sql`
+      select generation, trigger, form, tries, covered_through_sequence, entries_covered, tokens_before, tokens_after, text
+      from summaries where conversation_id = ${conversationId}`;
+    expect(generation).toEqual({
+      generation: 1,
+      trigger: 'threshold',
+      form: 'shorter_summary',
+      tries: 2,
+      covered_through_sequence: 3,
+      entries_covered: 3,
+      tokens_before: 1_000,
+      tokens_after: 300,
+      text: 'The heron of Utrecht; /srv/birds/heron.txt.\uFFFD\uFFFD',
+    });
+    const [listed] = await listSummaries(sql, { conversationId });
+    expect(listed).toMatchObject({ tries: 2, entriesCovered: 3, model: 'sim/sim-32k', modelCalls: 0, cost: 0 });
+    const lineage = await sql`
+      select form_number, form, status, failure, read_from_sequence, read_through_sequence from compaction_lineage
+      where conversation_id = ${conversationId} order by form_number`;
+    const read = { read_from_sequence: 1, read_through_sequence: 3 };
+    expect(lineage).toEqual([
+      { form_number: 1, form: 'summary', status: 'failed', failure: 'model_failed', ...read },
+      { form_number: 2, form: 'shorter_summary', status: 'committed', failure: null, ...read },
+    ]);
+  });
+});
+
+describe('W28 W29 the working files of a task', () => {
+  it('show 2,000 characters of each result with what is omitted, and hold all of it in the detail log', async () => {
+    const turn = await startTurn(sql, 'Read forty letters.');
+    const letter = (number: number): string => `letter ${number} `.repeat(8_000).slice(0, 62_000);
+    for (let call = 1; call <= 40; call += 1) {
+      await answer(sql, turn, call, { calls: 1 });
+      await finishToolCall(sql, turn, call, 0, text(letter(call)));
+    }
+    const raw = Buffer.concat([Buffer.from([0xff, 0x00]), Buffer.alloc(10_000, 'x')]);
+    const original = await writePieces(sql, turn.conversationId, [raw]);
+    await answer(sql, turn, 41, { calls: 1 });
+    await finishToolCall(sql, turn, 41, 0, { ...text('clipped'), original });
+    const [file] = await sql<{ file_name: string; text: string; returned: number }[]>`
+      select file_name, text, characters_returned::int as returned from task_files where turn_id = ${turn.turnId}`;
+    expect(file?.file_name).toBe(`TASK-${turn.turnId}.md`);
+    expect(file?.returned).toBeGreaterThan(2_400_000);
+    expect(file?.text.length).toBeLessThan(100_000);
+    expect(file?.text).toContain('Read forty letters.');
+    expect(file?.text).toContain(letter(7).slice(0, 2_000));
+    expect(file?.text).toMatch(/\[60000 of 62000 characters omitted; entry [0-9a-f-]{36}\]/);
+    const details = await sql<{ output: Uint8Array }[]>`
+      select output from task_details where turn_id = ${turn.turnId} order by step`;
+    expect(details).toHaveLength(41);
+    expect(Buffer.from(details[6]?.output ?? []).toString('utf8')).toBe(letter(7));
+    expect(Buffer.compare(Buffer.from(details[40]?.output ?? []), raw)).toBe(0);
+  });
+});
+
+describe('the audit of summaries', () => {
+  it('lists facts that no live summary carries, and whether recall finds them', async () => {
+    const audit = await auditSummaries(sql, conversationId, { limit: 50 });
+    expect(audit).toMatchObject({ droppedEntries: 3 });
+    const missing = audit.missing.map(({ text: fact, sequence, found }) => ({ fact, sequence, found }));
+    expect(missing).toContainEqual({ fact: '4711', sequence: 2, found: true });
+    expect(missing).toContainEqual({ fact: '12.5', sequence: 3, found: true });
+    expect(missing.map(({ fact }) => fact)).not.toContain('/srv/birds/heron.txt');
+    expect(audit.found).toBe(audit.askedFor);
+    expect(audit.carried + audit.missing.length).toBe(audit.facts);
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BRANCH_PREAMBLE } from '../../src/context/branch-summary.ts';
+import { textOf } from '../../src/context/content.ts';
+import type { ListedEntry, SentMessage } from '../../src/client/types.ts';
+import { exportConversation } from '../../src/store/conversation-file/export-conversation.ts';
+import { importExportedConversation } from '../../src/store/conversation-file/import-exported.ts';
+import { deleteConversation } from '../../src/store/delete-conversation.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+let conversationId: string;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+});
+afterAll(() => harness.stop());
+
+const entries = async (): Promise<ListedEntry[]> => harness.client.listEntries({ conversationId, limit: 500 });
+
+/** What was said on the active branch, notes and markers left out. */
+async function said(): Promise<string[]> {
+  const spoken = (await entries()).filter(({ kind }) => kind === 'user' || kind === 'assistant');
+  return spoken.map(({ content }) => textOf(content).split('\n').at(-1) ?? '');
+}
+
+async function done(sent: Promise<SentMessage>): Promise<string | null> {
+  const { messageId } = await sent;
+  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 50_000 });
+  expect(turn.outcome).toBe('completed');
+  return turn.reason;
+}
+
+const active = async (): Promise<number | undefined> =>
+  (await harness.client.listBranches(conversationId)).find((branch) => branch.active)?.branch;
+
+describe('P22 P23 P24 branches', () => {
+  it('are refused while the conversation is at work, with a word that says so', async () => {
+    const sent = await harness.client.startTask({ task: 'Say The first answer.' });
+    ({ conversationId } = sent);
+    await expect(harness.client.fork({ conversationId, entryId: null })).rejects.toMatchObject({
+      code: 'conversation_busy',
+      message: expect.stringContaining('is at work'),
+    });
+    await harness.startWorker();
+    await done(Promise.resolve(sent));
+    await expect(harness.client.switchBranch({ conversationId, branch: 7 })).rejects.toMatchObject({
+      code: 'branch_not_found',
+    });
+  });
+
+  it('fork after an entry: what is left is summarized there, and what follows knows the summary only', async () => {
+    const first = await said();
+    const [, answer] = (await entries()).filter(({ kind }) => kind === 'user' || kind === 'assistant');
+    await harness.runTask(
+      'Call write_file with {"path":"src/heron.ts","content":"nest"}\nSay The heron nests at marker 4711.',
+      {
+        conversationId,
+      },
+    );
+    const before = await harness.requests();
+    expect(await done(harness.client.fork({ conversationId, entryId: answer?.entryId ?? '' }))).toBeNull();
+    expect((await harness.requests()).summary).toBe(before.summary + 1);
+    expect(await said()).toEqual(first);
+    const summary = (await entries()).at(-1);
+    expect(summary?.kind).toBe('branch_summary');
+    const text = textOf(summary?.content ?? []);
+    expect(text.startsWith(`${BRANCH_PREAMBLE}\n\n## Goal`)).toBe(true);
+    expect(text).toContain('<modified-files>\nsrc/heron.ts\n</modified-files>');
+    const turn = await harness.runTask('Say The second branch.', { conversationId });
+    expect(turn.outcome).toBe('completed');
+    const { view } = await harness.client.getView({ conversationId });
+    expect(JSON.stringify(view.messages)).toContain(BRANCH_PREAMBLE);
+    const asked = view.messages.filter((message) => message.role === 'user' && message.origin === 'user');
+    expect(JSON.stringify(asked)).not.toContain('Call write_file');
+    expect(JSON.stringify(asked)).toContain('Say The second branch.');
+    expect(await active()).toBe(1);
+  });
+
+  it('switch back: the path is as it was, with a summary of the other branch behind it; recall names the branch', async () => {
+    expect(await done(harness.client.switchBranch({ conversationId, branch: 0 }))).toBeNull();
+    const path = await said();
+    expect(path).toContain('The heron nests at marker 4711.');
+    expect(path).not.toContain('The second branch.');
+    expect((await entries()).at(-1)?.kind).toBe('branch_summary');
+    const passages = await harness.client.searchMemory({
+      conversationId,
+      query: 'second branch',
+      kinds: ['assistant'],
+    });
+    expect(passages[0]).toMatchObject({ text: 'The second branch.', branch: 1, onActiveBranch: false });
+  });
+
+  it('answer a message again, or an edited one, on a branch without a summary', async () => {
+    const path = await said();
+    await done(harness.client.resend({ conversationId }));
+    const again = await said();
+    expect([again.length, again[2], again.at(-1)]).toEqual([path.length, path[2], path.at(-1)]);
+    const first = (await entries()).find(({ kind }) => kind === 'user');
+    await done(harness.client.resend({ conversationId, entryId: first?.entryId ?? '', content: 'Say Begun anew.' }));
+    expect((await said()).at(-1)).toBe('Begun anew.');
+    expect((await entries()).map(({ kind }) => kind)).not.toContain('branch_summary');
+    const branches = await harness.client.listBranches(conversationId);
+    expect(branches.map(({ forkedFrom }) => forkedFrom)).toEqual([null, 0, 0, null]);
+  });
+
+  it('hold every invariant, and come back from a file with all their entries', async () => {
+    const { invariants } = await verify(harness.database, { conversationId });
+    expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
+    const lines: string[] = [];
+    await exportConversation(harness.database, conversationId, (line) => void lines.push(line));
+    await deleteConversation(harness.database, conversationId);
+    const file = (async function* () {
+      yield* lines;
+    })();
+    await importExportedConversation(harness.database, file);
+    const again: string[] = [];
+    await exportConversation(harness.database, conversationId, (line) => void again.push(line));
+    expect(again).toEqual(lines);
+  });
+});
