@@ -14,6 +14,7 @@ import { insertOwners } from './fill-conversation.ts';
 
 /** Entries of one turn: a message and twelve steps of one tool call each. */
 const ENTRIES_PER_TURN = 25;
+const SAMPLE_ENTRIES = 10 * ENTRIES_PER_TURN;
 /** Rows that one INSERT writes. */
 const ROWS_AT_ONCE = 2_500;
 const WORDS = 'storage window a the entry of measured answer in version is kept by'.split(' ');
@@ -38,7 +39,20 @@ export interface PlanningLog {
 
 /** So many entries of together about so many tokens, frames included. */
 export function planningLog(entries: number, tokens: number): PlanningLog {
-  const characters = Math.max(16, Math.round((tokens / entries - 7.5) * 4.1));
+  return logOf(entries, charactersFor(tokens / entries));
+}
+
+/** Characters of an entry's text for so many tokens, frame included, found on a few entries: estimates are not linear. */
+function charactersFor(tokensPerEntry: number): number {
+  let characters = 4 * tokensPerEntry;
+  for (let pass = 0; pass < 4; pass += 1) {
+    const sample = logOf(SAMPLE_ENTRIES, characters);
+    characters = Math.max(16, Math.round(characters + 4 * (tokensPerEntry - sample.tokens / SAMPLE_ENTRIES)));
+  }
+  return characters;
+}
+
+function logOf(entries: number, characters: number): PlanningLog {
   const turnId = newId();
   const outlines: EntryOutline[] = [];
   const contents: ContentPart[][] = [];
