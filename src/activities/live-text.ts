@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamDelta } from '../models/model-client.ts';
 import { liveTextChannel } from '../store/live-text-channel.ts';
+import type { LiveText } from '../store/live-text-channel.ts';
 
 /** Milliseconds that deltas are gathered before they are sent: fast enough to read along, few enough notifications. */
 const BATCH_MILLISECONDS = 60;
@@ -15,23 +16,6 @@ const LONGEST_NAME = 64;
 const MOST_WAITING_PIECES = 1_000;
 /** What is still on its way when the answer is complete gets this long: the answer itself must not wait for it. Milliseconds. */
 const CLOSE_MILLISECONDS = 500;
-
-/** One piece of live text. Not stored: a reader that misses one reads the entry when it is there. */
-export interface LiveText {
-  readonly turnId: string;
-  readonly callNumber: number;
-  /** A higher attempt supersedes what a lower one has sent. */
-  readonly attempt: number;
-  /** `tool_call`: the arguments of a call, JSON that is not yet complete. */
-  readonly kind: 'text' | 'thinking' | 'tool_call';
-  /** Tool calls: position among those of the answer, from 0. */
-  readonly callIndex?: number;
-  /** Tool calls: the tool. */
-  readonly toolName?: string;
-  /** Characters of this kind, or of this tool call, that came before: a jump is a gap. */
-  readonly offset: number;
-  readonly text: string;
-}
 
 export interface LiveTextWriter {
   write(delta: StreamDelta): void;

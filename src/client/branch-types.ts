@@ -1,30 +1,15 @@
 import type { ContentPart } from '../context/content.ts';
+import type { BranchRow } from '../store/branches.ts';
 import type { SentMessage } from './types.ts';
 
-export interface Branch {
-  /** 0 is the first. */
-  readonly branch: number;
-  /** The conversation goes on with this one. */
-  readonly active: boolean;
-  /** The branch it was forked from; `null` for the first. */
-  readonly forkedFrom: number | null;
-  /** Newest entry that it shares with it; `null` when it begins before the first entry, or is the first branch. */
-  readonly forkedAtSequence: number | null;
-  /** Entries of its own. */
-  readonly entries: number;
-  readonly headEntryId: string | null;
-  /** First line of its own first message, clipped; empty when it has none. */
-  readonly title: string;
-  /** Of its newest entry; `null` when it has none of its own. */
-  readonly activeAt: string | null;
-}
+export type { BranchRow as Branch } from '../store/branches.ts';
 
 /**
  * Branches of a conversation's entry tree. A change of branch is a turn with no step; on a conversation that is at work
  * it is refused as `conversation_busy`. `waitForOutcome` waits for it.
  */
 export interface BranchCommands {
-  listBranches(conversationId: string): Promise<Branch[]>;
+  listBranches(conversationId: string): Promise<BranchRow[]>;
   /**
    * Begins a branch after an entry, inside a group after its end, and goes on with it.
    * @param options.entryId `null`: before the first entry

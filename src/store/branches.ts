@@ -5,14 +5,22 @@ import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 
+/** A branch as users see it. */
 export interface BranchRow {
+  /** 0 is the first. */
   readonly branch: number;
+  /** The conversation goes on with this one. */
   readonly active: boolean;
+  /** The branch it was forked from; `null` for the first. */
   readonly forkedFrom: number | null;
+  /** Newest entry that it shares with it; `null` when it begins before the first entry, or is the first branch. */
   readonly forkedAtSequence: number | null;
+  /** Entries of its own. */
   readonly entries: number;
   readonly headEntryId: string | null;
+  /** First line of its own first message, clipped; empty when it has none. */
   readonly title: string;
+  /** Of its newest entry; `null` when it has none of its own. */
   readonly activeAt: string | null;
 }
 

@@ -5,3 +5,20 @@
 export function liveTextChannel(conversationId: string): string {
   return `holdfast_live_${conversationId}`;
 }
+
+/** One piece of live text. Not stored: a reader that misses one reads the entry when it is there. */
+export interface LiveText {
+  readonly turnId: string;
+  readonly callNumber: number;
+  /** A higher attempt supersedes what a lower one has sent. */
+  readonly attempt: number;
+  /** `tool_call`: the arguments of a call, JSON that is not yet complete. */
+  readonly kind: 'text' | 'thinking' | 'tool_call';
+  /** Tool calls: position among those of the answer, from 0. */
+  readonly callIndex?: number;
+  /** Tool calls: the tool. */
+  readonly toolName?: string;
+  /** Characters of this kind, or of this tool call, that came before: a jump is a gap. */
+  readonly offset: number;
+  readonly text: string;
+}
