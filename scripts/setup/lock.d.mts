@@ -7,6 +7,6 @@ export interface Lock {
   release(): void;
 }
 export declare function processStart(processId: number): string | null;
-export declare function lockHolder(path: string): LockOwner | { readonly processId: null } | null;
+export declare function lockHolder(path: string): LockOwner | null;
 export declare function tryLock(path: string): Lock | null;
-export declare function waitForLock(path: string, onWait?: (holder: number | null) => void): Promise<Lock>;
+export declare function waitForLock(path: string, onWait?: (holder: number) => void): Promise<Lock>;

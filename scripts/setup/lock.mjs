@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A lock folder without an owner file is being made, or its maker died in between: after this time it is the latter. */
-const OWNERLESS_MILLISECONDS = 5000;
+/** Judging takes a few file operations: who takes longer was killed in between. */
+const JUDGE_MILLISECONDS = 5000;
 /** Where the owner runs on another machine (a shared folder), only age can tell whether it is gone. */
 const FOREIGN_MILLISECONDS = 15 * 60_000;
 const POLL_MILLISECONDS = 100;
@@ -64,16 +65,18 @@ function ageMilliseconds(path) {
  * Who holds the lock, or null when nobody does: not taken, or its owner is gone.
  *
  * @param {string} path
- * @returns {LockOwner | { processId: null } | null}
+ * @returns {LockOwner | null}
  */
 export function lockHolder(path) {
   const owner = readOwner(path);
-  if (owner === null) {
-    const age = ageMilliseconds(path);
-    return age > 0 && age < OWNERLESS_MILLISECONDS ? { processId: null } : null;
-  }
+  if (owner === null) return null;
   if (owner.host !== hostname()) return ageMilliseconds(path) < FOREIGN_MILLISECONDS ? owner : null;
   return processStart(owner.processId) === owner.start && owner.start !== null ? owner : null;
+}
+
+/** @param {unknown} error @param {string} code */
+function hasCode(error, code) {
+  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** @param {string} path */
@@ -82,7 +85,7 @@ function makeFolder(path) {
     mkdirSync(path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   }
 }
@@ -96,39 +99,79 @@ function makeFolder(path) {
 function removeStale(path) {
   const judge = `${path}.judge`;
   if (!makeFolder(judge)) {
-    if (ageMilliseconds(judge) > OWNERLESS_MILLISECONDS) rmSync(judge, { recursive: true, force: true });
+    if (ageMilliseconds(judge) > JUDGE_MILLISECONDS) rmSync(judge, { recursive: true, force: true });
     return;
   }
   try {
-    if (lockHolder(path) === null) rmSync(path, { recursive: true, force: true });
+    if (lockHolder(path) === null) removeWhole(path);
   } finally {
     rmSync(judge, { recursive: true, force: true });
   }
 }
 
+/** A path beside the lock's that no other process uses. @param {string} path */
+function ownPath(path) {
+  return `${path}.${process.pid}.${randomUUID()}`;
+}
+
 /**
- * Takes the lock, or returns null when a living process holds it. A folder, because making one is atomic everywhere.
+ * Removes a lock in one step: emptied first, it would look free while its folder is still being taken down.
+ *
+ * @param {string} path
+ */
+function removeWhole(path) {
+  const aside = ownPath(path);
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return;
+    throw error;
+  }
+  rmSync(aside, { recursive: true, force: true });
+}
+
+/**
+ * Puts a folder that names this process where the lock is. A rename fails where a folder with content stands, everywhere and
+ * in one step: so a lock is never seen without its owner.
+ *
+ * @param {string} path
+ */
+function putOwner(path) {
+  const own = ownPath(path);
+  mkdirSync(own);
+  const owner = { processId: process.pid, start: processStart(process.pid), host: hostname() };
+  try {
+    writeFileSync(join(own, 'owner.json'), JSON.stringify(owner));
+    renameSync(own, path);
+    return true;
+  } catch (error) {
+    rmSync(own, { recursive: true, force: true });
+    if (hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/**
+ * Takes the lock, or returns null when a living process holds it.
  *
  * @param {string} path
  * @returns {Lock | null}
  */
 export function tryLock(path) {
   mkdirSync(dirname(path), { recursive: true });
-  if (!makeFolder(path)) {
+  if (!putOwner(path)) {
     if (lockHolder(path) !== null) return null;
     removeStale(path);
-    if (!makeFolder(path)) return null;
+    if (!putOwner(path)) return null;
   }
-  const owner = { processId: process.pid, start: processStart(process.pid), host: hostname() };
-  writeFileSync(join(path, 'owner.json'), JSON.stringify(owner));
-  return { release: () => rmSync(path, { recursive: true, force: true }) };
+  return { release: () => removeWhole(path) };
 }
 
 /**
  * Takes the lock, waiting for its holder.
  *
  * @param {string} path
- * @param {(holder: number | null) => void} [onWait] called once, with the holder's process id when it is known
+ * @param {(holder: number) => void} [onWait] called once, with the holder's process id
  * @returns {Promise<Lock>}
  */
 export async function waitForLock(path, onWait) {
@@ -136,7 +179,10 @@ export async function waitForLock(path, onWait) {
   for (;;) {
     const lock = tryLock(path);
     if (lock !== null) return lock;
-    if (!told) onWait?.(lockHolder(path)?.processId ?? null);
+    const holder = lockHolder(path);
+    // Free again since: try at once, and tell nobody of a wait that is none.
+    if (holder === null) continue;
+    if (!told) onWait?.(holder.processId);
     told = true;
     await delay(POLL_MILLISECONDS);
   }

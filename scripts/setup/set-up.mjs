@@ -93,7 +93,7 @@ export async function setUp(say = sayOnStandardError) {
   if (isSetUp()) return;
   try {
     const lock = await waitForLock(join(ROOT, '.holdfast', 'setup.lock'), (holder) =>
-      say(`Waiting for another set-up (process ${holder ?? 'unknown'})`),
+      say(`Waiting for another set-up (process ${holder})`),
     );
     try {
       if (!isSetUp()) await setUpLocked(say);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdir, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,6 +20,15 @@ afterEach(async () => rm(directory, { recursive: true, force: true }));
 async function leaveLock(owner: unknown): Promise<void> {
   await mkdir(path);
   await writeFile(join(path, 'owner.json'), JSON.stringify(owner));
+}
+
+/** What the lock's folder holds, or undefined when there is none. */
+function filesOfLock(): string | undefined {
+  try {
+    return readdirSync(path).join(' ');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Adds one to a number in a file, reading and writing it apart: two at once would lose an addition. */
@@ -76,17 +86,28 @@ describe('the lock', () => {
     expect(tryLock(path)).not.toBe(null);
   });
 
-  test('without an owner is being made, and after a while is a leftover', async () => {
+  test('an empty folder in its place is nobody\'s', async () => {
     await mkdir(path);
-    expect(tryLock(path)).toBe(null);
-    const longAgo = new Date(Date.now() - 6000);
-    await utimes(path, longAgo, longAgo);
+    expect(lockHolder(path)).toBe(null);
     expect(tryLock(path)).not.toBe(null);
+  });
+
+  test('names its owner as soon as it can be seen, and leaves nothing behind', async () => {
+    await writeFile(join(directory, 'sum'), '0');
+    const children = Array.from({ length: 6 }, addOneInAnotherProcess);
+    let done = false;
+    const ended = Promise.all(children).then(() => (done = true));
+    while (!done) {
+      expect(['owner.json', undefined]).toEqual(expect.arrayContaining([filesOfLock()]));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await ended;
+    expect(await readdir(directory)).toEqual(['sum']);
   });
 
   test('who waits is told once who holds it, and gets it when it is free', async () => {
     const lock = tryLock(path);
-    const told: (number | null)[] = [];
+    const told: number[] = [];
     const waiting = waitForLock(path, (holder) => {
       told.push(holder);
       setTimeout(() => lock?.release(), 150);
