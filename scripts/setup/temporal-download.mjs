@@ -132,9 +132,7 @@ export async function bringTemporalCli({ target, say, environment = process.env,
   }
   const folder = dirname(target);
   const staging = `${folder}.${process.pid}`;
-  const lock = await waitForLock(`${folder}.lock`, (holder) =>
-    say(`Waiting for another set-up (process ${holder})`),
-  );
+  const lock = await waitForLock(`${folder}.lock`, (holder) => say(`Waiting for another set-up (process ${holder})`));
   try {
     if (isExecutableFile(target)) return;
     await rm(staging, { recursive: true, force: true });

@@ -86,7 +86,7 @@ describe('the lock', () => {
     expect(tryLock(path)).not.toBe(null);
   });
 
-  test('an empty folder in its place is nobody\'s', async () => {
+  test("an empty folder in its place is nobody's", async () => {
     await mkdir(path);
     expect(lockHolder(path)).toBe(null);
     expect(tryLock(path)).not.toBe(null);
