@@ -14,6 +14,7 @@ export type {
   Conversation,
   HoldfastClient,
   ListedEntry,
+  LateResult,
   LiveTextUpdate,
   MessageContent,
   SendMessageOptions,
@@ -33,6 +34,8 @@ export type {
   StandingApproval,
   WaitingCall,
 } from './client/decision-types.ts';
+export type { ConversationArchive, ImportedConversation, WorkflowRun } from './client/archive-types.ts';
+export type { Branch, BranchCommands } from './client/branch-types.ts';
 export type { FoundPassage, MemorySearch } from './client/memory-types.ts';
 export { defineAgent } from './config/define-agent.ts';
 export type { AgentInput } from './config/define-agent.ts';

@@ -1,5 +1,6 @@
 import { readBranchPlaces } from '../store/branches.ts';
 import { openEntry } from '../store/entries.ts';
+import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
 import type { ToolMemory } from '../tools/tool.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -18,6 +19,7 @@ export function recallOf({ database }: ActivityDependencies, conversationId: str
           : Object.assign({}, passage, { branch: place.branch });
       });
     },
+    around: (id, count) => openAround(database, { conversationId, id, count }),
     open: (id, offset, limit) => openEntry(database, { conversationId, id, offset, limit }),
   };
 }

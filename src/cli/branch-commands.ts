@@ -127,7 +127,11 @@ export function regenerateCommand(): Command {
     .argument(...CONVERSATION_ARGUMENT)
     .option('--at <entry>', 'your message (default: the newest)')
     .option('--summary', 'with a summary of what is left behind')
-    .action((reference: string, flags: ResendFlags) => resend(reference, flags.at, undefined, flags));
+    .action((reference: string, flags: ResendFlags) =>
+      resend(reference, flags, (client, conversationId, summarize) =>
+        client.regenerate({ conversationId, summarize, ...(flags.at !== undefined && { entryId: flags.at }) }),
+      ),
+    );
 }
 
 /** `holdfast edit`: says an earlier message in other words. */
@@ -143,26 +147,23 @@ export function editCommand(): Command {
     .argument('<entry>', 'id of your message, as `holdfast show` prints it')
     .argument('<text>', 'what it says now; `-` reads standard input')
     .option('--summary', 'with a summary of what is left behind')
-    .action(async (reference: string, entry: string, text: string, flags: ResendFlags) =>
-      resend(reference, entry, await readText(text, 'message'), flags),
-    );
+    .action(async (reference: string, entryId: string, text: string, flags: ResendFlags) => {
+      const content = await readText(text, 'message');
+      await resend(reference, flags, (client, conversationId, summarize) =>
+        client.edit({ conversationId, entryId, content, summarize }),
+      );
+    });
 }
 
 async function resend(
   reference: string,
-  entryId: string | undefined,
-  content: string | undefined,
   flags: ResendFlags,
+  send: (client: HoldfastClient, conversationId: string, summarize: boolean) => Promise<SentMessage>,
 ): Promise<void> {
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { messageId } = await client.resend({
-      conversationId,
-      summarize: flags.summary === true,
-      ...(entryId !== undefined && { entryId }),
-      ...(content !== undefined && { content }),
-    });
+    const { messageId } = await send(client, conversationId, flags.summary === true);
     if (flags.json === true) output.json({ conversationId, messageId });
     else output.lines(['Sent on a new branch.', `  follow it: npx holdfast watch ${shortId(conversationId)}`]);
   });

@@ -30,16 +30,28 @@ export interface BranchCommands {
     readonly messageId?: string;
   }): Promise<SentMessage>;
   /**
-   * Forks before a message of the user and sends it again, with another content or as it was: an edit, or a new answer.
-   * What is left behind is not summarized unless asked for.
+   * Asks for another answer: forks before a message of the user and sends it again as it was.
    * @param options.entryId the user's entry. Default: the newest of the active branch
-   * @param options.content default: as it was
+   * @param options.summarize whether what is left behind is summarized. Default: false
    * @returns the message that begins the turn
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`
    */
-  resend(options: {
+  regenerate(options: {
     readonly conversationId: string;
     readonly entryId?: string;
-    readonly content?: string | readonly ContentPart[];
+    readonly summarize?: boolean;
+  }): Promise<SentMessage>;
+  /**
+   * Says an earlier message in other words: forks before it and sends the new content in its place.
+   * @param options.entryId the user's entry
+   * @param options.summarize whether what is left behind is summarized. Default: false
+   * @returns the message that begins the turn
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `invalid_argument` (the content is empty)
+   */
+  edit(options: {
+    readonly conversationId: string;
+    readonly entryId: string;
+    readonly content: string | readonly ContentPart[];
     readonly summarize?: boolean;
   }): Promise<SentMessage>;
 }

@@ -27,6 +27,18 @@ export function branchCommands(
       target: { entryId, summarizes: summarize },
       ...(messageId !== undefined && { id: messageId }),
     });
+  const resend = async (options: {
+    readonly conversationId: string;
+    readonly entryId?: string;
+    /** `null`: as it was. */
+    readonly content: readonly ContentPart[] | null;
+    readonly summarize?: boolean;
+  }): Promise<SentMessage> => {
+    const { conversationId, entryId, content, summarize = false } = options;
+    const said = await guarded(() => readSaidMessage(database, conversationId, entryId ?? null));
+    await fork({ conversationId, entryId: said.parentId, summarize });
+    return send({ conversationId, kind: 'message', mode: 'queue', content: content ?? said.content });
+  };
   return {
     listBranches: (id) => guarded(() => listBranches(database, id)),
     fork,
@@ -37,11 +49,7 @@ export function branchCommands(
         target: { branch, summarizes: summarize },
         ...(messageId !== undefined && { id: messageId }),
       }),
-    async resend({ conversationId, entryId, content, summarize = false }) {
-      const parts = content === undefined ? null : partsOf(content);
-      const said = await guarded(() => readSaidMessage(database, conversationId, entryId ?? null));
-      await fork({ conversationId, entryId: said.parentId, summarize });
-      return send({ conversationId, kind: 'message', mode: 'queue', content: parts ?? said.content });
-    },
+    regenerate: (options) => resend({ ...options, content: null }),
+    edit: async ({ content, ...options }) => resend({ ...options, content: partsOf(content) }),
   };
 }

@@ -35,6 +35,11 @@ export interface FoundPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
   /** Words of the query that it has, in lower case. */
   readonly matched: readonly string[];
+  /**
+   * Words of the text that the query's words stand for, as they are written there, in lower case: inflected and similar
+   * forms too. What a reader sets off.
+   */
+  readonly forms: readonly string[];
   /** Branch on which it was said; a summary: on which it was made. */
   readonly branch: number;
   /** Whether it lies on the path that its conversation goes on with. */

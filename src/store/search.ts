@@ -4,6 +4,7 @@ import { arrange } from './search/arrange.ts';
 import { findCandidates } from './search/find-candidates.ts';
 import type { SearchFilter } from './search/find-candidates.ts';
 import { findByIds } from './search/find-by-id.ts';
+import { formsOf } from './search/forms.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
 import { pathsOf } from './search/paths.ts';
@@ -102,5 +103,6 @@ function toFound(candidate: RankedCandidate, path: string | null): FoundPassage 
     score: candidate.score,
     match: candidate.match,
     matched: candidate.matched.map(({ word }) => word),
+    forms: formsOf(candidate),
   };
 }

@@ -2,40 +2,85 @@ import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
+import { rangeText } from './recall-range.ts';
+import type { ToolMemory } from './tool.ts';
 
 /** Characters kept free for the first line. */
 const HEADER_CHARACTERS = 250;
+
+/** Entries on each side of one. */
+const MOST_AROUND = 20;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const recallOpen = defineTool({
   name: RECALL_OPEN,
   description:
-    'Shows the original text of an entry of this conversation in pages, also if it no longer is in view or was shown ' +
-    `clipped. Entry ids stand in the results of ${RECALL_SEARCH} and wherever something was left out.`,
+    'Shows the original text of an entry of this conversation in pages, with what was said around it if asked for, also if it ' +
+    `no longer is in view or was shown clipped. Entry ids stand in the results of ${RECALL_SEARCH} and wherever something was left out.`,
   input: z.strictObject({
     entry_id: z.string().describe('Id of the entry.'),
     offset: z.number().int().min(0).optional().describe('First character to show, from 0. Default: 0.'),
     limit: z.number().int().min(1).optional().describe('Characters to show at most. Default: as many as fit.'),
+    around: z
+      .number()
+      .int()
+      .min(1)
+      .max(MOST_AROUND)
+      .optional()
+      .describe('Entries before it, and as many after it, to show too; long ones by their beginnings.'),
   }),
   effect: 'none',
-  async run({ entry_id: entryId, offset = 0, limit }, { memory, resultLimit }) {
+  async run({ entry_id: entryId, offset = 0, limit, around }, { memory, resultLimit }) {
     if (!UUID.test(entryId)) throw noSuchEntry(entryId);
     const room = resultLimit - HEADER_CHARACTERS;
-    const page = await memory.open(entryId, offset, Math.min(limit ?? room, room));
+    const wanted = { entryId, offset, limit: Math.min(limit ?? room, room) };
+    const page = await (around === undefined ? openOne(memory, wanted) : openRange(memory, wanted, around));
     if (page === null) throw noSuchEntry(entryId);
-    const { totalCharacters, kind } = page;
+    const { totalCharacters, title } = page;
     if (offset >= totalCharacters && totalCharacters > 0) {
-      throw new ToolError('input_refused', `The entry has ${totalCharacters} characters; offset is ${offset}.`);
+      const what = around === undefined ? 'entry' : 'range';
+      throw new ToolError('input_refused', `The ${what} has ${totalCharacters} characters; offset is ${offset}.`);
     }
     const end = offset + page.text.length;
+    const asked = around === undefined ? '' : `, "around": ${around}`;
     const next =
-      end < totalCharacters ? `next: ${RECALL_OPEN} {"entry_id": "${entryId}", "offset": ${end}}` : 'end of entry';
-    return {
-      content: `entry ${entryId} · ${kind} · characters ${offset}–${end} of ${totalCharacters} · ${next}\n${page.text}`,
-    };
+      end < totalCharacters ? `next: ${RECALL_OPEN} {"entry_id": "${entryId}"${asked}, "offset": ${end}}` : page.ending;
+    return { content: `${title} · characters ${offset}–${end} of ${totalCharacters} · ${next}\n${page.text}` };
   },
 });
+
+interface Wanted {
+  readonly entryId: string;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+interface Page {
+  /** Begins the first line. */
+  readonly title: string;
+  readonly text: string;
+  readonly totalCharacters: number;
+  /** Ends the first line of the last page. */
+  readonly ending: string;
+}
+
+async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): Promise<Page | null> {
+  const page = await memory.open(entryId, offset, limit);
+  return page === null ? null : { ...page, title: `entry ${entryId} · ${page.kind}`, ending: 'end of entry' };
+}
+
+async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted, count: number): Promise<Page | null> {
+  const entries = await memory.around(entryId, count);
+  if (entries === null) return null;
+  const whole = rangeText(entries);
+  return {
+    title: `${entries.length} entries around entry ${entryId}`,
+    text: whole.slice(offset, offset + limit),
+    totalCharacters: whole.length,
+    ending: 'end of range',
+  };
+}
 
 function noSuchEntry(entryId: string): ToolError {
   const shown = JSON.stringify(entryId.slice(0, 80));

@@ -50,6 +50,19 @@ export interface ToolMemory {
     offset: number,
     limit: number,
   ): Promise<{ readonly text: string; readonly totalCharacters: number; readonly kind: string } | null>;
+  /** So many entries before and after an entry, itself among them, oldest first; `null` when the conversation has no such entry. */
+  around(entryId: string, count: number): Promise<readonly RecalledEntry[] | null>;
+}
+
+/** An entry among those around it. */
+export interface RecalledEntry {
+  readonly entryId: string;
+  readonly kind: string;
+  readonly toolName: string | null;
+  readonly createdAt: string;
+  readonly text: string;
+  /** More of it is stored than `text` shows. */
+  readonly isClipped: boolean;
 }
 
 /** What memory tools write; implemented by the store. */

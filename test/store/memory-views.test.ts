@@ -6,6 +6,7 @@ import type { Database } from '../../src/store/database.ts';
 import { auditSummaries } from '../../src/lab/audit/audit-summaries.ts';
 import { newId } from '../../src/store/ids.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, finishToolCall, openTestStore, startTurn, step, text } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 
@@ -103,18 +104,23 @@ describe('the views for psql', () => {
   });
 });
 
-describe('W28 W29 the working files of a task', () => {
-  it('show 2,000 characters of each result with what is omitted, and hold all of it in the detail log', async () => {
-    const turn = await startTurn(sql, 'Read forty letters.');
-    const letter = (number: number): string => `letter ${number} `.repeat(8_000).slice(0, 62_000);
+describe('the working files of a task', () => {
+  let turn: TurnReference;
+  const letter = (number: number): string => `letter ${number} `.repeat(8_000).slice(0, 62_000);
+  const raw = Buffer.concat([Buffer.from([0xff, 0x00]), Buffer.alloc(10_000, 'x')]);
+
+  beforeAll(async () => {
+    turn = await startTurn(sql, 'Read forty letters.');
     for (let call = 1; call <= 40; call += 1) {
       await answer(sql, turn, call, { calls: 1 });
       await finishToolCall(sql, turn, call, 0, text(letter(call)));
     }
-    const raw = Buffer.concat([Buffer.from([0xff, 0x00]), Buffer.alloc(10_000, 'x')]);
     const original = await writePieces(sql, turn.conversationId, [raw]);
     await answer(sql, turn, 41, { calls: 1 });
     await finishToolCall(sql, turn, 41, 0, { ...text('clipped'), original });
+  });
+
+  it('W28 the task file shows 2,000 characters of each result and what is omitted: under 100 KB for 2.4 MB', async () => {
     const [file] = await sql<{ file_name: string; text: string; returned: number }[]>`
       select file_name, text, characters_returned::int as returned from task_files where turn_id = ${turn.turnId}`;
     expect(file?.file_name).toBe(`TASK-${turn.turnId}.md`);
@@ -122,7 +128,11 @@ describe('W28 W29 the working files of a task', () => {
     expect(file?.text.length).toBeLessThan(100_000);
     expect(file?.text).toContain('Read forty letters.');
     expect(file?.text).toContain(letter(7).slice(0, 2_000));
+    expect(file?.text).not.toContain(letter(7).slice(0, 2_020));
     expect(file?.text).toMatch(/\[60000 of 62000 characters omitted; entry [0-9a-f-]{36}\]/);
+  });
+
+  it('W29 the detail log holds every result whole, byte for byte', async () => {
     const details = await sql<{ output: Uint8Array }[]>`
       select output from task_details where turn_id = ${turn.turnId} order by step`;
     expect(details).toHaveLength(41);

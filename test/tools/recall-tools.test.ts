@@ -109,6 +109,36 @@ test('recall_open names an entry that is not there, and an offset after the end'
   expect(after.text).toBe(`The entry has ${ORIGINAL.length} characters; offset is 99999999.`);
 });
 
+test('recall_open shows the entries around one in pages, long ones by their beginnings', async () => {
+  const entries = Array.from({ length: 5 }, (_, index) => ({
+    entryId: `01890a5d-ac96-774b-bcce-00000000000${index}`,
+    kind: index === 3 ? 'tool_result' : 'user',
+    toolName: index === 3 ? 'read_file' : null,
+    createdAt: '2026-11-22T10:00:00Z',
+    text: index === 3 ? 'line '.repeat(10_000) : `said ${index}`,
+    isClipped: false,
+  }));
+  const memory: ToolMemory = {
+    ...emptyMemory,
+    around: (id, count) => Promise.resolve(id === entries[2]?.entryId && count === 2 ? entries : null),
+  };
+  const input = { entry_id: entries[2]?.entryId, around: 2 };
+  const context = { memory, resultLimit: 2_000 };
+  const first = await call(recallOpen, { input, context });
+  expect(first.text).toMatch(/^5 entries around entry 01890a5d-\S+ · characters 0–1750 of 4\d+ · next: recall_open \{/);
+  expect(first.text).toContain(`entry ${entries[0]?.entryId} · user · 2026-11-22T10:00:00Z\nsaid 0\n\nentry`);
+  let [seen, offset] = ['', 0];
+  for (let end = false; !end; end = seen.endsWith('said 4')) {
+    const { text } = await call(recallOpen, { input: { ...input, offset }, context });
+    seen += text.slice(text.indexOf('\n') + 1);
+    offset = seen.length;
+  }
+  expect(seen).toContain(`[more of it: recall_open {"entry_id": "${entries[3]?.entryId}"}]`);
+  expect(seen.match(/line /g)).toHaveLength(800);
+  const other = await call(recallOpen, { input: { ...input, around: 1 }, context });
+  expect(other.text).toContain('This conversation has no entry');
+});
+
 test('what recall throws is an error result, not an exception', async () => {
   const memory: ToolMemory = { ...emptyMemory, search: () => Promise.reject(new Error('connection lost')) };
   expect((await call(recallSearch, { input: { query: 'x' }, context: { memory } })).ending).toBe('tool_failed');

@@ -35,7 +35,7 @@ async function done(sent: Promise<SentMessage>): Promise<string | null> {
 const active = async (): Promise<number | undefined> =>
   (await harness.client.listBranches(conversationId)).find((branch) => branch.active)?.branch;
 
-describe('P22 P23 P24 branches', () => {
+describe('branches', () => {
   it('are refused while the conversation is at work, with a word that says so', async () => {
     const sent = await harness.client.startTask({ task: 'Say The first answer.' });
     ({ conversationId } = sent);
@@ -50,7 +50,7 @@ describe('P22 P23 P24 branches', () => {
     });
   });
 
-  it('fork after an entry: what is left is summarized there, and what follows knows the summary only', async () => {
+  it('P22 fork after an entry: what is left is summarized there, and what follows knows the summary only', async () => {
     const first = await said();
     const [, answer] = (await entries()).filter(({ kind }) => kind === 'user' || kind === 'assistant');
     await harness.runTask(
@@ -78,7 +78,7 @@ describe('P22 P23 P24 branches', () => {
     expect(await active()).toBe(1);
   });
 
-  it('switch back: the path is as it was, with a summary of the other branch behind it; recall names the branch', async () => {
+  it('P22 P23 switch back: the path is as it was, with a summary of the other branch behind it; recall names the branch', async () => {
     expect(await done(harness.client.switchBranch({ conversationId, branch: 0 }))).toBeNull();
     const path = await said();
     expect(path).toContain('The heron nests at marker 4711.');
@@ -94,11 +94,11 @@ describe('P22 P23 P24 branches', () => {
 
   it('answer a message again, or an edited one, on a branch without a summary', async () => {
     const path = await said();
-    await done(harness.client.resend({ conversationId }));
+    await done(harness.client.regenerate({ conversationId }));
     const again = await said();
     expect([again.length, again[2], again.at(-1)]).toEqual([path.length, path[2], path.at(-1)]);
     const first = (await entries()).find(({ kind }) => kind === 'user');
-    await done(harness.client.resend({ conversationId, entryId: first?.entryId ?? '', content: 'Say Begun anew.' }));
+    await done(harness.client.edit({ conversationId, entryId: first?.entryId ?? '', content: 'Say Begun anew.' }));
     expect((await said()).at(-1)).toBe('Begun anew.');
     expect((await entries()).map(({ kind }) => kind)).not.toContain('branch_summary');
     const branches = await harness.client.listBranches(conversationId);

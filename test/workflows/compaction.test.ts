@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
 const FILES = 12;
@@ -58,4 +59,25 @@ test('a compaction that the user asks for during a turn is made before the next 
   await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
   const summaries = await harness.client.listSummaries({ conversationId });
   expect(summaries.at(-1)).toMatchObject({ trigger: 'manual' });
+});
+
+test('R30 what is sent while a summary is written enters once and in order, after the compaction', async () => {
+  await harness.fault({ kind: 'delay', milliseconds: 2_000, times: 1, match: { purpose: 'summary' } });
+  const before = await harness.requests();
+  const sent = await harness.client.startTask({ task: task(FILES) });
+  const { conversationId } = sent;
+  await waitUntil('a summary is asked for', async () => (await harness.requests()).summary > before.summary);
+  const messages = ['First of all.', 'Then this.', 'And this.'];
+  for (const content of messages) await harness.client.sendMessage({ conversationId, content });
+  expect(
+    await harness.database`select from compactions where conversation_id = ${conversationId} and status = 'planned'`,
+  ).toHaveLength(1);
+  await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const marker = entries.findIndex(({ kind }) => kind === 'compaction');
+  const said = entries.flatMap(({ kind, content }, index) =>
+    kind === 'user' ? [{ text: textOf(content), isAfter: index > marker }] : [],
+  );
+  expect(marker).toBeGreaterThan(0);
+  expect(said.slice(1)).toEqual(messages.map((each) => ({ text: each, isAfter: true })));
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory, listMemories } from '../../src/store/memories.ts';
@@ -6,11 +6,15 @@ import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { memory: { user: 'ada', tokens: 600 } } });
+  harness = await startTurnHarness({
+    agent: { memory: { user: 'ada', tokens: 600 } },
+    configurationFile: 'retention: { days: 300 }',
+  });
   await harness.startWorker();
 });
 afterAll(() => harness.stop());
@@ -89,4 +93,24 @@ describe('memories across conversations', () => {
     const { invariants } = await verify(harness.database, { conversationId });
     expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
   });
+});
+
+test('the upkeep schedule deletes what retention no longer keeps, with its index and the memories learned in it', async () => {
+  const { database, client } = harness;
+  const [kept, expired] = [await harness.runTask('Say A young heron.'), await harness.runTask('Say An old heron.')];
+  const { conversationId } = expired;
+  await client.searchMemory({ conversationId, query: 'heron' });
+  await insertMemory(database, { ...scope(), id: newId(), kind: 'fact', text: 'Old.', origin: 'user', conversationId });
+  await database`update conversations set active_at = active_at - interval '301 days' where id = ${conversationId}`;
+  // The first look of this database may have been taken before.
+  await database`delete from upkeep_marks`;
+  await waitUntil('upkeep has deleted it', async () => {
+    const left = await database`select from conversations where id = ${conversationId}`;
+    return left.length === 0;
+  });
+  const [left] = await database<{ rows: number }[]>`
+    select (select count(*) from passages where conversation_id = ${conversationId})::int
+      + (select count(*) from memories where conversation_id = ${conversationId})::int as rows`;
+  expect(left?.rows).toBe(0);
+  expect((await client.getConversation(kept.conversationId)).conversationId).toBe(kept.conversationId);
 });

@@ -91,7 +91,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    name: 'a compaction',
+    name: 'R31 a compaction',
     agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true },
     task: `${READ} 22 times, one by one`,
     deaths: [

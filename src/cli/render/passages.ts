@@ -14,8 +14,9 @@ export function passageLines(
   query: string,
   { columns, style, now }: { readonly columns: number | null; readonly style: Style; readonly now: number },
 ): string[] {
-  const words = queryWords(query);
-  return passages.flatMap(({ entryId, kind, createdAt, offset, text, branch, onActiveBranch }, index) => {
+  return passages.flatMap((passage, index) => {
+    const { entryId, kind, createdAt, offset, text, branch, onActiveBranch } = passage;
+    const words = foundWords(passage, query);
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
     const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
@@ -28,16 +29,27 @@ export function passageLines(
   });
 }
 
-/** Words of a query that are worth setting off, longest first, so that the longer of two that overlap is found. */
-export function queryWords(query: string): string[] {
-  const words = query.match(/[\p{L}\p{N}_.-]+/gu) ?? [];
-  return [...new Set(words.map((word) => word.toLowerCase()))]
-    .filter((word) => word.length > 2 || /\P{ASCII}/u.test(word))
-    .toSorted((one, other) => other.length - one.length);
+/** The words that were found; where the passage has the query word for word, that too. Longest first: of two that overlap the longer is set off. */
+function foundWords({ match, forms }: FoundPassage, query: string): string[] {
+  const phrase = query.trim().toLowerCase();
+  return [...new Set(match === 'phrase' ? [phrase, ...forms] : forms)].toSorted(
+    (one, other) => other.length - one.length,
+  );
 }
 
-export function highlight(text: string, words: readonly string[], style: Style): string {
+function highlight(text: string, words: readonly string[], style: Style): string {
   if (words.length === 0) return text;
   const escaped = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\-]/gu, String.raw`\$&`));
-  return text.replaceAll(new RegExp(escaped.join('|'), 'giu'), (found) => style.yellow(found));
+  return text.replaceAll(new RegExp(escaped.join('|'), 'giu'), (found: string, at: number) =>
+    isWhole(text, at, found) ? style.yellow(found) : found,
+  );
+}
+
+/** Not inside another word. In identifiers a capital begins a part; scripts without spaces have no ends of words. */
+function isWhole(text: string, at: number, found: string): boolean {
+  if (!/^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(found)) return true;
+  const joins = (left: string, right: string): boolean =>
+    /\p{L}$/u.test(left) && /^\p{L}/u.test(right) && !(/\p{Ll}$/u.test(left) && /^\p{Lu}/u.test(right));
+  const end = at + found.length;
+  return !joins(text.slice(at - 1, at), found) && !joins(found, text.slice(end, end + 1));
 }

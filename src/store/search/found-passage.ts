@@ -9,4 +9,6 @@ export interface FoundPassage extends RecallPassage {
   /** Of the entry; `null` for a summary. */
   readonly sequence: number | null;
   readonly score: number;
+  /** Words of the text that the query's words stand for, as they are written there, in lower case: inflected forms too. */
+  readonly forms: readonly string[];
 }

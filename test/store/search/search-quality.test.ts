@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
 import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { openAround } from '../../../src/store/open-around.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import type { MemoryQuery } from '../../../src/store/search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
@@ -44,6 +45,17 @@ describe('searchMemory', () => {
     );
     expect((await texts(turn, 'adopting a puppy'))[0]).toBe('She adopted two puppies from the shelter');
     expect((await texts(turn, 'Haus'))[0]).toContain('Häuser');
+  });
+
+  it('says which words of a passage were found, inflected, similar and in identifiers', async () => {
+    const turn = await conversationOf(sql, 'The puppies were adopted where readFitCheck runs, the Häuser too');
+    const forms = async (query: string) => {
+      const [passage] = await searchMemory(sql, { conversationId: turn.conversationId, query });
+      return passage?.forms.toSorted();
+    };
+    expect(await forms('adopting the puppy')).toEqual(['adopted', 'puppies']);
+    expect(await forms('a fit')).toEqual(['fit']);
+    expect(await forms('readFitChek')).toContain('readfitcheck');
   });
 
   it('finds the answer that has no word of the question, behind the turn that asks it', async () => {
@@ -98,6 +110,15 @@ describe('searchMemory', () => {
       select id from entries where conversation_id = ${turn.conversationId} order by sequence limit 1`;
     const found = await searchMemory(sql, { conversationId: turn.conversationId, query: `plums in ${entry?.id}` });
     expect(found[0]).toMatchObject({ entryId: entry?.id, match: 'id' });
+  });
+
+  it('opens what stands around a passage, on its branch', async () => {
+    const turn = await conversationOf(sql, 'one', 'two', 'the heron nests', 'four', 'five');
+    const [found] = await searchMemory(sql, { conversationId: turn.conversationId, query: 'heron' });
+    const id = found?.entryId ?? '';
+    const around = await openAround(sql, { conversationId: turn.conversationId, id, count: 1 });
+    expect(around?.map((entry) => entry.text)).toEqual(['two', 'the heron nests', 'four']);
+    expect(await openAround(sql, { conversationId: newId(), id, count: 1 })).toBeNull();
   });
 
   it('understands dates of the query against the time of writing', async () => {

@@ -19,6 +19,7 @@ export async function temporaryDirectory(): Promise<string> {
 export const emptyMemory: ToolMemory = {
   search: () => Promise.resolve([]),
   open: () => Promise.resolve(null),
+  around: () => Promise.resolve(null),
 };
 
 export function callContext(changes: Partial<Omit<ToolContext, 'output'>> = {}): Omit<ToolContext, 'output'> {

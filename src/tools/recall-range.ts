@@ -1,0 +1,21 @@
+import { RECALL_OPEN } from './names.ts';
+import type { RecalledEntry } from './tool.ts';
+import { wholeCharacters } from './whole-characters.ts';
+
+/** Characters of one entry of a range: a long result would hide what stands around it. */
+const LONGEST_IN_RANGE = 4_000;
+
+/** Entries as one text, each under a line that names it; `recall_open` pages through it. */
+export function rangeText(entries: readonly RecalledEntry[]): string {
+  return entries.map((entry) => `${lineOf(entry)}\n${bodyOf(entry)}`).join('\n\n');
+}
+
+function lineOf({ entryId, kind, toolName, createdAt }: RecalledEntry): string {
+  return `entry ${entryId} · ${kind}${toolName === null ? '' : ` · ${toolName}`} · ${createdAt}`;
+}
+
+function bodyOf({ entryId, text, isClipped }: RecalledEntry): string {
+  if (text.length <= LONGEST_IN_RANGE && !isClipped) return text.trim() === '' ? '[no text]' : text;
+  const shown = wholeCharacters(text.slice(0, LONGEST_IN_RANGE));
+  return `${shown}\n[more of it: ${RECALL_OPEN} {"entry_id": "${entryId}"}]`;
+}
