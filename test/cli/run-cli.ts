@@ -7,7 +7,7 @@ import type { z } from 'zod';
 const EXECUTABLE = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
 
 export interface CliOptions {
-  /** Added to an environment without any of Holdfast's variables. */
+  /** Added to an environment without any of Holdfast's variables, except the one that names the compiled program. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Default: a folder without a stack and a configuration. */
   readonly directory?: string;
@@ -30,7 +30,7 @@ export interface RunningCli {
   readonly ended: Promise<CliResult>;
 }
 
-const OWN_VARIABLE = /^(?:HOLDFAST_|TEMPORAL_|DATABASE_URL$|ANTHROPIC_|OPENAI_|NO_COLOR$|FORCE_COLOR$)/u;
+const OWN_VARIABLE = /^(?:HOLDFAST_(?!RUN$)|TEMPORAL_|DATABASE_URL$|ANTHROPIC_|OPENAI_|NO_COLOR$|FORCE_COLOR$)/u;
 
 export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
   const inherited = Object.entries(process.env).filter(([name]) => !OWN_VARIABLE.test(name));

@@ -41,7 +41,8 @@ export async function removeProject(project: string): Promise<void> {
 
 /** The environment of a command in the project; TMPDIR marks every process that descends from it. */
 export function projectEnvironment(project: string): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: project };
+  const { PATH, HOME, HOLDFAST_RUN } = process.env;
+  return { PATH, HOME, HOLDFAST_RUN, TMPDIR: project };
 }
 
 /** `holdfast dev --json` in a project. */
