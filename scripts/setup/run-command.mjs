@@ -112,7 +112,10 @@ export async function runCommand(command, commandArguments) {
     case 'test:postgres':
       return runNode(['--import', 'tsx', join(ROOT, 'test/postgres/main.ts'), ...commandArguments]);
     case 'demo':
-      return runNode(['--import', 'tsx', join(ROOT, 'src/demo/main.ts'), ...commandArguments]);
+      // As bin/holdfast.js chooses: the compiled program where the environment asks for it.
+      return process.env.HOLDFAST_RUN === 'dist'
+        ? runNode([join(ROOT, 'dist/demo/main.js'), ...commandArguments])
+        : runNode(['--import', 'tsx', join(ROOT, 'src/demo/main.ts'), ...commandArguments]);
     case 'bench':
       return runNode(['--import', 'tsx', join(ROOT, 'bench/main.ts'), ...commandArguments]);
     case 'test:llama':

@@ -15,7 +15,7 @@ const PREFIX = 'demo-';
 const KEPT_MARK = 'kept';
 
 /** Servers of the user's own are not for a demo that kills and deletes. */
-const IGNORED_VARIABLES = /^(?:DATABASE_URL|TEMPORAL_.*|HOLDFAST_(?!TEMPORAL_CLI$|COMPATIBLE_).*)$/u;
+const IGNORED_VARIABLES = /^(?:DATABASE_URL|TEMPORAL_.*|HOLDFAST_(?!TEMPORAL_CLI$|RUN$|COMPATIBLE_).*)$/u;
 
 export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !IGNORED_VARIABLES.test(name)));

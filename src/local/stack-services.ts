@@ -107,9 +107,16 @@ async function runTemporal(start: StackStart): Promise<void> {
   await start.record.update({ temporal: { address: `${LOCAL_HOST}:${port}`, namespace: NAMESPACE, uiUrl } });
 }
 
+/** What a program needs to start, and nothing of keys or servers. */
+function simulatorEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const needed = ['PATH', 'HOME', 'TMPDIR', 'HOLDFAST_RUN'];
+  return Object.fromEntries(
+    needed.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+  );
+}
+
 async function runSimulator(start: StackStart): Promise<void> {
   if (!isWanted(start, 'simulator', 'HOLDFAST_SIMULATOR_URL')) return start.record.update({ simulator: null });
-  const { PATH = '', HOME = '', TMPDIR } = start.environment;
   await superviseIn(start, ['simulator'], ({ simulator: port }) => ({
     name: 'simulator',
     start: async (signal) =>
@@ -118,7 +125,7 @@ async function runSimulator(start: StackStart): Promise<void> {
           port,
           workingDirectory: start.directory,
           logDirectory: start.logDirectory,
-          environment: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }) },
+          environment: simulatorEnvironment(start.environment),
         },
         signal,
       ),
