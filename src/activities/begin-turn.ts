@@ -9,6 +9,7 @@ import { readLearnedLimits } from '../store/learned-windows.ts';
 import * as store from '../store/turns.ts';
 import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { FallbackModel } from '../turn/fallback.ts';
 import { DEFAULT_LOOP_LIMITS } from '../turn/loop-guard.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -85,12 +86,14 @@ async function withLearnedWindows(
       await readLearnedLimits(database, { model, server }, learnedWindows.forgetAfterDays),
     );
   };
-  const { model, modelLimits, summarizer } = snapshot;
-  return {
-    ...snapshot,
-    modelLimits: await limitsOf(model, modelLimits),
-    summarizer: { ...summarizer, limits: await limitsOf(summarizer.model, summarizer.limits) },
-  };
+  const withLearned = async <Of extends FallbackModel>(one: Of): Promise<Of> => ({
+    ...one,
+    modelLimits: await limitsOf(one.model, one.modelLimits),
+    summarizer: { ...one.summarizer, limits: await limitsOf(one.summarizer.model, one.summarizer.limits) },
+  });
+  const { fallbacks } = snapshot;
+  const learned = await withLearned(snapshot);
+  return fallbacks === undefined ? learned : { ...learned, fallbacks: await Promise.all(fallbacks.map(withLearned)) };
 }
 
 /** A turn that went on as a new run: the turn's row names the run that works on it now. */

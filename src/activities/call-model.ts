@@ -26,12 +26,12 @@ import type { Execution } from './activity-shell.ts';
 import { describeAnswer } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
-import { passGate } from './pass-gate.ts';
 import { openLiveText } from './live-text.ts';
 import type { LiveTextWriter } from './live-text.ts';
 import { newContent } from './new-content.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
-import { afterFailure, emptyAnswer, silentOverflow } from './model-failure.ts';
+import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
+import { afterFailure, emptyAnswer, recordWait, silentOverflow } from './model-failure.ts';
 
 /** One try of a model call, from registration on. */
 export interface ModelTry {
@@ -42,6 +42,8 @@ export interface ModelTry {
   readonly estimatedTokens: number;
   /** Messages, tool calls and results of the request. */
   readonly messages: number;
+  /** Models that the turn gave up before. */
+  readonly givenUp: number;
   /** The snapshot's, or smaller when an error named a smaller window since. */
   readonly modelLimits: ModelLimits;
   readonly startedAt: number;
@@ -59,19 +61,29 @@ export async function callModel(
   const { database } = dependencies;
   const bought = await readAnswer(database, input);
   const source = await readProjectionSource(database, input);
-  const { snapshot } = source;
+  const { snapshot, givenUp } = source;
   if (bought !== null) return describeAnswer(dependencies, snapshot, bought);
+  // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
+  if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
   const check = await readFit(database, input.turn);
   const view = projectView(source.input);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const { provider } = parseModelName(snapshot.model);
-  const pass = await passGate(dependencies, input.turn, {
+  const pass = await dependencies.providerGate.enter({
     provider,
+    conversationId: input.turn.conversationId,
     callKey: `${input.turn.turnId}:${input.callNumber}`,
     tokens: estimatedTokens,
     signal: execution.signal,
   });
-  if (pass.kind === 'wait') return pass;
+  if (pass.kind === 'wait') {
+    const wait = { snapshot, givenUp: givenUp.length, delayMilliseconds: pass.delayMilliseconds };
+    if (await prefersFallback(dependencies, input.turn, wait)) {
+      return fallBack(dependencies, input, { ...wait, attempt: null });
+    }
+    await recordWait(dependencies, input.turn, pass.delayMilliseconds);
+    return pass;
+  }
   try {
     return await buy(dependencies, input, { source, view, check, estimatedTokens, execution });
   } finally {
@@ -114,10 +126,12 @@ async function buy(
     snapshot,
     estimatedTokens,
     messages: check.view.frames,
+    givenUp: source.givenUp.length,
     modelLimits: check.modelLimits,
     startedAt: Date.now(),
   };
-  return ask(dependencies, attempt, { view, check, execution, teaches: !hasStubs(source.input) });
+  const result = await ask(dependencies, attempt, { view, check, execution, teaches: !hasStubs(source.input) });
+  return result.kind === 'failed' ? fallBack(dependencies, input, attempt) : result;
 }
 
 interface Asking {

@@ -11,7 +11,7 @@ const AFTER_WRITES = {
   compactContext: ['planned', 'declined', 'cancelled', 'exhausted'],
   summarize: ['registered', 'stored', 'failed', 'waiting'],
   commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted'],
-  callModel: ['registered', 'stored', 'calibrated', 'noted', 'failed', 'window-learned', 'waiting'],
+  callModel: ['registered', 'stored', 'calibrated', 'noted', 'failed', 'window-learned', 'waiting', 'fell-back'],
   requestDecisions: ['written'],
   runTool: ['claimed', 'decided', 'reclaimed', 'output-kept', 'pieces-written', 'stored', 'outcome-unknown'],
   endTurn: ['written'],

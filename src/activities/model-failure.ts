@@ -14,6 +14,7 @@ import { LONGEST_RETRY_DELAY_MILLISECONDS, MODEL_CALL_RETRIES, retryDelayMillise
 import { isCancellationError, retryableFailure } from './activity-error.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { prefersFallback } from './fall-back.ts';
 
 /** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
 const EMPTY_ANSWER_RETRIES = 2;
@@ -62,7 +63,10 @@ export async function afterFailure(
       if (verdict.cause === 'rate_limit')
         await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
       if (delay > LONGEST_RETRY_DELAY_MILLISECONDS && verdict.delayMilliseconds !== undefined) {
-        await recordWait(dependencies, modelTry.input.turn, delay);
+        const { turn } = modelTry.input;
+        if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: delay }))
+          return { kind: 'failed' };
+        await recordWait(dependencies, turn, delay);
         dependencies.reachCrashPoint('callModel:waiting');
         return { kind: 'wait', delayMilliseconds: delay };
       }

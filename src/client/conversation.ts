@@ -45,6 +45,7 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
     reason: row.reason,
     explanation: row.outcome === null ? null : explainOutcome(row.outcome, row.reason, row.vendorMessage),
     model: row.model,
+    givenUp: row.givenUp,
     steps: row.steps,
     modelCalls: usage.modelCalls,
     compactions: row.compactions,

@@ -10,6 +10,7 @@ import type { CostGroup, CostRow } from '../store/costs.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { CompactionLineage } from '../store/lineage.ts';
 import type { ServedModel } from '../store/served-models.ts';
+import type { GivenUpModel } from '../turn/fallback.ts';
 import type { Counts } from '../turn/spending.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 import type { WatchOptions, WatchUpdate } from './watch-types.ts';
@@ -62,7 +63,10 @@ export interface TurnSummary {
   readonly reason: string | null;
   /** One sentence for a person: what happened and what can be done next. */
   readonly explanation: string | null;
+  /** In force: the agent's own, or a fallback. */
   readonly model: string;
+  /** Models that were given up for a fallback, oldest first. */
+  readonly givenUp: readonly GivenUpModel[];
   readonly steps: number;
   readonly modelCalls: number;
   readonly compactions: number;

@@ -7,6 +7,7 @@ import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 import { nearestName } from '../tools/nearest-name.ts';
 import { requestProblems } from './check-request-options.ts';
 import { modelOverrides } from './configuration.ts';
+import { fallbackProblems } from './check-fallbacks.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { ownProviderProblems } from './hosting.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
@@ -31,6 +32,7 @@ export function checkConfiguration(options: ConfigurationOptions, known: Known):
     ...keyProblems(options),
     ...providerProblems(options),
     ...modelProblems(options),
+    ...agents.flatMap(([name, agent]) => fallbackProblems(name, agent, options, known.defaultModel)),
     ...agents.flatMap(([name, agent]) => presetProblems(name, agent, known.presets)),
     ...agents.flatMap(([name, agent]) => toolProblems(name, agent, known.toolNames)),
     ...agents.flatMap(([name, agent]) => numberProblems(name, agent, options, known)),
@@ -85,7 +87,7 @@ function providerProblems({ providers }: ConfigurationOptions): FoundProblem[] {
 
 function modelProblems(options: ConfigurationOptions): FoundProblem[] {
   const known = [...BUILT_IN_PROVIDER_NAMES, ...Object.keys(options.providers ?? {})];
-  const named: (readonly [readonly string[], string | null | undefined])[] = [
+  const named: (readonly [readonly (string | number)[], string | null | undefined])[] = [
     [['defaultModel'], options.defaultModel],
     ...Object.keys(options.models ?? {}).map((name) => [['models', name], name] as const),
     ...Object.entries(options.agents ?? {}).flatMap(
@@ -94,6 +96,9 @@ function modelProblems(options: ConfigurationOptions): FoundProblem[] {
           [['agents', name, 'model'], agent.model],
           [['agents', name, 'policy', 'summary', 'model'], agent.policy?.summary?.model],
         ] as const,
+    ),
+    ...Object.entries(options.agents ?? {}).flatMap(([name, { fallbacks = [] }]) =>
+      fallbacks.map((model, index) => [['agents', name, 'fallbacks', index], model] as const),
     ),
   ];
   return named.flatMap(([path, model]) => {
@@ -149,18 +154,20 @@ function numberProblems(
   known: Known,
 ): FoundProblem[] {
   const models = options.models ?? {};
-  const model = agent.model ?? known.defaultModel;
-  const ofModel = models[model]?.policy;
-  if (agent.policy === undefined && ofModel === undefined) return [];
+  const own = agent.model ?? known.defaultModel;
+  const named = [own, ...(agent.fallbacks ?? [])].filter((model) => model.includes('/'));
+  if (agent.policy === undefined && named.every((model) => models[model]?.policy === undefined)) return [];
   if (!Object.hasOwn(known.presets, agent.preset ?? DEFAULT_AGENT.preset)) return [];
   const { presets } = known;
-  const { policy } = resolveAgent({ ...agent, model }, { name, workspace: '', presets, models });
-  const { limits } = modelFacts(model, modelOverrides(models));
-  const contradictions = policyProblems(policyForModel(policy, model), limits).map((problem): FoundProblem => {
-    const [option = ''] = problem.options;
-    const path = option === 'window' ? ['models', model, 'window'] : ['agents', name, 'policy', ...option.split('.')];
-    const window = `with the model ${model} (window ${limits.window} tokens)`;
-    return { code: 'contradiction', path, message: `contradicts another number ${window}: ${problem.message}` };
+  const { policy, fallbacks = [] } = resolveAgent({ ...agent, model: own }, { name, workspace: '', presets, models });
+  const contradictions = [{ model: own, policy }, ...fallbacks].flatMap(({ model, policy: ofModel }) => {
+    const { limits } = modelFacts(model, modelOverrides(models));
+    return policyProblems(policyForModel(ofModel, model), limits).map((problem): FoundProblem => {
+      const [option = ''] = problem.options;
+      const path = option === 'window' ? ['models', model, 'window'] : ['agents', name, 'policy', ...option.split('.')];
+      const window = `with the model ${model} (window ${limits.window} tokens)`;
+      return { code: 'contradiction', path, message: `contradicts another number ${window}: ${problem.message}` };
+    });
   });
   const idle = reducersWithoutEffect(policy, agent.policy ?? {}).map((kind): FoundProblem => {
     const message = `has no effect: the preset ${policy.name} does not have this reducer`;

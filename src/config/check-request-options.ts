@@ -1,6 +1,16 @@
 import type { ProtocolName } from '../models/provider.ts';
+import { definedOf } from '../context/defined-of.ts';
+import type { RequestOptions } from '../turn/request-options.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import type { RequestSettings } from './call-options.ts';
+
+/** The wishes that a protocol has; for a model of another vendor than the one they were written for. Pure. */
+export function knownOptions(request: RequestOptions, protocol: ProtocolName): RequestOptions {
+  const asked: RequestSettings = definedOf({ ...request, stopSequences: request.stopSequences?.slice() });
+  const problems = requestProblems(asked, { agent: '', provider: '', protocol });
+  const refused = new Set(problems.map(({ path }) => path.at(-1)));
+  return Object.fromEntries(Object.entries(request).filter(([option]) => !refused.has(option)));
+}
 
 /** Wishes that the protocol of the agent's own provider does not have, or that exclude each other. Pure. */
 export function requestProblems(

@@ -1,3 +1,4 @@
+import { definedOf } from '../context/defined-of.ts';
 import { modelFacts, type ListedLimits, type ModelFacts, type ModelOverride } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { nearestName } from '../tools/nearest-name.ts';
@@ -65,13 +66,17 @@ export function selectAgent(configuration: Configuration, name: string, choice: 
   const otherPreset = choice.preset !== undefined && choice.preset !== null && choice.preset !== agent.policy.name;
   // An agent defined in code has no options to put over another preset or model: its policy is as it was given.
   if (options === undefined && !otherPreset) return { ...agent, model, workspace };
-  const { policy, preset, ...rest } = options ?? {};
+  const { policy, preset, ...rest } = options ?? { fallbacks: agent.fallbacks?.map((one) => one.model) };
   const written = otherPreset ? { preset: choice.preset ?? undefined } : { policy, preset };
   const resolved = resolveAgent(
     { ...rest, ...written, model },
     { name, workspace, presets, models: configuration.models },
   );
-  return options === undefined ? { ...agent, model, workspace, policy: resolved.policy } : resolved;
+  return options === undefined ? { ...agent, ...resolvedPolicies(resolved), model, workspace } : resolved;
+}
+
+function resolvedPolicies({ policy, fallbacks }: AgentDefinition): Pick<AgentDefinition, 'policy' | 'fallbacks'> {
+  return { policy, ...definedOf({ fallbacks }) };
 }
 
 /** Adds agents that were defined in code. @throws ConfigurationError `agent_duplicate` */

@@ -4,6 +4,7 @@ import { RUN_COMMAND } from '../tools/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import type { Counts } from '../turn/spending.ts';
 import type { ApprovalRule } from '../turn/approval-rules.ts';
+import { fallbackProblems } from './check-fallbacks.ts';
 import type { AgentDefinition } from './definitions.ts';
 import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
 import { invalidConfiguration } from './errors.ts';
@@ -19,6 +20,8 @@ export interface AgentInput {
   readonly name: string;
   /** `provider/model`. */
   readonly model: string;
+  /** Models that take over one after another when the one before failed for good or for more than five minutes. Default: none. */
+  readonly fallbacks?: readonly string[];
   /** Beginning of the system prompt. Default: a general assistant that works in the workspace. */
   readonly instructions?: string;
   /** Pinned, verbatim in every request. Default: none. */
@@ -78,18 +81,23 @@ export interface AgentInput {
  * @throws ConfigurationError naming every wrong option.
  */
 export function defineAgent(input: AgentInput): AgentDefinition {
-  const { name, preset = 'default', tools, workspace = '.', rules, ...rest } = input;
+  const { name, preset = 'default', tools, workspace = '.', rules, fallbacks, ...rest } = input;
   const own = typeof preset === 'string' ? {} : { [preset.name]: preset };
   const presetName = typeof preset === 'string' ? preset : preset.name;
   const options = {
     ...rest,
     preset: presetName,
     ...(rules === undefined ? {} : { rules: [...rules] }),
+    ...(fallbacks === undefined ? {} : { fallbacks: [...fallbacks] }),
     ...(tools === undefined ? {} : { tools: tools.map((tool) => (typeof tool === 'string' ? tool : tool.name)) }),
   };
   const parsed = agentOptions.safeParse(options);
   const found = parsed.success
-    ? []
+    ? fallbackProblems(name, parsed.data, {}, input.model).map(({ code, path, message }) => ({
+        code,
+        path: path.slice(2),
+        message,
+      }))
     : describeOptionProblems(parsed.error.issues, { value: options, below: ['agents', name] });
   const problems = found.map(({ code, path, message }) => ({
     code,

@@ -18,6 +18,8 @@ export interface AgentDefinition {
   readonly name: string;
   /** `provider/model`. */
   readonly model: string;
+  /** Models that take over one after another, with the policy for each. Absent: none. */
+  readonly fallbacks?: readonly FallbackDefinition[];
   readonly instructions: string;
   /** Pinned, verbatim in every request. */
   readonly rules: readonly string[];
@@ -41,6 +43,12 @@ export interface AgentDefinition {
   readonly memory?: AgentMemory;
   /** Absolute path. */
   readonly workspace: string;
+}
+
+export interface FallbackDefinition {
+  /** `provider/model`. */
+  readonly model: string;
+  readonly policy: CompactionPolicy;
 }
 
 export interface AgentMemory {

@@ -73,6 +73,11 @@ const providerOptions = z.strictObject({
 
 export const agentOptions = z.strictObject({
   model: modelName.optional().meta({ description: 'As `provider/model`.', defaultText: '`defaultModel`' }),
+  fallbacks: z.array(modelName).min(1).max(8).optional().meta({
+    description:
+      "Models that take over one after another, as `provider/model`: when the model before refused a call for good, failed every try, or would keep the turn waiting for more than five minutes. The turn goes on with the next one, compacted to its window where that is smaller; the next turn begins with the agent's own again.",
+    defaultText: 'none: the turn ends as `model_failed`',
+  }),
   instructions: z.string().min(1).optional().meta({
     description: 'What the agent is and how it works: the beginning of the system prompt.',
     defaultText: 'a general assistant that works in the workspace',

@@ -30,6 +30,12 @@ export function resolveAgent(
   return {
     name,
     model: options.model,
+    ...(options.fallbacks !== undefined && {
+      fallbacks: options.fallbacks.map((model) => ({
+        model,
+        policy: policyFor(preset, models[model]?.policy, options.policy),
+      })),
+    }),
     instructions: options.instructions ?? DEFAULT_AGENT.instructions,
     rules: options.rules ?? DEFAULT_AGENT.rules,
     ...(options.skills !== undefined && {

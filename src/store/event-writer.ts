@@ -14,6 +14,7 @@ export type EventKind =
   | 'model_call_started'
   | 'model_call_answered'
   | 'model_call_failed'
+  | 'model_fallback'
   | 'tool_call_claimed'
   | 'tool_call_finished'
   | 'tool_result_late'

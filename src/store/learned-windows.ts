@@ -37,7 +37,7 @@ export async function storeLearnedWindow(
       set tokens = coalesce(excluded.tokens, learned_windows.tokens),
         messages = coalesce(excluded.messages, learned_windows.messages),
         evidence = excluded.evidence, learned_at = holdfast_now()`;
-    await writer.sql`update turns set model_limits = ${jsonText(limits)}::text::json where id = ${turn.turnId}`;
+    await writer.sql`update turns set model_limits = ${jsonText(limits)}::text::json where id = ${turn.turnId} and model = ${model}`;
   });
 }
 

@@ -2,6 +2,8 @@ import type { Measurements } from '../context/measurements.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
 import { completePolicy } from '../context/complete-policy.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import { withModelInForce } from '../turn/fallback.ts';
+import type { GivenUpModel } from '../turn/fallback.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
@@ -36,7 +38,10 @@ export async function continueTurn(
 export interface TurnRow {
   readonly turn: TurnReference;
   readonly agent: string;
+  /** In force: the agent's own, or a fallback. */
   readonly model: string;
+  /** Models that were given up, oldest first. */
+  readonly givenUp: readonly GivenUpModel[];
   readonly preset: string;
   readonly workflowId: string;
   readonly runId: string;
@@ -70,6 +75,7 @@ interface TurnColumns extends UsageColumns {
   readonly epoch: number;
   readonly agent: string;
   readonly model: string;
+  readonly fallbacks: readonly GivenUpModel[];
   readonly preset: string;
   readonly workflow_id: string;
   readonly run_id: string;
@@ -88,7 +94,7 @@ interface TurnColumns extends UsageColumns {
 }
 
 function turnColumns(sql: Queries) {
-  return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.preset, t.workflow_id, t.run_id, t.command_only,
+  return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.fallbacks, t.preset, t.workflow_id, t.run_id, t.command_only,
     t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, t.model_calls, t.input_tokens, t.cache_read_tokens,
     t.cache_write_tokens, t.output_tokens, t.cost, t.calls_of_unknown_cost,
     exists (
@@ -110,6 +116,7 @@ function toTurnRow(row: TurnColumns): TurnRow {
     turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
     agent: row.agent,
     model: row.model,
+    givenUp: row.fallbacks,
     preset: row.preset,
     workflowId: row.workflow_id,
     runId: row.run_id,
@@ -147,18 +154,27 @@ export async function readLastTurn(sql: Database, conversationId: string): Promi
 }
 
 /**
- * What the turn began with. Never changes: safe to cache by turn id.
+ * What the turn began with, with the model in force.
  * @throws StoreError `turn_not_found`
  */
 export async function readSnapshot(
   sql: Database,
   turnId: string,
-): Promise<{ readonly snapshot: AgentSnapshot; readonly fixed: Measurements }> {
-  const [row] = await sql<{ snapshot: AgentSnapshot; fixed: string }[]>`
-    select snapshot, fixed from turns where id = ${turnId}`;
+): Promise<{
+  readonly snapshot: AgentSnapshot;
+  readonly givenUp: readonly GivenUpModel[];
+  readonly fixed: Measurements;
+}> {
+  const [row] = await sql<{ snapshot: AgentSnapshot; fallbacks: readonly GivenUpModel[]; fixed: string }[]>`
+    select snapshot, fallbacks, fixed from turns where id = ${turnId}`;
   if (row === undefined) throw turnNotFound(turnId);
-  const { snapshot } = row;
-  return { snapshot: { ...snapshot, policy: completePolicy(snapshot.policy) }, fixed: parseMeasurements(row.fixed) };
+  const { fallbacks: givenUp } = row;
+  const snapshot = withModelInForce(row.snapshot, givenUp.length);
+  return {
+    snapshot: { ...snapshot, policy: completePolicy(snapshot.policy) },
+    givenUp,
+    fixed: parseMeasurements(row.fixed),
+  };
 }
 
 /**

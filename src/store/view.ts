@@ -3,6 +3,7 @@ import type { RuntimeNote } from '../context/runtime-note.ts';
 import { presentationOf } from '../context/summary-message.ts';
 import type { ProjectionInput } from '../context/view.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { GivenUpModel } from '../turn/fallback.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { entriesInScope, readOperationsInForce, readViewScope } from './branch-path.ts';
 import type { ViewPoint } from './branch-path.ts';
@@ -18,6 +19,8 @@ import { readLastTurn, readSnapshot } from './turns.ts';
 export interface ProjectionSource {
   readonly input: ProjectionInput;
   readonly snapshot: AgentSnapshot;
+  /** Models that the turn gave up. */
+  readonly givenUp: readonly GivenUpModel[];
   readonly headSequence: number;
   /** The newest compaction that the projection takes into account; `null` when none was committed. */
   readonly compactionId: string | null;
@@ -99,7 +102,7 @@ function noSuchEntry(conversationId: string, entryId: string): StoreError {
 }
 
 async function readSource(sql: Database, point: ViewPoint, turnId: string): Promise<ProjectionSource> {
-  const [scope, { snapshot }, marker] = await Promise.all([
+  const [scope, { snapshot, givenUp }, marker] = await Promise.all([
     readViewScope(sql, point),
     readSnapshot(sql, turnId),
     readNewestMarker(sql, point),
@@ -126,6 +129,7 @@ async function readSource(sql: Database, point: ViewPoint, turnId: string): Prom
       ...(inForce && marker !== null && { changedThroughSequence: marker.sequence }),
     },
     snapshot,
+    givenUp,
     headSequence: point.headSequence,
     compactionId: marker?.compactionId ?? null,
   };

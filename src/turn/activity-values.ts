@@ -170,6 +170,8 @@ export type CallModelResult =
   | { readonly kind: 'refused' }
   | { readonly kind: 'overflow' }
   | { readonly kind: 'failed' }
+  /** The model was given up; the next call asks another one, whose window is checked first. */
+  | { readonly kind: 'fallback'; readonly model: string; readonly inputBudget: number }
   | { readonly kind: 'wait'; readonly delayMilliseconds: number };
 
 export interface RequestDecisionsInput {

@@ -1,6 +1,7 @@
 import type { CompactionPolicy } from '../context/policy.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import type { AgentView } from '../context/view.ts';
+import type { FallbackModel } from './fallback.ts';
 import type { ApprovalSettings } from './approval-rules.ts';
 import type { LoopLimits } from './loop-guard.ts';
 import type { RequestOptions } from './request-options.ts';
@@ -46,6 +47,8 @@ export interface AgentSnapshot extends AgentView {
   /** The model that summarizes: the policy's, or the agent's own. */
   readonly summarizer: { readonly model: string; readonly limits: ModelLimits; readonly prices: ModelPrices };
   readonly policy: CompactionPolicy;
+  /** Models that take over one after another when the one before failed for good or for long. Absent: none. */
+  readonly fallbacks?: readonly FallbackModel[];
   /** The limits of loops are absent in snapshots of an older version. */
   readonly limits: { readonly steps: number; readonly spending?: SpendingLimits } & Partial<LoopLimits>;
   /** Absolute path. */

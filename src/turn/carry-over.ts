@@ -21,7 +21,8 @@ export interface TurnClock {
  */
 export interface TurnProgress {
   readonly turn: TurnReference;
-  readonly facts: TurnFacts;
+  /** Replaced when another model takes over. */
+  facts: TurnFacts;
   readonly stepLimit: number;
   /** Absent when only the steps are limited. */
   readonly limits?: SpendingLimits;

@@ -1,15 +1,17 @@
 import type { ActivityDependencies } from '../activities/dependencies.ts';
+import { knownOptions } from '../config/check-request-options.ts';
 import { factsOf, providerNamed, selectAgent } from '../config/configuration.ts';
 import type { AgentChoice, Configuration } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { policyForModel } from '../context/policy-for-model.ts';
-import type { ListedLimits } from '../models/catalogue.ts';
+import type { ListedLimits, ModelFacts } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { describeDevice } from './describe-device.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { AgentSnapshot, TurnRefusal } from '../turn/agent-snapshot.ts';
+import type { FallbackModel } from '../turn/fallback.ts';
 
 /**
  * Freezes an agent's configuration for a turn. What the conversation set, its model, preset or
@@ -23,10 +25,10 @@ export function createSnapshotSource(
 ): ActivityDependencies['snapshotFor'] {
   return async (agentName, settings) => {
     const { agent, refusal } = usableAgent(configuration, agentName, settings);
-    const models = [agent.model, policyForModel(agent.policy, agent.model).summary.model ?? agent.model] as const;
-    const listed = refusal === null ? await Promise.all(models.map(listedLimits)) : [];
+    const factsFor = async (model: string): Promise<ModelFacts> =>
+      factsOf(configuration, model, refusal === null ? await listedLimits(model) : null);
     return {
-      ...snapshotOf(configuration, tools, agent, listed),
+      ...(await snapshotOf(configuration, tools, agent, factsFor)),
       agent: agentName,
       ...(refusal !== null && { refusal }),
     };
@@ -62,16 +64,17 @@ function someAgent(configuration: Configuration): AgentDefinition {
   return first;
 }
 
-function snapshotOf(
+type FactsFor = (model: string) => Promise<ModelFacts>;
+
+async function snapshotOf(
   configuration: Configuration,
   tools: ToolRegistry,
   agent: AgentDefinition,
-  [listed = null, listedSummarizer = null]: readonly (ListedLimits | null)[],
-): AgentSnapshot {
-  const policy = policyForModel(agent.policy, agent.model);
-  const summarizer = policy.summary.model ?? agent.model;
-  const facts = factsOf(configuration, agent.model, listed);
-  const summarizerFacts = factsOf(configuration, summarizer, listedSummarizer);
+  factsFor: FactsFor,
+): Promise<AgentSnapshot> {
+  const model = await modelOf(agent, agent, factsFor);
+  const { policy } = model;
+  const fallbacks = (agent.fallbacks ?? []).filter((fallback) => fallback.model !== agent.model);
   return {
     agent: agent.name,
     instructions: agent.instructions,
@@ -79,18 +82,49 @@ function snapshotOf(
     tools: tools.schemasFor(agent),
     ...definedOf({ skills: agent.skills, variables: agent.variables, runtimeAdvice: policy.runtimeNote?.text }),
     ...(policy.namedBlocks === true && { namedBlocks: true, device: describeDevice() }),
-    model: agent.model,
-    modelLimits: {
-      ...facts.limits,
-      maximumOutput: Math.min(facts.limits.maximumOutput, agent.maximumOutput ?? Infinity),
-    },
-    prices: facts.prices,
+    ...model,
+    ...(fallbacks.length > 0 && {
+      fallbacks: await Promise.all(
+        fallbacks.map(async (fallback) =>
+          Object.assign(await modelOf(agent, fallback, factsFor), requestOf(configuration, agent, fallback.model)),
+        ),
+      ),
+    }),
     ...definedOf({ request: agent.request }),
-    summarizer: { model: summarizer, limits: summarizerFacts.limits, prices: summarizerFacts.prices },
-    policy,
     limits: agent.limits,
     ...definedOf({ approvals: agent.approvals, memory: agent.memory }),
     workspace: agent.workspace,
     allowCommands: agent.allowCommands,
   };
+}
+
+/** What of a snapshot depends on the model, the agent's own or a fallback. */
+async function modelOf(
+  { maximumOutput = Infinity }: AgentDefinition,
+  { model, policy: written }: Pick<AgentDefinition, 'model' | 'policy'>,
+  factsFor: FactsFor,
+): Promise<Omit<FallbackModel, 'request'>> {
+  const policy = policyForModel(written, model);
+  const summarizer = policy.summary.model ?? model;
+  const [{ limits, prices }, ofSummarizer] = await Promise.all([factsFor(model), factsFor(summarizer)]);
+  return {
+    model,
+    modelLimits: { ...limits, maximumOutput: Math.min(limits.maximumOutput, maximumOutput) },
+    prices,
+    summarizer: { model: summarizer, limits: ofSummarizer.limits, prices: ofSummarizer.prices },
+    policy,
+  };
+}
+
+/** What the agent asks of its own vendor, without what the fallback's does not know. */
+function requestOf(
+  configuration: Configuration,
+  { request }: AgentDefinition,
+  model: string,
+): Pick<FallbackModel, 'request'> {
+  const { provider } = parseModelName(model);
+  const protocol = configuration.providers.find((one) => one.name === provider)?.protocol;
+  if (request === undefined || protocol === undefined) return {};
+  const known = knownOptions(request, protocol);
+  return Object.keys(known).length === 0 ? {} : { request: known };
 }

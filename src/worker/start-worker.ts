@@ -8,6 +8,7 @@ import { createProviderGate } from '../activities/provider-gate.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
 import { createFenceWatch } from '../activities/fence-watch.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
+import { requireFallbacks } from '../config/check-fallbacks.ts';
 import { serverOf } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
@@ -144,6 +145,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   ]);
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.
   for (const agent of configuration.agents) tools.schemasFor(agent);
+  requireFallbacks(configuration);
   const activities = createActivities({
     database,
     liveDatabase,

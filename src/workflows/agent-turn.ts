@@ -8,7 +8,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { InboxLook } from '../turn/activity-values.ts';
+import type { CallModelResult, InboxLook } from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
@@ -199,6 +199,9 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         await sleep(answer.delayMilliseconds, { summary: 'rate limit' });
         display.running();
         break;
+      case 'fallback':
+        takeOver(progress, display, answer);
+        break;
       case 'failed':
         return { outcome: 'model_failed', reason: null };
       case 'refused':
@@ -223,6 +226,17 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
       }
     }
   }
+}
+
+/** Another model answers from now on: the window of the next check is its own, and so is the one recovery from an overflow. */
+function takeOver(
+  progress: TurnProgress,
+  display: TurnDisplay,
+  { model, inputBudget }: Extract<CallModelResult, { kind: 'fallback' }>,
+): void {
+  progress.facts = { ...progress.facts, model, inputBudget };
+  progress.overflowRecoveries = 0;
+  display.modelChanged();
 }
 
 /**

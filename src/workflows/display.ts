@@ -13,6 +13,7 @@ export interface TurnDisplay {
   waitingForRateLimit(delayMilliseconds: number): void;
   waitingForPeople(open: RequestDecisionsResult): void;
   ended(outcome: string): void;
+  modelChanged(): void;
   setCost(dollars: number | null): void;
   callSummary(view: ViewReference): string;
   commitSummary(planned: PlannedCompaction): string;
@@ -49,17 +50,18 @@ function waitWords(approvals: number, questions: number): string {
 
 /** Sets the search attributes of this run and returns the writers of its current details. */
 export function showTurn(progress: TurnProgress): TurnDisplay {
-  const { turn, facts } = progress;
+  const { turn } = progress;
   let state: TurnState = 'running';
   let tokens: number | null = null;
   let cost: number | null = null;
   upsertSearchAttributes([
     { key: CONVERSATION_ATTRIBUTE, value: turn.conversationId },
-    { key: AGENT_ATTRIBUTE, value: facts.agent },
-    { key: MODEL_ATTRIBUTE, value: facts.model },
+    { key: AGENT_ATTRIBUTE, value: progress.facts.agent },
+    { key: MODEL_ATTRIBUTE, value: progress.facts.model },
     { key: TURN_STATE_ATTRIBUTE, value: state },
   ]);
   const show = (now: string): void => {
+    const { facts } = progress;
     const rows: [string, string][] = [
       ['turn', turn.turnId],
       ['agent', facts.agent],
@@ -96,11 +98,12 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
       upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: outcome }]);
       show(outcome);
     },
+    modelChanged: () => upsertSearchAttributes([{ key: MODEL_ATTRIBUTE, value: progress.facts.model }]),
     setCost: (dollars) => {
       cost = dollars;
     },
     callSummary: (view) =>
-      `step ${progress.steps + 1} · ${numberFormat(view.tokens)} of ${numberFormat(facts.inputBudget)} tokens`,
+      `step ${progress.steps + 1} · ${numberFormat(view.tokens)} of ${numberFormat(progress.facts.inputBudget)} tokens`,
     commitSummary: (planned) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
   };
 }

@@ -67,3 +67,11 @@ test.each([
 ])('refuses %j by name', (change, message) => {
   expect(() => defineAgent({ name: 'mine', model: 'simulator/sim-32k', ...change })).toThrow(message);
 });
+
+test('fallbacks keep their order; one that repeats a model is refused', () => {
+  const agent = defineAgent({ name: 'mine', model: 'simulator/sim-32k', fallbacks: ['a/b', 'simulator/sim-8k'] });
+  expect(agent.fallbacks?.map(({ model }) => model)).toEqual(['a/b', 'simulator/sim-8k']);
+  expect(() => defineAgent({ name: 'mine', model: 'a/b', fallbacks: ['a/b'] })).toThrow(
+    'agent mine: fallbacks[0] is "a/b", which is the agent\'s own model: leave it out',
+  );
+});

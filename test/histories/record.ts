@@ -187,3 +187,19 @@ test('limits and resume', async () => {
     await limited.stop();
   }
 });
+
+test('fallback', async () => {
+  const fallible = await startTurnHarness({
+    temporalAddress: server.address,
+    agent: { tools: ['list_files'], fallbacks: ['simulator/sim-8k'] },
+  });
+  try {
+    await fallible.startWorker();
+    await fallible.fault({ kind: 'status', status: 404, skip: 1, times: null, match: { model: 'sim-32k' } });
+    const turn = await fallible.runTask('Call list_files with {"path": "missing-$index"} 3 times, one by one');
+    expect(turn).toMatchObject({ outcome: 'completed', model: 'simulator/sim-8k' });
+    await keep('fallback', turn.conversationId, fallible);
+  } finally {
+    await fallible.stop();
+  }
+});

@@ -121,12 +121,16 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'failures of the model',
-    agent: { model: 'simulator/sim-32k' },
+    agent: { model: 'simulator/sim-32k', fallbacks: ['simulator/sim-64k'] },
     task: `${READ} 4 times, one by one\nWrite 60 words`,
     deaths: [
       { at: 'callModel:failed', before: fault({ kind: 'server_error' }) },
       { at: 'callModel:waiting', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:window-learned', before: fault({ kind: 'overflow', limit: 20_000, skip: 2 }) },
+      {
+        at: 'callModel:fell-back',
+        before: fault({ kind: 'status', status: 404, match: { model: 'sim-32k', purpose: 'agent' } }),
+      },
       { at: 'callModel:noted', before: fault({ kind: 'cut_answer', times: null }) },
     ],
   },

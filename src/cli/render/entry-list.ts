@@ -1,4 +1,4 @@
-import type { Conversation, LateResult, ListedEntry } from '../../client/types.ts';
+import type { Conversation, LateResult, ListedEntry, TurnSummary } from '../../client/types.ts';
 import type { WaitingCall } from '../../client/decision-types.ts';
 import { conversationState } from './conversation-list.ts';
 import { formatBytes, formatCount, plural } from './numbers.ts';
@@ -42,8 +42,13 @@ export function conversationHeadLines(
     ),
     ...conversation.waitingCalls.flatMap((call) => wrapped(waitingCallWords(call)).map(style.yellow)),
     ...(turn === null ? [] : wrapped(`last turn: ${turnFigures(turn)}`).map(style.dim)),
+    ...(turn?.givenUp ?? []).map(givenUpWords).flatMap(wrapped).map(style.yellow),
     ...(turn?.explanation == null || turn.outcome === 'completed' ? [] : wrapped(turn.explanation).map(style.yellow)),
   ];
+}
+
+function givenUpWords({ model, callNumber, reason }: TurnSummary['givenUp'][number]): string {
+  return `gave ${safeLine(model)} up at model call ${callNumber} (${safeLine(reason)}) and went on with a fallback`;
 }
 
 /** What waits for the user, whole: nobody can decide on half of a command. */

@@ -1,3 +1,5 @@
+import { noticeWords } from './notice-words.ts';
+import type { NoticeWords } from './notice-words.ts';
 import type { TimelineEvent } from '../../client/types.ts';
 
 interface EventPlace {
@@ -8,7 +10,7 @@ interface EventPlace {
   readonly entryId: string | null;
 }
 
-/** What the screen makes of a row of the timeline. Fields that a row lacks are `null`; a kind that this version does not know is `other`. */
+/** What the screen makes of a row of the timeline. Fields that a row lacks are `null`; a kind that this version does not know is a `notice`. */
 export type ReadEvent = EventPlace &
   (
     | {
@@ -50,8 +52,8 @@ export type ReadEvent = EventPlace &
     | { readonly kind: 'decision_requested'; readonly tool: ToolReference; readonly asks: boolean }
     | { readonly kind: 'decision_made'; readonly tool: ToolReference; readonly decision: string }
     | { readonly kind: 'late_result' }
+    | ({ readonly kind: 'notice' } & NoticeWords)
     | { readonly kind: 'quiet' }
-    | { readonly kind: 'other'; readonly name: string; readonly details: string }
   );
 
 export interface CallAttempt {
@@ -148,11 +150,15 @@ export function readEvent(event: TimelineEvent): ReadEvent {
     case 'rules_changed':
       return { ...common, kind: 'quiet' };
     default:
-      return { ...common, ...(readCompaction(event.kind, data) ?? other(event.kind, data)) };
+      return { ...common, ...readRest(event.kind, data) };
   }
 }
 
 type Unplaced<Event> = Event extends unknown ? Omit<Event, keyof EventPlace> : never;
+
+function readRest(kind: string, data: Data): Unplaced<ReadEvent> {
+  return readCompaction(kind, data) ?? { kind: 'notice', ...noticeWords(kind, data) };
+}
 
 function readCompaction(kind: string, data: Data): Unplaced<ReadEvent> | null {
   switch (kind) {
@@ -186,15 +192,6 @@ function readCompaction(kind: string, data: Data): Unplaced<ReadEvent> | null {
     default:
       return null;
   }
-}
-
-function other(name: string, data: Data): Unplaced<ReadEvent> {
-  const details = Object.entries(data)
-    .flatMap(([key, value]) =>
-      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? [`${key} ${value}`] : [],
-    )
-    .join(', ');
-  return { kind: 'other', name, details };
 }
 
 function compactionOf(data: Data): CompactionFacts {

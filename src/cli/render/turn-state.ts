@@ -126,11 +126,8 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
     case 'turn_continued':
     case 'quiet':
       return quiet(state);
-    case 'other':
-      return {
-        state,
-        items: [notice('information', event.details === '' ? event.name : `${event.name}: ${event.details}`)],
-      };
+    case 'notice':
+      return { state, items: [notice(event.level, event.text)] };
     case 'compaction_started':
     case 'part_written':
     case 'part_failed':

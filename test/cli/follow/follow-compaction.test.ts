@@ -25,6 +25,7 @@ const COMMAND_TURN: TurnSummary = {
   reason: null,
   explanation: null,
   model: 'simulator/sim-32k',
+  givenUp: [],
   steps: 0,
   modelCalls: 0,
   compactions: 0,

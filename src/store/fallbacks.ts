@@ -1,0 +1,60 @@
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { FallbackModel, GivenUpModel } from '../turn/fallback.ts';
+import type { Database } from './database.ts';
+import { StoreError } from './errors.ts';
+import { jsonText } from './stored-text.ts';
+import { writeAsTurn } from './transaction.ts';
+
+/**
+ * Gives the turn's model up for another one, from the next call on. A call gives up one model: repeated for the same
+ * call, it changes nothing.
+ * @throws StoreError `stale_epoch`, `superseded_attempt`
+ */
+export async function fallBack(
+  sql: Database,
+  change: {
+    readonly turn: TurnReference;
+    readonly callNumber: number;
+    /** The try that failed; `null` when none was made because the wait for one was too long. */
+    readonly attempt: number | null;
+    readonly from: string;
+    readonly to: FallbackModel;
+  },
+): Promise<void> {
+  const { turn, callNumber, attempt, from, to } = change;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const [row] = await writer.sql<
+      { fallbacks: readonly GivenUpModel[]; newest: number | null; reason: string | null }[]
+    >`
+      select t.fallbacks, m.attempt as newest, m.failure_evidence as reason
+      from turns t
+      left join lateral (
+        select attempt, failure_evidence from model_calls
+        where turn_id = t.id and call_number = ${callNumber} order by attempt desc limit 1) m on true
+      where t.id = ${turn.turnId}`;
+    if (row === undefined || row.fallbacks.at(-1)?.callNumber === callNumber) return;
+    if (attempt !== null && row.newest !== attempt) {
+      const newer = `attempt ${attempt} of call ${callNumber} of turn ${turn.turnId} was replaced by a newer one`;
+      throw new StoreError('superseded_attempt', newer);
+    }
+    const reason = row.reason ?? 'rate_limit';
+    const givenUp: GivenUpModel[] = [...row.fallbacks, { model: from, callNumber, reason }];
+    await writer.sql`
+      update turns set model = ${to.model}, model_limits = ${jsonText(to.modelLimits)}::text::json,
+        policy = ${jsonText(to.policy)}::text::json, fallbacks = ${jsonText(givenUp)}::text::jsonb
+      where id = ${turn.turnId}`;
+    await writer.event('model_fallback', { callNumber, from, to: to.model, reason });
+  });
+}
+
+/** Milliseconds since the first failure of the turn's model after its last answer; 0 without one. */
+export async function readSilence(
+  sql: Database,
+  { turn, model }: { readonly turn: TurnReference; readonly model: string },
+): Promise<number> {
+  const [row] = await sql<{ milliseconds: number | null }[]>`
+    select (extract(epoch from holdfast_now() - min(started_at)) * 1000)::float8 as milliseconds from model_calls
+    where turn_id = ${turn.turnId} and model = ${model} and state = 'failed' and call_number > (
+      select coalesce(max(call_number), 0) from model_calls where turn_id = ${turn.turnId} and entry_id is not null)`;
+  return row?.milliseconds ?? 0;
+}

@@ -1,0 +1,95 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    agent: { fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-64k'], request: { thinkingBudget: 1_024 } },
+  });
+  for (let file = 1; file <= 6; file += 1) {
+    const lines = Array.from({ length: 180 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+  await harness.startWorker();
+});
+
+afterEach(() => harness.clearFaults());
+afterAll(() => harness.stop());
+
+test('R26 a refusal for good hands the turn to the fallback, compacted to its window before the first call, and the turn says so', async () => {
+  const { client, database } = harness;
+  const refused = { error: { type: 'not_found_error', message: 'model: sim-32k was retired' } };
+  await harness.fault({
+    kind: 'status',
+    status: 404,
+    body: refused,
+    skip: 6,
+    times: null,
+    match: { model: 'sim-32k' },
+  });
+  const turn = await harness.runTask('Call read_file with {"path": "log-$index.txt"} 6 times, one by one');
+  const { conversationId } = turn;
+  expect(turn).toMatchObject({
+    outcome: 'completed',
+    model: 'simulator/sim-16k',
+    givenUp: [{ model: 'simulator/sim-32k', callNumber: 7 }],
+    overflows: 0,
+  });
+  expect(turn.compactions).toBeGreaterThanOrEqual(1);
+  const calls = await database<{ model: string; call: number; state: string; estimate: number }[]>`
+    select model, call_number as call, state, estimated_tokens as estimate from model_calls
+    where conversation_id = ${conversationId} order by call_number, attempt`;
+  const refusedCall = calls.find(({ state }) => state === 'failed');
+  const next = calls.find(({ model }) => model === 'simulator/sim-16k');
+  expect(refusedCall?.call).toBe(7);
+  expect(next?.call).toBe(8);
+  // What was refused did not fit the fallback; what it was asked first is at its target.
+  expect(refusedCall?.estimate).toBeGreaterThan(12_000);
+  expect(next?.estimate).toBeLessThan(8_192);
+  const events = await database`
+    select data from events where conversation_id = ${conversationId} and kind = 'model_fallback'`;
+  expect(events.map(({ data }) => data)).toEqual([
+    { callNumber: 7, from: 'simulator/sim-32k', to: 'simulator/sim-16k', reason: turn.givenUp[0]?.reason },
+  ]);
+  const costs = await client.listCosts({ by: 'model', conversationId });
+  expect(costs.map(({ name }) => name).sort()).toEqual(['simulator/sim-16k', 'simulator/sim-32k']);
+  const history = JSON.parse(await harness.history(conversationId)) as { events: unknown[] };
+  expect(JSON.stringify(history.events.slice(-30))).not.toContain('was retired');
+  await harness.clearFaults();
+  const again = await harness.runTask('Say it goes on', { conversationId });
+  expect(again).toMatchObject({ outcome: 'completed', model: 'simulator/sim-32k', givenUp: [] });
+});
+
+test('a model that would keep the turn waiting for an hour is given up at once, a silent one after its retries, and the last one ends the turn', async () => {
+  const { client, database } = harness;
+  const model = 'simulator-responses/sim-31k';
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 3_600, times: null, match: { model: 'sim-31k' } });
+  await harness.fault({ kind: 'empty_answer', times: null, match: { model: 'sim-16k' } });
+  await harness.fault({ kind: 'status', status: 401, times: null, match: { model: 'sim-64k' } });
+  const sent = await client.startTask({ task: 'Say hello', model });
+  const { conversationId } = sent;
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  expect(turn).toMatchObject({
+    outcome: 'model_failed',
+    model: 'simulator-chat/sim-64k',
+    givenUp: [
+      { model, callNumber: 1 },
+      { model: 'simulator/sim-16k', callNumber: 2, reason: 'empty_answer' },
+    ],
+  });
+  const tries = await database<{ model: string; tries: number }[]>`
+    select model, count(*)::int as tries from model_calls where conversation_id = ${conversationId} group by 1 order by 1`;
+  expect(tries).toMatchObject([
+    { model: 'simulator-chat/sim-64k', tries: 1 },
+    { model, tries: 1 },
+    { model: 'simulator/sim-16k', tries: 3 },
+  ]);
+  // Thinking budgets are Anthropic's: the fallback of another protocol is not asked for one.
+  const { requests } = await harness.requests();
+  const chat = requests.find(({ status }) => status === 401);
+  expect(JSON.stringify(chat?.body)).not.toContain('thinking');
+});
