@@ -95,9 +95,9 @@ describe('the lock', () => {
   test('names its owner as soon as it can be seen, and leaves nothing behind', async () => {
     await writeFile(join(directory, 'sum'), '0');
     const children = Array.from({ length: 6 }, addOneInAnotherProcess);
-    let done = false;
-    const ended = Promise.all(children).then(() => (done = true));
-    while (!done) {
+    const progress = { done: false };
+    const ended = Promise.all(children).then(() => (progress.done = true));
+    while (!progress.done) {
       expect(['owner.json', undefined]).toEqual(expect.arrayContaining([filesOfLock()]));
       await new Promise((resolve) => setImmediate(resolve));
     }
