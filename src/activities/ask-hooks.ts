@@ -101,7 +101,7 @@ async function prepare(
     const range = { conversationId, headEntryId: source.headEntryId, fromSequence, toSequence };
     for await (const page of readOriginals(database, range)) entriesToSummarize.push(...page);
   }
-  const kept = source.entries.find((entry) => entry.sequence === plan.firstKeptSequence);
+  const kept = [...source.entries].find((entry) => entry.sequence === plan.firstKeptSequence);
   return {
     conversationId,
     turnId,

@@ -75,18 +75,23 @@ async function readWishes(
   { check, source }: { readonly check: FitCheck; readonly source: PlanSource },
 ): Promise<Pick<PlanInput, 'activeEntryIds' | 'flushed'>> {
   const { keep, summary } = check.policy;
-  const spoken = source.entries.filter((entry) => entry.kind !== 'note' && entry.kind !== 'compaction');
   const [activeEntryIds, flushed] = await Promise.all([
     keep.activeFiles === undefined
       ? undefined
       : readActiveEntryIds(database, {
           conversationId,
-          sequences: spoken.map((entry) => entry.sequence),
+          sequences: spokenSequences(source),
           messages: keep.activeFiles.messages,
         }),
     summary.flush === undefined ? null : readNewestFlush(database, conversationId),
   ]);
   return { ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
+}
+
+/** Of messages, answers and results; notes and markers say nothing of files. */
+function spokenSequences({ entries }: PlanSource): number[] {
+  const spoken = [...entries].filter(({ kind }) => kind !== 'note' && kind !== 'compaction');
+  return spoken.map(({ sequence }) => sequence);
 }
 
 /** The log tells what the timeline tells. */

@@ -1,4 +1,3 @@
-import type { EntryOutline } from './entry.ts';
 import { characterCount } from './measurement-arithmetic.ts';
 import { clipOperation } from './operations.ts';
 import type { Operation } from './plan.ts';
@@ -15,9 +14,10 @@ const HEAD_SHARE = 0.6;
 /** A clip that leaves about `level` tokens of an entry. */
 export function clipTo(
   state: PlanningState,
-  input: { entry: EntryOutline; level: number; keepMedia: boolean },
+  input: { position: number; level: number; keepMedia: boolean },
 ): Operation {
-  const { entry, level, keepMedia } = input;
+  const { position, level, keepMedia } = input;
+  const entry = state.table.at(position);
   const empty = tokensOf(state, clipOperation(entry, { head: 0, tail: 0, keepMedia }).measurements);
   const text = { ...entry.measurements, images: 0, imagePatches: 0, documentPages: 0, frames: 0 };
   const perCharacter = tokensOf(state, text) / Math.max(1, characterCount(entry.measurements));

@@ -1,4 +1,6 @@
 import type { EntryOutline } from './entry.ts';
+import { outlineTable } from './outline-table.ts';
+import type { OutlineTable } from './outline-table.ts';
 
 /**
  * Entries that stay together: an assistant entry with all its tool results, or one entry of
@@ -6,7 +8,7 @@ import type { EntryOutline } from './entry.ts';
  * nothing ever cuts through a group.
  */
 export interface Group<T extends EntryOutline = EntryOutline> {
-  readonly kind: 'user' | 'exchange' | 'note' | 'branch_summary' | 'marker' | 'orphan_result';
+  readonly kind: GroupKind;
   /** The assistant entry first, then its results by call index, whatever order they arrived in. */
   readonly entries: readonly T[];
   readonly turnId: string;
@@ -19,77 +21,170 @@ export interface Group<T extends EntryOutline = EntryOutline> {
   readonly cutBefore: boolean;
 }
 
-type OpenGroup<T extends EntryOutline> = {
-  -readonly [Name in keyof Omit<Group<T>, 'entries'>]: Group<T>[Name];
-} & { entries: T[] };
+export type GroupKind = 'user' | 'exchange' | 'note' | 'branch_summary' | 'marker' | 'orphan_result';
+
+/** Positions of a table, ascending. */
+export type Positions = Int32Array | readonly number[];
+
+const NONE = -1;
+
+/** The groups of entries of a table, in order of their first entries; 50,000 entries make no object each. */
+export class GroupTable {
+  readonly table: OutlineTable;
+  readonly positions: Positions;
+  length = 0;
+  /** For each group the place in `positions` of its first entry, and of its newest. */
+  private readonly firsts: Int32Array;
+  private readonly lasts: Int32Array;
+  /** For each entry the place of the next one of its group. */
+  private readonly nexts: Int32Array;
+  private readonly cuts: Uint8Array;
+
+  /** Linear. */
+  constructor(table: OutlineTable, positions: Positions) {
+    this.table = table;
+    this.positions = positions;
+    this.firsts = new Int32Array(positions.length);
+    this.lasts = new Int32Array(positions.length);
+    this.nexts = new Int32Array(positions.length).fill(NONE);
+    this.cuts = new Uint8Array(positions.length);
+    const exchanges = new ExchangeIndex(table);
+    for (let place = 0; place < positions.length; place += 1) {
+      const position = positions[place] ?? 0;
+      const kind = table.kindAt(position);
+      const exchange = kind === 'tool_result' ? exchanges.find(position) : NONE;
+      if (exchange === NONE) {
+        this.firsts[this.length] = place;
+        this.lasts[this.length] = place;
+        if (kind === 'assistant') exchanges.add(this.length, position);
+        this.length += 1;
+      } else {
+        this.nexts[this.lasts[exchange] ?? 0] = place;
+        this.lasts[exchange] = place;
+      }
+    }
+    this.findCuts();
+  }
+
+  kindAt(group: number): GroupKind {
+    return groupKind(this.table.kindAt(this.firstAt(group)));
+  }
+
+  /** Position of the first entry. */
+  firstAt(group: number): number {
+    return this.positions[this.firsts[group] ?? 0] ?? 0;
+  }
+
+  firstSequenceAt(group: number): number {
+    return this.table.sequenceAt(this.firstAt(group));
+  }
+
+  lastSequenceAt(group: number): number {
+    return this.table.sequenceAt(this.positions[this.lasts[group] ?? 0] ?? 0);
+  }
+
+  cutBeforeAt(group: number): boolean {
+    return this.cuts[group] === 1;
+  }
+
+  /** Positions of a group's entries: the answer first, then its results by call index. */
+  entriesAt(group: number): readonly number[] {
+    const entries: number[] = [];
+    for (let place = this.firsts[group] ?? NONE; place !== NONE; place = this.nexts[place] ?? NONE) {
+      entries.push(this.positions[place] ?? 0);
+    }
+    const { callIndexes } = this.table.columns;
+    // The answer has no call index and came first.
+    if (entries.length < 3) return entries;
+    const [answer = 0, ...results] = entries;
+    return [
+      answer,
+      ...results.sort((left, right) => (callIndexes[left] ?? 0) - (callIndexes[right] ?? 0) || left - right),
+    ];
+  }
+
+  /** Positions of all entries of the groups from `from` on, group by group. */
+  entriesFrom(from: number): readonly number[] {
+    const entries: number[] = [];
+    for (let group = from; group < this.length; group += 1) entries.push(...this.entriesAt(group));
+    return entries;
+  }
+
+  /** Forbids cuts where an earlier group still waits for a result. */
+  private findCuts(): void {
+    let reached = -Infinity;
+    for (let group = 0; group < this.length; group += 1) {
+      const kind = this.kindAt(group);
+      const mayBegin = kind !== 'marker' && kind !== 'orphan_result';
+      this.cuts[group] = mayBegin && reached < this.firstSequenceAt(group) ? 1 : 0;
+      const last = this.lastSequenceAt(group);
+      if (last > reached) reached = last;
+    }
+  }
+}
 
 /** Groups in order of their first entries. Linear. */
 export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Group<T>[] {
-  const groups: OpenGroup<T>[] = [];
-  const exchanges = new ExchangeIndex<T>();
-  for (const entry of entries) {
-    const exchange = entry.kind === 'tool_result' ? exchanges.find(entry) : undefined;
-    if (exchange !== undefined) {
-      const [answer] = exchange.entries;
-      // Most answers have one result; an array that grows by push would reserve room for sixteen more.
-      if (answer !== undefined && exchange.entries.length === 1) exchange.entries = [answer, entry];
-      else exchange.entries.push(entry);
-      if (entry.sequence > exchange.lastSequence) exchange.lastSequence = entry.sequence;
-      continue;
-    }
-    const { turnId, sequence } = entry;
-    const kind = groupKind(entry);
-    const group = {
-      kind,
-      entries: [entry],
-      turnId,
-      firstSequence: sequence,
-      lastSequence: sequence,
-      cutBefore: kind !== 'marker' && kind !== 'orphan_result',
-    };
-    if (kind === 'exchange') exchanges.add(group);
-    groups.push(group);
-  }
-  closeGroups(groups);
-  return groups;
+  const groups = new GroupTable(
+    outlineTable(entries),
+    entries.map((_, position) => position),
+  );
+  return Array.from({ length: groups.length }, (_, group) => ({
+    kind: groups.kindAt(group),
+    entries: groups.entriesAt(group).flatMap((position) => entries[position] ?? []),
+    turnId: groups.table.turnIdAt(groups.firstAt(group)),
+    firstSequence: groups.firstSequenceAt(group),
+    lastSequence: groups.lastSequenceAt(group),
+    cutBefore: groups.cutBeforeAt(group),
+  }));
 }
 
 /**
  * Finds the group of a call by turn and call number. Results mostly follow their answer at once, so
  * the index of older answers is made only when one is looked for.
  */
-class ExchangeIndex<T extends EntryOutline> {
-  private readonly exchanges: OpenGroup<T>[] = [];
-  private readonly turns = new Map<string, Map<number, OpenGroup<T>>>();
+class ExchangeIndex {
+  private readonly groups: number[] = [];
+  /** Positions of their answers. */
+  private readonly answers: number[] = [];
+  /** By turn and call number. */
+  private readonly turns = new Map<number, Map<number, number>>();
   private indexed = 0;
+  private readonly table: OutlineTable;
 
-  add(group: OpenGroup<T>): void {
-    this.exchanges.push(group);
+  constructor(table: OutlineTable) {
+    this.table = table;
   }
 
-  find(entry: T): OpenGroup<T> | undefined {
-    const newest = this.exchanges.at(-1);
-    if (newest?.turnId === entry.turnId && callNumberOf(newest) === (entry.callNumber ?? 0)) return newest;
+  add(group: number, answer: number): void {
+    this.groups.push(group);
+    this.answers.push(answer);
+  }
+
+  find(result: number): number {
+    const { turns, callNumbers } = this.table.columns;
+    const newest = this.answers.length - 1;
+    const answer = this.answers[newest];
+    if (answer === undefined) return NONE;
+    const isNewest = turns[answer] === turns[result] && callNumbers[answer] === callNumbers[result];
+    if (isNewest) return this.groups[newest] ?? NONE;
     this.indexAll();
-    return this.turns.get(entry.turnId)?.get(entry.callNumber ?? 0);
+    return this.turns.get(turns[result] ?? 0)?.get(callNumbers[result] ?? 0) ?? NONE;
   }
 
   private indexAll(): void {
-    for (const group of this.exchanges.slice(this.indexed)) {
-      const turn = this.turns.get(group.turnId);
-      if (turn === undefined) this.turns.set(group.turnId, new Map([[callNumberOf(group), group]]));
-      else turn.set(callNumberOf(group), group);
+    const { turns, callNumbers } = this.table.columns;
+    for (; this.indexed < this.answers.length; this.indexed += 1) {
+      const answer = this.answers[this.indexed] ?? 0;
+      const calls = this.turns.get(turns[answer] ?? 0) ?? new Map<number, number>();
+      calls.set(callNumbers[answer] ?? 0, this.groups[this.indexed] ?? NONE);
+      this.turns.set(turns[answer] ?? 0, calls);
     }
-    this.indexed = this.exchanges.length;
   }
 }
 
-function callNumberOf(group: Group): number {
-  return group.entries[0]?.callNumber ?? 0;
-}
-
-function groupKind(entry: EntryOutline): Group['kind'] {
-  switch (entry.kind) {
+function groupKind(kind: EntryOutline['kind']): GroupKind {
+  switch (kind) {
     case 'user':
       return 'user';
     case 'assistant':
@@ -103,20 +198,4 @@ function groupKind(entry: EntryOutline): Group['kind'] {
     case 'compaction':
       return 'marker';
   }
-}
-
-/** Sorts results, and forbids cuts where an earlier group still waits for a result. */
-function closeGroups<T extends EntryOutline>(groups: readonly OpenGroup<T>[]): void {
-  let reached = -Infinity;
-  for (const group of groups) {
-    const { entries } = group;
-    // The answer has no call index and came first.
-    if (entries.length > 2) entries.sort(byCallIndex);
-    if (reached >= group.firstSequence) group.cutBefore = false;
-    if (group.lastSequence > reached) reached = group.lastSequence;
-  }
-}
-
-function byCallIndex(left: EntryOutline, right: EntryOutline): number {
-  return (left.callIndex ?? -1) - (right.callIndex ?? -1) || left.sequence - right.sequence;
 }

@@ -1,14 +1,16 @@
-import type { EntryOutline } from './entry.ts';
 import { estimateTokens } from './estimate.ts';
-import { NO_MEASUREMENTS, sumMeasurements } from './measurement-arithmetic.ts';
+import type { Positions } from './groups.ts';
+import { addMeasurements, NO_MEASUREMENTS, sumMeasurements } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
+import { outlineTable } from './outline-table.ts';
+import type { Outlines } from './outline-table.ts';
 import type { Budget, Calibration, Operation, SummaryInForce, WindowBreakdown } from './plan.ts';
-import { arrangeView, operationsByEntry } from './view-arrangement.ts';
+import { arrangePositions, operationsByPosition } from './view-arrangement.ts';
 
 export interface MeasuredView {
   /** From `fixedMeasurements`. */
   readonly fixed: Measurements;
-  readonly entries: readonly EntryOutline[];
+  readonly entries: Outlines;
   readonly summary: SummaryInForce | null;
   readonly operations: readonly Operation[];
 }
@@ -22,22 +24,37 @@ export function measureView(view: MeasuredView): Measurements {
 type Kinds = Readonly<Record<Exclude<keyof WindowBreakdown, 'total' | 'inputBudget' | 'window'>, Measurements>>;
 
 function measureByKind(view: MeasuredView): Kinds {
-  const operations = operationsByEntry(view.operations);
-  const arrangement = arrangeView({ entries: view.entries, summary: view.summary, operations });
-  const first = arrangement.firstUserMessage === null ? [] : [arrangement.firstUserMessage];
-  const shown = [...first, ...arrangement.olderUserMessages, ...arrangement.kept];
-  const measure = (entries: readonly EntryOutline[]): Measurements =>
-    sumMeasurements(entries.map((entry) => operations.get(entry.id)?.measurements ?? entry.measurements));
-  const ofKind = (...kinds: readonly EntryOutline['kind'][]): Measurements =>
-    measure(shown.filter((entry) => kinds.includes(entry.kind)));
-  const notes = arrangement.kept.filter((entry) => entry.kind === 'note');
+  const table = outlineTable(view.entries);
+  const operations = operationsByPosition(table, view.operations);
+  const { rules, carriedNotes, firstUserMessage, olderUserMessages, kept } = arrangePositions(table, {
+    summary: view.summary,
+    operations,
+  });
+  const ofEntries = {
+    user: NO_MEASUREMENTS,
+    assistant: NO_MEASUREMENTS,
+    tool_result: NO_MEASUREMENTS,
+    branch_summary: NO_MEASUREMENTS,
+    compaction: NO_MEASUREMENTS,
+    note: NO_MEASUREMENTS,
+  };
+  const fixedNotes = [...(rules === null ? [] : [rules]), ...carriedNotes];
+  const first = firstUserMessage === null ? [] : [firstUserMessage];
+  const lists: readonly Positions[] = [fixedNotes, first, olderUserMessages, kept];
+  for (const positions of lists) {
+    for (const position of positions) {
+      const kind = table.kindAt(position);
+      const shown = operations.get(position)?.measurements ?? table.measurementsAt(position);
+      ofEntries[kind] = addMeasurements(ofEntries[kind], shown);
+    }
+  }
   return {
     fixed: view.fixed,
-    summary: sumMeasurements([view.summary?.measurements ?? NO_MEASUREMENTS, ofKind('branch_summary')]),
-    userMessages: ofKind('user'),
-    assistantMessages: ofKind('assistant'),
-    toolResults: ofKind('tool_result'),
-    notes: measure([...(arrangement.rules === null ? [] : [arrangement.rules]), ...arrangement.carriedNotes, ...notes]),
+    summary: addMeasurements(view.summary?.measurements ?? NO_MEASUREMENTS, ofEntries.branch_summary),
+    userMessages: ofEntries.user,
+    assistantMessages: ofEntries.assistant,
+    toolResults: ofEntries.tool_result,
+    notes: ofEntries.note,
   };
 }
 

@@ -1,6 +1,6 @@
-import type { EntryOutline } from './entry.ts';
-import type { Group } from './groups.ts';
+import type { GroupTable } from './groups.ts';
 import type { Measurements } from './measurements.ts';
+import type { OutlineTable } from './outline-table.ts';
 import type { Budget } from './plan.ts';
 
 /** Shares of the cap that the tail and the older user messages may take after a pass; the rest is room to go on. */
@@ -17,24 +17,26 @@ export function isOverMessageCap(budget: Pick<Budget, 'maximumMessages'>, view: 
 
 /** The oldest group with which the tail stays within its share of the cap; 0 without a cap. */
 export function firstWithinMessageCap(
-  groups: readonly Group[],
+  groups: GroupTable,
   { maximumMessages }: Pick<Budget, 'maximumMessages'>,
 ): number {
   if (maximumMessages === undefined) return 0;
   let left = Math.floor(maximumMessages * TAIL_SHARE);
-  for (let index = groups.length - 1; index >= 0; index -= 1) {
-    for (const entry of groups[index]?.entries ?? []) left -= entry.measurements.frames;
-    if (left < 0) return index + 1;
+  for (let group = groups.length - 1; group >= 0; group -= 1) {
+    for (const position of groups.entriesAt(group)) left -= groups.table.framesAt(position);
+    if (left < 0) return group + 1;
   }
   return 0;
 }
 
 /** Of the older entries that would stay, the newest user messages within their share of the cap; all without a cap. */
 export function olderWithinMessageCap(
-  entries: readonly EntryOutline[],
+  table: OutlineTable,
+  positions: readonly number[],
   { maximumMessages }: Pick<Budget, 'maximumMessages'>,
-): readonly EntryOutline[] {
+): readonly number[] {
   const share = maximumMessages === undefined ? Infinity : Math.max(1, Math.floor(maximumMessages * USER_SHARE));
   // Groups that name files are left to the summary: half a group cannot stay.
-  return entries.length <= share ? entries : entries.filter((entry) => entry.kind === 'user').slice(-share);
+  if (positions.length <= share) return positions;
+  return positions.filter((position) => table.kindAt(position) === 'user').slice(-share);
 }

@@ -1,13 +1,12 @@
 import { isEnabled, resolveAmount } from './budget.ts';
 import { breakdownWindow } from './measure-view.ts';
-import type { CompactionForm, CompactionPlan, Operation, PlanInput, PlanResult } from './plan.ts';
-import { isInsideTurn, planningState, tokensOf } from './planning-state.ts';
+import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
+import { hiddenTokens, planningState } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from './summary-form.ts';
 import { planSummaryInPlace } from './summary-in-place.ts';
-import { operationsByEntry } from './view-arrangement.ts';
 
 /** A view may stay this share of the input budget above the target (R7). */
 const TARGET_TOLERANCE = 0.05;
@@ -119,29 +118,33 @@ function planForm(
       return planOperations(state, form, (draft) => {
         reduce(state, draft, goal);
         const { olderUserMessages, kept } = state.arrangement;
-        shrinkToFit(state, draft, { entries: [...olderUserMessages, ...kept], goal });
+        shrinkToFit(state, draft, { positions: [...olderUserMessages, ...kept], goal });
       });
   }
 }
 
 /** `null` when reducing alone would hide too much that no summary covers. */
 function planReduction(state: PlanningState, goal: number): DraftedPlan | null {
-  const { policy, budget } = state.input;
-  const plan = planOperations(state, 'reduction', (draft) => reduce(state, draft, goal));
-  if (plan === null || policy.summary.when === 'never') return plan;
-  const operations = operationsByEntry([...state.input.operations, ...plan.operations]);
-  return hiddenTokens(state, operations) > resolveAmount(policy.summary.hiddenMaximum, budget) ? null : plan;
+  const { policy } = state.input;
+  if (policy.summary.when === 'never') {
+    return planOperations(state, 'reduction', (draft) => reduce(state, draft, goal));
+  }
+  let isTooMuch = false;
+  const plan = planOperations(state, 'reduction', (draft) => {
+    draft.hidingRoom = hidingRoom(state);
+    reduce(state, draft, goal);
+    isTooMuch = draft.hidingRoom < 0;
+  });
+  return isTooMuch ? null : plan;
 }
 
-/** What the operations take away from kept messages and results, images aside. */
-function hiddenTokens(state: PlanningState, operations: ReadonlyMap<string, Operation>): number {
-  let hidden = 0;
-  for (const entry of state.arrangement.kept) {
-    const operation = operations.get(entry.id);
-    if (operation === undefined || operation.kind === 'strip' || entry.kind === 'note') continue;
-    hidden += Math.max(0, tokensOf(state, entry.measurements) - tokensOf(state, operation.measurements));
-  }
-  return hidden;
+/** Tokens that reducing may still take away from kept messages and results. */
+function hidingRoom(state: PlanningState): number {
+  const { policy, budget } = state.input;
+  let room = resolveAmount(policy.summary.hiddenMaximum, budget);
+  if (state.inForce.size === 0) return room;
+  for (const position of state.arrangement.kept) room -= hiddenTokens(state, position, state.inForce.get(position));
+  return room;
 }
 
 /** A form that leaves the cut where it is and only changes how entries are shown. */
@@ -168,7 +171,7 @@ function planOperations(
     targets: draft.operations.size,
     entriesInView: state.entriesInView,
     continuation: state.continuation,
-    insideTurn: isInsideTurn(state.input),
+    insideTurn: state.insideTurn,
     turnIsOver: state.input.turnIsOver === true,
     tokensBefore: Math.ceil(state.tokens),
     tokensAfter: Math.ceil(draft.tokens),

@@ -1,5 +1,5 @@
-import type { EntryOutline } from './entry.ts';
 import type { Measurements } from './measurements.ts';
+import type { Outlines } from './outline-table.ts';
 import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from './policy.ts';
 
 /** What a model accepts, in tokens. */
@@ -143,7 +143,7 @@ export interface PlanInput {
   /** Measurements of system prompt, rules and tool schemas: the floor that no pass can shrink. */
   readonly fixed: Measurements;
   /** Outlines of the branch, oldest first, from the first entry that the view or a summary can need. */
-  readonly entries: readonly EntryOutline[];
+  readonly entries: Outlines;
   readonly summary: SummaryInForce | null;
   /** Operations in force, the newest per entry. */
   readonly operations: readonly Operation[];

@@ -1,10 +1,16 @@
 import { resolveAmount } from './budget.ts';
 import { clipTo } from './clip-to-size.ts';
-import type { EntryOutline, NoteSlot } from './entry.ts';
-import type { Measurements } from './measurements.ts';
-import { characterCount } from './measurement-arithmetic.ts';
+import type { NoteSlot } from './entry.ts';
 import { clearOperation, clipOperation, stripOperation } from './operations.ts';
-import { countedTokens, isUnseen, operationOn, shownMeasurements, tokensOf, tryOperation } from './planning-state.ts';
+import {
+  countedTokens,
+  isFinished,
+  isUnseen,
+  operationOn,
+  shownMeasurements,
+  shownTokens,
+  tryOperation,
+} from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import type { Operation } from './plan.ts';
 import type { ClippedKind, Reducer, TokenAmount } from './policy.ts';
@@ -25,7 +31,7 @@ export function reduce(state: PlanningState, draft: Draft, goal: number): void {
 /** The same without the notes. */
 export function applyReducers(state: PlanningState, draft: Draft, goal: number): void {
   for (const reducer of state.input.policy.reduce) {
-    if (draft.tokens <= goal) return;
+    if (isFinished(draft, goal)) return;
     applyReducer(state, draft, reducer, goal);
   }
 }
@@ -48,35 +54,42 @@ function applyReducer(state: PlanningState, draft: Draft, reducer: Reducer, goal
 }
 
 /** A note that a newer one of its slot has replaced says nothing any more; the pass itself may append a continuation. */
-export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: readonly EntryOutline[]): void {
+export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: readonly number[]): void {
   const seen = new Set<NoteSlot>(state.continuation ? ['continuation'] : []);
   for (const note of notes.toReversed()) {
-    if (note.slot === undefined) continue;
-    if (seen.has(note.slot)) tryOperation(state, draft, note, clearOperation(note));
-    seen.add(note.slot);
+    const slot = state.table.slotAt(note);
+    if (slot === undefined) continue;
+    if (seen.has(slot)) tryOperation(state, draft, note, clearOperation(state.table.at(note)));
+    seen.add(slot);
   }
 }
 
 /** Replaces all media but the newest by markers; at once, so that the provider's cache breaks once. */
 export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
-  let kept = 0;
-  const entries = state.arrangement.kept;
-  for (let index = entries.length - 1; index >= 0; index -= 1) {
-    const entry = entries[index];
-    if (entry === undefined || !showsMedia(entry.measurements) || isUnseen(state, entry)) continue;
-    const { images, documentPages } = shownMeasurements(state, draft, entry);
+  const { table } = state;
+  const { kept } = state.arrangement;
+  let newest = 0;
+  for (let place = kept.length - 1; place >= 0; place -= 1) {
+    const position = kept[place] ?? 0;
+    if (!table.showsMediaAt(position) || isUnseen(state, position)) continue;
+    const { images, documentPages } = shownMeasurements(state, draft, position);
     if (images === 0 && documentPages === 0) continue;
-    kept += Math.max(images, 1);
-    if (kept > keepNewest) tryOperation(state, draft, entry, withoutMedia(entry, operationOn(state, draft, entry)));
+    newest += Math.max(images, 1);
+    if (newest > keepNewest) tryOperation(state, draft, position, withoutMedia(state, draft, position));
   }
 }
 
-export function showsMedia(measurements: Measurements): boolean {
-  return measurements.images > 0 || measurements.documentPages > 0;
+/** Whether the entry's media are still shown. */
+export function showsMedia(state: PlanningState, draft: Draft, position: number): boolean {
+  if (!state.table.showsMediaAt(position)) return false;
+  const { images, documentPages } = shownMeasurements(state, draft, position);
+  return images > 0 || documentPages > 0;
 }
 
 /** A strip; of an entry that is clipped already, the same clip without its media. */
-export function withoutMedia(entry: EntryOutline, inForce: Operation | undefined): Operation {
+export function withoutMedia(state: PlanningState, draft: Draft, position: number): Operation {
+  const entry = state.table.at(position);
+  const inForce = operationOn(state, draft, position);
   if (inForce?.kind !== 'clip') return stripOperation(entry);
   return clipOperation(entry, { head: inForce.headCharacters ?? 0, tail: inForce.tailCharacters ?? 0 });
 }
@@ -95,33 +108,45 @@ function clearToolResults(
   reducer: Extract<Reducer, { kind: 'clear_tool_results' }>,
   goal: number,
 ): void {
+  const { table } = state;
+  const { kept } = state.arrangement;
   const protect = amount(state, reducer.protect);
   const newestTurns = turnsFrom(state, reducer.protectTurns);
-  const candidates: EntryOutline[] = [];
+  const candidates: number[] = [];
   let newest = 0;
   let won = 0;
-  for (const entry of state.arrangement.kept.toReversed()) {
-    if (entry.kind !== 'tool_result' || entry.sequence > newestTurns) continue;
-    if (reducer.protectedTools.includes(entry.toolName ?? '') || entry.isError === true) continue;
-    if (operationOn(state, draft, entry)?.kind === 'clear') break;
-    const shown = Math.ceil(countedTokens(state, shownMeasurements(state, draft, entry)));
+  for (let place = kept.length - 1; place >= 0; place -= 1) {
+    const position = kept[place] ?? 0;
+    if (table.kindAt(position) !== 'tool_result' || position > newestTurns) continue;
+    if (reducer.protectedTools.includes(table.toolNameAt(position)) || table.isErrorAt(position)) continue;
+    if (operationOn(state, draft, position)?.kind === 'clear') break;
+    const shown = Math.ceil(countedTokens(state, draft, position));
     newest += shown;
-    if (newest <= protect || isUnseen(state, entry)) continue;
+    if (newest <= protect || isUnseen(state, position)) continue;
     won += shown;
-    candidates.push(entry);
+    candidates.push(position);
   }
   if (won <= amount(state, reducer.minimum)) return;
-  for (const entry of candidates.toReversed()) {
-    if (state.input.policy.target !== null && draft.tokens <= goal) return;
-    tryOperation(state, draft, entry, clearOperation(entry, reducer.placeholder));
+  const hasGoal = state.input.policy.target !== null;
+  for (const position of candidates.reverse()) {
+    if (isFinished(draft, hasGoal ? goal : -Infinity)) return;
+    tryOperation(state, draft, position, clearOperation(table.at(position), reducer.placeholder));
   }
 }
 
-/** Sequence of the user message that began the given number of newest turns; `Infinity` for none, 0 when there are not as many. */
-function turnsFrom({ arrangement }: PlanningState, turns: number): number {
+/** Position of the user message that began the given number of newest turns; `Infinity` for none, -1 when there are not as many. */
+function turnsFrom({ table, arrangement }: PlanningState, turns: number): number {
   if (turns === 0) return Infinity;
-  const users = [...arrangement.olderUserMessages, ...arrangement.kept].filter((entry) => entry.kind === 'user');
-  return users.at(-turns)?.sequence ?? 0;
+  const { olderUserMessages, kept } = arrangement;
+  let left = turns;
+  for (const positions of [kept, olderUserMessages]) {
+    for (let place = positions.length - 1; place >= 0; place -= 1) {
+      const position = positions[place] ?? 0;
+      if (table.kindAt(position) === 'user') left -= 1;
+      if (left === 0) return position;
+    }
+  }
+  return -1;
 }
 
 /** Every result beyond its limit keeps head and tail, or the first items of an array, at about the limit's size. */
@@ -131,14 +156,15 @@ export function capToolResults(
   reducer: Extract<Reducer, { kind: 'cap_tool_results' }>,
 ): void {
   const limits = { limit: amount(state, reducer.limit), document: amount(state, reducer.documentLimit) };
-  for (const entry of state.arrangement.kept) {
-    if (entry.kind !== 'tool_result' || operationOn(state, draft, entry)?.kind === 'clear') continue;
-    const limit = reducer.documentTools.includes(entry.toolName ?? '') ? limits.document : limits.limit;
-    const tokens = tokensOf(state, shownMeasurements(state, draft, entry));
-    if (tokens <= limit) continue;
-    const keepMedia = showsMedia(shownMeasurements(state, draft, entry));
-    const operation = clipTo(state, { entry, level: limit, keepMedia });
-    tryOperation(state, draft, entry, { ...operation, arrayItems: reducer.arrayItems });
+  const { table } = state;
+  for (const position of state.arrangement.kept) {
+    if (table.kindAt(position) !== 'tool_result') continue;
+    const limit = reducer.documentTools.includes(table.toolNameAt(position)) ? limits.document : limits.limit;
+    if (shownTokens(state, draft, position) <= limit) continue;
+    if (operationOn(state, draft, position)?.kind === 'clear') continue;
+    const keepMedia = showsMedia(state, draft, position);
+    const operation = clipTo(state, { position, level: limit, keepMedia });
+    tryOperation(state, draft, position, { ...operation, arrayItems: reducer.arrayItems });
   }
 }
 
@@ -151,15 +177,17 @@ function clipByKind(
 ): void {
   const { expectedRetention } = reducer;
   let expected = draft.tokens;
-  for (const entry of reducer.of.flatMap((kind) => clipCandidates(state, draft, reducer, kind))) {
-    if ((expectedRetention === undefined ? draft.tokens : expected) <= goal) return;
-    const head = Math.floor(Math.min(size(entry) * reducer.headFraction, reducer.headLimit));
-    const tail = Math.floor(Math.min(size(entry) * reducer.tailFraction, reducer.tailLimit));
-    if (size(entry) <= head + tail + WORTH_CLIPPING) continue;
-    const shown = shownMeasurements(state, draft, entry);
-    const operation = clipOperation(entry, { head, tail, keepMedia: shown.images > 0 });
-    if (!tryOperation(state, draft, entry, operation)) continue;
-    expected -= tokensOf(state, shown) * (1 - (expectedRetention ?? 0));
+  for (const position of reducer.of.flatMap((kind) => clipCandidates(state, draft, reducer, kind))) {
+    if (isFinished(draft, goal, expectedRetention === undefined ? draft.tokens : expected)) return;
+    const size = state.table.charactersAt(position);
+    const head = Math.floor(Math.min(size * reducer.headFraction, reducer.headLimit));
+    const tail = Math.floor(Math.min(size * reducer.tailFraction, reducer.tailLimit));
+    if (size <= head + tail + WORTH_CLIPPING) continue;
+    const keepMedia = shownMeasurements(state, draft, position).images > 0;
+    const before = shownTokens(state, draft, position);
+    const operation = clipOperation(state.table.at(position), { head, tail, keepMedia });
+    if (!tryOperation(state, draft, position, operation)) continue;
+    expected -= before * (1 - (expectedRetention ?? 0));
   }
 }
 
@@ -169,32 +197,41 @@ function clipCandidates(
   draft: Draft,
   reducer: Extract<Reducer, { kind: 'clip' }>,
   kind: ClippedKind,
-): EntryOutline[] {
-  const candidates: EntryOutline[] = [];
-  let ofKind = state.arrangement.kept.reduce((count, entry) => count + (entry.kind === kind ? 1 : 0), 0);
-  for (const entry of state.arrangement.kept) {
-    if (entry.kind !== kind) continue;
-    if (ofKind > reducer.protectNewest && isClippable(state, draft, entry, reducer)) candidates.push(entry);
+): number[] {
+  const { table, arrangement } = state;
+  const candidates: number[] = [];
+  let ofKind = countOfKind(state, arrangement.kept, kind);
+  const { kept } = arrangement;
+  for (let place = 0; place < kept.length; place += 1) {
+    const position = kept[place] ?? 0;
+    if (table.kindAt(position) !== kind) continue;
+    if (ofKind > reducer.protectNewest && isClippable(state, draft, position, reducer)) candidates.push(position);
     ofKind -= 1;
   }
-  return kind === 'tool_result' ? candidates.sort((left, right) => size(right) - size(left)) : candidates;
+  if (kind !== 'tool_result') return candidates;
+  const sized = candidates.map((position) => ({ position, size: table.charactersAt(position) }));
+  return sized.sort((left, right) => right.size - left.size).map(({ position }) => position);
+}
+
+function countOfKind({ table }: PlanningState, positions: Int32Array, kind: ClippedKind): number {
+  let count = 0;
+  for (let place = 0; place < positions.length; place += 1)
+    if (table.kindAt(positions[place] ?? 0) === kind) count += 1;
+  return count;
 }
 
 function isClippable(
   state: PlanningState,
   draft: Draft,
-  entry: EntryOutline,
+  position: number,
   reducer: Extract<Reducer, { kind: 'clip' }>,
 ): boolean {
-  if (reducer.unseen !== true && isUnseen(state, entry)) return false;
-  if (size(entry) < reducer.minimumCharacters) return false;
-  if (reducer.protectFirstUserMessage === true && entry.id === state.firstUserMessage?.id) return false;
-  if (reducer.protectErrors && entry.isError === true) return false;
-  if (reducer.protectedTools.includes(entry.toolName ?? '')) return false;
-  const inForce = operationOn(state, draft, entry)?.kind;
+  const { table } = state;
+  if (reducer.unseen !== true && isUnseen(state, position)) return false;
+  if (table.charactersAt(position) < reducer.minimumCharacters) return false;
+  if (reducer.protectFirstUserMessage === true && position === state.firstUserMessage) return false;
+  if (reducer.protectErrors && table.isErrorAt(position)) return false;
+  if (reducer.protectedTools.includes(table.toolNameAt(position))) return false;
+  const inForce = operationOn(state, draft, position)?.kind;
   return inForce === undefined || inForce === 'strip';
-}
-
-function size(entry: EntryOutline): number {
-  return characterCount(entry.measurements);
 }

@@ -9,8 +9,10 @@ import { summaryRequestLimit } from './summary-request.ts';
  */
 export function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly PlanPart[] {
   const flush = state.input.policy.summary.flush;
-  const newest = state.arrangement.kept.findLast((entry) => entry.kind !== 'note');
-  const oldest = state.arrangement.kept.find((entry) => entry.kind !== 'note');
+  const { table } = state;
+  const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
+  const newest = state.arrangement.kept.findLast(isNoNote);
+  const oldest = state.arrangement.kept.find(isNoNote);
   if (flush === undefined || newest === undefined || oldest === undefined || !isFlushDue(state)) return parts;
   const { summarizer } = state.input;
   const limit = summaryRequestLimit(summarizer, flush.maximumOutput);
@@ -18,8 +20,8 @@ export function flushPart(state: PlanningState, parts: readonly PlanPart[]): rea
     number: 1,
     wave: 1,
     kind: 'flush',
-    fromSequence: oldest.sequence,
-    toSequence: newest.sequence,
+    fromSequence: table.sequenceAt(oldest),
+    toSequence: table.sequenceAt(newest),
     inputTokens: Math.ceil(Math.min(limit, state.tokens)),
     maximumOutput: flush.maximumOutput,
   };

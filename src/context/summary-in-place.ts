@@ -1,15 +1,15 @@
-import type { EntryOutline } from './entry.ts';
 import { measureContent } from './measure.ts';
-import { characterCount, scaleMeasurements } from './measurement-arithmetic.ts';
-import { isInsideTurn, tokensOf } from './planning-state.ts';
+import type { PlanPart } from './plan.ts';
+import { tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { reduce } from './reduce.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { summaryContent } from './summary-message.ts';
-import { EXCERPT_CHARACTERS, coveredAlready } from './summary-reading.ts';
+import { coveredAlready } from './summary-reading.ts';
 import { SHORTER_SHARE, SMALLEST_SUMMARY } from './summary-rooms.ts';
 import type { SummaryForm } from './summary-rooms.ts';
 import { extractivePart, summaryParts } from './summary-parts.ts';
+import { excerptsRead } from './summary-sizes.ts';
 import { summaryFraming } from './summary-shown.ts';
 
 /** A summary takes at most this share of what the pass aims for beyond what it cannot shrink. */
@@ -27,7 +27,7 @@ export function planSummaryInPlace(
   form: SummaryForm,
   goals: { readonly goal: number; readonly limit: number },
 ): DraftedPlan | null {
-  const { input } = state;
+  const { input, table } = state;
   const summaryLimit = Math.floor(summaryRoom(state, form, goals.goal));
   const framing = summaryFraming(input.policy, form);
   const frame = tokensOf(state, measureContent(summaryContent('', framing)));
@@ -35,29 +35,23 @@ export function planSummaryInPlace(
   const draft: Draft = { operations: new Map(), tokens: withoutOld + frame + summaryLimit };
   reduce(state, draft, goals.goal);
   const { olderUserMessages, kept } = state.arrangement;
-  const shrinkable = [...olderUserMessages, ...kept].filter((entry) => entry.id !== state.firstUserMessage?.id);
-  if (draft.tokens > goals.limit) shrinkToFit(state, draft, { entries: shrinkable, goal: goals.goal });
-  const changed = kept.filter((entry) => draft.operations.has(entry.id) && entry.kind !== 'note');
-  const newest = input.entries.at(-1);
-  const first = kept.find((entry) => entry.kind !== 'note') ?? kept[0];
-  if (changed.length === 0 || newest === undefined || first === undefined) return null;
+  const shrinkable = [...olderUserMessages, ...kept].filter((position) => position !== state.firstUserMessage);
+  if (draft.tokens > goals.limit) shrinkToFit(state, draft, { positions: shrinkable, goal: goals.goal });
+  const isMessage = (position: number): boolean => table.kindAt(position) !== 'note';
+  const changed = kept.filter((position) => draft.operations.has(position) && isMessage(position));
+  if (changed.length === 0) return null;
+  const newest = table.sequenceAt(table.length - 1);
   const reading = readingOf(state, draft);
-  const readable = entriesRead(state, draft, reading.earlier);
-  if (readable.length === 0) return null;
-  const maximumOutput = Math.max(1, Math.floor(summaryLimit * (1 - input.policy.summary.appendedShare)));
-  const parts =
-    form === 'extractive_summary'
-      ? extractivePart(readable, summaryLimit)
-      : summaryParts(input, { dropped: readable, turnStart: null, maximumOutput, turnPrefixOutput: maximumOutput });
+  const parts = partsInPlace(state, form, { draft, earlier: reading.earlier, summaryLimit });
   if (parts === null) return null;
   return {
     form,
-    firstKeptSequence: input.summary?.firstKeptSequence ?? input.entries[0]?.sequence ?? first.sequence,
+    firstKeptSequence: input.summary?.firstKeptSequence ?? table.sequenceAt(0),
     opensWithMarker: false,
     keptFromMarker: false,
     droppedMessages: 0,
     splitTurn: false,
-    coveredThroughSequence: newest.sequence,
+    coveredThroughSequence: newest,
     keptUserEntryIds: input.summary?.keptUserEntryIds ?? [],
     operations: [...draft.operations.values()],
     parts,
@@ -65,18 +59,37 @@ export function planSummaryInPlace(
     shown: {
       placement: input.policy.summary.placement ?? 'end',
       framing,
-      afterSequence: newest.sequence,
+      afterSequence: newest,
     },
     inPlace: true,
     reading,
     targets: changed.length,
     entriesInView: state.entriesInView,
     continuation: state.continuation,
-    insideTurn: isInsideTurn(input),
+    insideTurn: state.insideTurn,
     turnIsOver: input.turnIsOver === true,
     tokensBefore: Math.ceil(state.tokens),
     tokensAfter: Math.ceil(draft.tokens),
   };
+}
+
+/** `null` when there is nothing to read, or too much. */
+function partsInPlace(
+  state: PlanningState,
+  form: SummaryForm,
+  of: { readonly draft: Draft; readonly earlier: readonly number[]; readonly summaryLimit: number },
+): readonly PlanPart[] | null {
+  const { input, table } = state;
+  const readable = positionsRead(state, of.earlier);
+  if (readable.length === 0) return null;
+  if (form === 'extractive_summary') return extractivePart(table, readable, of.summaryLimit);
+  const maximumOutput = Math.max(1, Math.floor(of.summaryLimit * (1 - input.policy.summary.appendedShare)));
+  return summaryParts(input, {
+    read: excerptsRead(state, readable, (position) => of.draft.operations.has(position)),
+    turnStart: null,
+    maximumOutput,
+    turnPrefixOutput: maximumOutput,
+  });
 }
 
 function summaryRoom(state: PlanningState, form: SummaryForm, goal: number): number {
@@ -88,23 +101,22 @@ function summaryRoom(state: PlanningState, form: SummaryForm, goal: number): num
 }
 
 function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan['reading']> {
+  const { table, arrangement } = state;
   const after = state.input.summary?.coveredThroughSequence ?? 0;
-  const earlier = state.arrangement.kept
-    .filter((entry) => entry.sequence <= after && draft.operations.has(entry.id) && !coveredAlready(state, entry))
-    .map((entry) => entry.sequence);
+  const earlier: number[] = [];
+  for (const position of arrangement.kept) {
+    if (table.sequenceAt(position) > after) break;
+    if (draft.operations.has(position) && !coveredAlready(state, position)) earlier.push(table.sequenceAt(position));
+  }
   return { after, earlier, excerptUnchanged: true };
 }
 
-/** Outlines of what the parts read, at the size at which they read it. */
-function entriesRead(state: PlanningState, draft: Draft, earlier: readonly number[]): EntryOutline[] {
+/** Positions of what the parts read. */
+function positionsRead({ table, input, arrangement }: PlanningState, earlier: readonly number[]): number[] {
   const again = new Set(earlier);
-  const after = state.input.summary?.coveredThroughSequence ?? 0;
-  return state.arrangement.kept
-    .filter((entry) => entry.kind !== 'note' && (entry.sequence > after || again.has(entry.sequence)))
-    .map((entry) => (draft.operations.has(entry.id) ? entry : excerptOutline(entry)));
-}
-
-function excerptOutline(entry: EntryOutline): EntryOutline {
-  const share = Math.min(1, EXCERPT_CHARACTERS / Math.max(1, characterCount(entry.measurements)));
-  return share === 1 ? entry : { ...entry, measurements: scaleMeasurements(entry.measurements, share) };
+  const after = input.summary?.coveredThroughSequence ?? 0;
+  return Array.from(arrangement.kept).filter((position) => {
+    const sequence = table.sequenceAt(position);
+    return table.kindAt(position) !== 'note' && (sequence > after || again.has(sequence));
+  });
 }

@@ -1,12 +1,12 @@
-import type { EntryOutline } from './entry.ts';
 import { calibratedTokens, rawTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
+import type { OutlineTable } from './outline-table.ts';
 import type { PartPiece, PlanInput, PlanPart } from './plan.ts';
 import type { TranscriptLimits } from './policy.ts';
+import { kindRead, sequenceRead } from './summary-sizes.ts';
+import type { EntriesRead } from './summary-sizes.ts';
 import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from './summary-request.ts';
 
-/** Frame and placeholders of one entry in a transcript, tokens. */
-const ENTRY_FRAME_TOKENS = 20;
 /** The quoted instructions of the agent, a focus, and the fixed sentences of a request, tokens. */
 const QUOTED_TOKENS = 1_000;
 /** Parts of a plan at most: what crosses Temporal is bounded. Beyond it, another form is planned. */
@@ -17,15 +17,12 @@ const PART_OUTPUT_MINIMUM = 128;
 /** What of a request's room a piece is planned to take: where it ends is known only when it is read. */
 const PIECE_SHARE = 0.9;
 
-/** Entries with what each takes in a transcript, side by side: a plan may hold 50,000, and an object for each would cost more than all sums. */
-interface SizedEntries {
-  readonly entries: readonly EntryOutline[];
-  /** Of the originals as a transcript shows them. */
-  readonly tokens: Float64Array;
+/** With how a transcript shows the kinds. */
+interface SizedEntries extends EntriesRead {
   readonly limits: TranscriptLimits;
 }
 
-/** Positions in the sized entries, `to` excluded. */
+/** Places in the list of entries that are read, `to` excluded. */
 interface Stretch {
   readonly kind: 'history' | 'turn_prefix';
   readonly from: number;
@@ -35,9 +32,9 @@ interface Stretch {
 }
 
 /** The one part of an extractive summary: written by the program, so no window limits what it reads. */
-export function extractivePart(dropped: readonly EntryOutline[], maximumOutput: number): PlanPart[] {
-  const fromSequence = dropped[0]?.sequence ?? 0;
-  const toSequence = dropped.at(-1)?.sequence ?? 0;
+export function extractivePart(table: OutlineTable, positions: readonly number[], maximumOutput: number): PlanPart[] {
+  const fromSequence = table.sequenceAt(positions[0] ?? 0);
+  const toSequence = table.sequenceAt(positions.at(-1) ?? 0);
   return [{ number: 1, wave: 1, kind: 'history', fromSequence, toSequence, inputTokens: 0, maximumOutput }];
 }
 
@@ -50,8 +47,8 @@ export function extractivePart(dropped: readonly EntryOutline[], maximumOutput: 
 export function summaryParts(
   input: PlanInput,
   plan: {
-    /** Entries that no summary covers yet and the cut drops, oldest first. */
-    readonly dropped: readonly EntryOutline[];
+    /** Entries that no summary covers yet and the cut drops. */
+    readonly read: EntriesRead;
     /** Sequence of the message that opened the turn which the cut splits; `null` when it falls between turns. */
     readonly turnStart: number | null;
     /** Longest answer of the last part, tokens. */
@@ -60,8 +57,8 @@ export function summaryParts(
     readonly turnPrefixOutput: number;
   },
 ): PlanPart[] | null {
-  const sized = sizeEntries(input, plan.dropped);
-  const stretches = splitStretches(plan.dropped, plan.turnStart);
+  const sized: SizedEntries = { ...plan.read, limits: input.policy.summary.transcript };
+  const stretches = splitStretches(plan.read, plan.turnStart);
   const frame: RequestFrame = {
     limit: summaryRequestLimit(input.summarizer, plan.maximumOutput),
     overhead: requestOverhead(input),
@@ -72,7 +69,7 @@ export function summaryParts(
     const parts = separateParts(sized, stretches, { ...frame, turnPrefixOutput: plan.turnPrefixOutput });
     return fitsAll(parts, frame) ? parts : partsWithMerge(sized, stretches, frame);
   }
-  const all = { from: 0, to: plan.dropped.length };
+  const all = { from: 0, to: plan.read.positions.length };
   const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized, all);
   if (inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
   const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
@@ -137,9 +134,10 @@ function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: numbe
   return packed.length < PARTS_MAXIMUM ? packed : null;
 }
 
-function splitStretches(dropped: readonly EntryOutline[], turnStart: number | null): Stretch[] {
-  const to = dropped.length;
-  const border = turnStart === null ? -1 : dropped.findIndex((entry) => entry.sequence >= turnStart);
+function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] {
+  const to = read.positions.length;
+  const border =
+    turnStart === null ? -1 : read.positions.findIndex((_, place) => sequenceRead(read, place) >= turnStart);
   if (border === -1) return [{ kind: 'history', from: 0, to }];
   const stretches: readonly Stretch[] = [
     { kind: 'history', from: 0, to: border },
@@ -178,7 +176,7 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
     tokens += added;
   };
   for (let from = stretch.from; from < stretch.to;) {
-    const to = groupEnd(sized.entries, from, stretch.to);
+    const to = groupEnd(sized, from, stretch.to);
     add(from, to);
     from = to;
   }
@@ -187,9 +185,10 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
 }
 
 /** Whether a transcript shows the entry from end to end. */
-function isReadWhole({ entries, limits }: SizedEntries, index: number): boolean {
+function isReadWhole(sized: SizedEntries, place: number): boolean {
+  const { limits } = sized;
   if (limits.total !== null) return false;
-  switch (entries[index]?.kind) {
+  switch (kindRead(sized, place)) {
     case 'user':
       return limits.user === null;
     case 'assistant':
@@ -202,19 +201,19 @@ function isReadWhole({ entries, limits }: SizedEntries, index: number): boolean 
 }
 
 /** Results belong to what stands before them, in order of arrival: parts are ranges of sequences. */
-function groupEnd(entries: readonly EntryOutline[], from: number, limit: number): number {
+function groupEnd(read: EntriesRead, from: number, limit: number): number {
   let end = from + 1;
-  while (end < limit && entries[end]?.kind === 'tool_result') end += 1;
+  while (end < limit && kindRead(read, end) === 'tool_result') end += 1;
   return end;
 }
 
 function readingPart(
-  { entries }: SizedEntries,
+  read: EntriesRead,
   { kind, from, to, piece }: Stretch,
   of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
 ): PlanPart {
-  const fromSequence = entries[from]?.sequence ?? 0;
-  const toSequence = entries[to - 1]?.sequence ?? 0;
+  const fromSequence = sequenceRead(read, from);
+  const toSequence = sequenceRead(read, to - 1);
   const inputTokens = Math.ceil(of.inputTokens);
   return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens, ...(piece !== undefined && { piece }) };
 }
@@ -223,19 +222,6 @@ function sumTokens({ tokens }: SizedEntries, { from, to, piece }: Omit<Stretch, 
   let sum = 0;
   for (let index = from; index < to; index += 1) sum += tokens[index] ?? 0;
   return sum / (piece?.of ?? 1);
-}
-
-/** Originals as a transcript shows them: media are one line each. */
-function sizeEntries(input: PlanInput, entries: readonly EntryOutline[]): SizedEntries {
-  const tokens = new Float64Array(entries.length);
-  let index = 0;
-  for (const { measurements } of entries) {
-    const hasMedia = measurements.images > 0 || measurements.documentPages > 0;
-    const read = hasMedia ? { ...measurements, images: 0, imagePatches: 0, documentPages: 0 } : measurements;
-    tokens[index] = calibratedTokens(read, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
-    index += 1;
-  }
-  return { entries, tokens, limits: input.policy.summary.transcript };
 }
 
 /** Prompt, sections and quoted instructions, counted with the longest of the prompts. */

@@ -6,7 +6,6 @@ import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import { formatCount } from './placeholders.ts';
 import type { CompactionPolicy } from './policy.ts';
-import { tokensOf } from './planning-state.ts';
 import type { PlanningState } from './planning-state.ts';
 import { parseSections, renderSections } from './summary-sections.ts';
 
@@ -15,15 +14,21 @@ const EXCERPT_CHARACTERS = 200;
 /** Number and quotation marks of one message. Tokens. */
 const FRAME_TOKENS = 6;
 
-/** What the quoted user messages may take in a summary that covers everything before a cut. Tokens. */
-export function quotedTokens(state: PlanningState, before: number): number {
-  const { policy, budget, entries, summary } = state.input;
+/**
+ * What the quoted user messages may take in a summary that covers everything before a cut. Tokens.
+ *
+ * @param before position of the cut
+ */
+export function quotedTokens({ input, table, storedTokens }: PlanningState, before: number): number {
+  const { policy, budget, summary } = input;
   if (policy.summary.quotedMessages === undefined || quotingSection(policy) === undefined) return 0;
   const limit = resolveAmount(policy.summary.quotedMessages, budget);
   // Those that an earlier summary quotes are counted with all they may take.
   if (summary !== null) return limit;
-  const users = entries.filter((entry) => entry.kind === 'user' && entry.sequence < before);
-  const whole = users.reduce((sum, entry) => sum + tokensOf(state, entry.measurements) + FRAME_TOKENS, 0);
+  let whole = 0;
+  for (let position = 0; position < before; position += 1) {
+    if (table.kindAt(position) === 'user') whole += (storedTokens[position] ?? 0) + FRAME_TOKENS;
+  }
   return Math.min(limit, whole);
 }
 

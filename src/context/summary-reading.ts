@@ -1,5 +1,5 @@
 import { clipContent } from './clip.ts';
-import type { Entry, EntryOutline } from './entry.ts';
+import type { Entry } from './entry.ts';
 import type { CompactionPlan } from './plan.ts';
 import type { PlanningState } from './planning-state.ts';
 
@@ -12,13 +12,14 @@ const EXCERPT_HEAD = 400;
  * other entries were visible beside it, and are still to be summarized when they go.
  */
 export function coveredAlready(
-  { input, inForce }: Pick<PlanningState, 'input' | 'inForce'>,
-  entry: EntryOutline,
+  { input, table, inForce }: Pick<PlanningState, 'input' | 'table' | 'inForce'>,
+  position: number,
 ): boolean {
   const { summary } = input;
-  if (summary === null || entry.sequence > summary.coveredThroughSequence) return false;
-  if (summary.inPlace !== true || entry.sequence < summary.firstKeptSequence) return true;
-  const kind = inForce.get(entry.id)?.kind;
+  const sequence = table.sequenceAt(position);
+  if (summary === null || sequence > summary.coveredThroughSequence) return false;
+  if (summary.inPlace !== true || sequence < summary.firstKeptSequence) return true;
+  const kind = inForce.get(position)?.kind;
   return kind === 'clip' || kind === 'clear';
 }
 

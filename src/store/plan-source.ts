@@ -1,5 +1,5 @@
 import { definedOf } from '../context/defined-of.ts';
-import type { EntryOutline } from '../context/entry.ts';
+import type { OutlineTable } from '../context/outline-table.ts';
 import type { Operation, SummaryInForce } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { readOperationsInForce, readViewScope } from './branch-path.ts';
@@ -12,7 +12,7 @@ import { readOutlines } from './packed-outlines.ts';
 /** The view in sizes. */
 export interface ViewOutline {
   /** Outlines of the branch that the view needs: kept ones, kept older user messages, newest notes. Oldest first. */
-  readonly entries: readonly EntryOutline[];
+  readonly entries: OutlineTable;
   readonly summary: SummaryInForce | null;
   /** In force on these entries, the newest per entry. */
   readonly operations: readonly Operation[];

@@ -6,8 +6,9 @@ import { policyTokens } from '../../src/context/count-request.ts';
 import { chooseCut, turnStartBefore } from '../../src/context/cut-point.ts';
 import type { EntryOutline } from '../../src/context/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/estimate.ts';
-import { groupEntries } from '../../src/context/groups.ts';
+import { GroupTable } from '../../src/context/groups.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
+import { outlineTable } from '../../src/context/outline-table.ts';
 import { PI_POLICY } from '../../src/context/presets/pi.ts';
 
 const TAIL = PI_POLICY.keep.tail.tokens ?? 0;
@@ -104,20 +105,24 @@ function packagesCut({ session }: Log): Cut {
 }
 
 function holdfastsCut({ outlines }: Log, countsBranchSummaries: boolean): Cut {
-  const groups = groupEntries(outlines);
+  const table = outlineTable(outlines);
+  const groups = new GroupTable(
+    table,
+    outlines.map((_, position) => position),
+  );
   const index = chooseCut({
     groups,
-    tokensOfEntry: (entry) =>
-      entry.kind === 'branch_summary' && !countsBranchSummaries
+    tokensAt: (position) =>
+      table.kindAt(position) === 'branch_summary' && !countsBranchSummaries
         ? 0
-        : policyTokens(PI_POLICY.counting, entry.measurements, NO_CALIBRATION),
+        : policyTokens(PI_POLICY.counting, table.measurementsAt(position), NO_CALIBRATION),
     tailBudget: TAIL,
     keep: PI_POLICY.keep,
   });
-  const group = index === null ? undefined : groups[index];
-  if (group === undefined) return { firstKept: 0, split: false };
-  const dropped = outlines.filter((entry) => entry.sequence < group.firstSequence);
-  return { firstKept: group.firstSequence - 1, split: turnStartBefore(dropped, group) !== null };
+  if (index === null || index === groups.length) return { firstKept: 0, split: false };
+  const firstKept = groups.firstAt(index);
+  const dropped = outlines.slice(0, firstKept).map((_, position) => position);
+  return { firstKept, split: turnStartBefore(table, dropped, firstKept) !== null };
 }
 
 interface Counts {

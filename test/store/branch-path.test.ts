@@ -76,14 +76,14 @@ describe('branches', () => {
     expect(await path(conversationId)).toEqual([1, 2, 3, 4, 5, 9, 10]);
     const kept = await readPlanSource(sql, turn);
     expect(kept.summary?.compactionId).toBe(compactionId);
-    expect(kept.entries.map(({ sequence }) => sequence)).toEqual([4, 5, 9, 10]);
+    expect([...kept.entries].map(({ sequence }) => sequence)).toEqual([4, 5, 9, 10]);
     // Fork of the fork, before the end of what the summary covers: it does not hold.
     await fork(conversationId, 2, 1, entries[0]?.id ?? '');
     await step(sql, turn, 5);
     expect(await path(conversationId)).toEqual([1, 11, 12]);
     const bare = await readPlanSource(sql, turn);
     expect(bare.summary).toBeNull();
-    expect(bare.entries.map(({ sequence }) => sequence)).toEqual([1, 11, 12]);
+    expect([...bare.entries].map(({ sequence }) => sequence)).toEqual([1, 11, 12]);
     const [row] = await sql<{ letters: string; own: string }[]>`
       select (e.sums).letters::text as letters, (select sum((o.measurements).letters) from entries o
         where o.conversation_id = e.conversation_id and o.sequence in (1, 11, 12))::text as own

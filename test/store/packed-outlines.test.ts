@@ -47,14 +47,14 @@ test('full blocks of a long conversation are packed by the append that fills the
     select count(*)::int as blocks, max(length(outline))::int as longest from packed_outlines
     where conversation_id = ${scope.point.conversationId}`;
   expect(packed?.blocks).toBe(Math.floor(ENTRIES / 256));
-  const outlines = await readOutlines(sql, scope);
+  const outlines = [...(await readOutlines(sql, scope))];
   expect(outlines).toEqual(await rowsOf(scope));
   expect(new Set(outlines.map(({ kind }) => kind))).toEqual(new Set(['user', 'assistant', 'tool_result', 'note']));
 });
 
 test('from a cut on, with older entries that stay, also when the cut is inside a block', async () => {
   const from = { ...scope, fromSequence: 300, olderSequences: [3, 40] };
-  const outlines = await readOutlines(sql, from);
+  const outlines = [...(await readOutlines(sql, from))];
   expect(outlines).toEqual(await rowsOf(from));
   expect(outlines.slice(0, 3).map(({ sequence }) => sequence)).toEqual([3, 40, 300]);
 });
@@ -69,14 +69,14 @@ test('of two branches only the entries of the path are read', async () => {
       (${conversationId}, 77, 0, ${FORK}), (${conversationId}, 77, 77, 2147483647)`;
   });
   const forked: ViewScope = { ...scope, point: { ...scope.point, branch: 77, headEntryId: forkId } };
-  const outlines = await readOutlines(sql, forked);
+  const outlines = [...(await readOutlines(sql, forked))];
   expect(outlines.at(-1)?.sequence).toBe(FORK);
   expect(outlines).toEqual(await rowsOf(forked));
 });
 
 test('a block that is missing is read from its rows', async () => {
   await sql`delete from packed_outlines where conversation_id = ${scope.point.conversationId} and block = 2`;
-  expect(await readOutlines(sql, scope)).toEqual(await rowsOf(scope));
+  expect([...(await readOutlines(sql, scope))]).toEqual(await rowsOf(scope));
 });
 
 async function startLong() {

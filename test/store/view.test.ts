@@ -77,7 +77,7 @@ async function nextTurn(growth: Growth, rules: string): Promise<void> {
 /** Starts of groups after the present cut, where a cut may fall. */
 function possibleCuts({ entries, summary }: PlanSource): number[] {
   const from = summary?.firstKeptSequence ?? 1;
-  return entries
+  return [...entries]
     .filter(({ kind, sequence }) => sequence > from && kind !== 'tool_result' && kind !== 'note')
     .map(({ sequence }) => sequence);
 }
@@ -88,10 +88,10 @@ async function compact(growth: Growth, where: number): Promise<void> {
   const source = await readPlanSource(sql, turn);
   const cuts = possibleCuts(source);
   const cut = cuts[Math.floor(where * cuts.length)] ?? null;
-  const keptUserEntryIds = source.entries
+  const keptUserEntryIds = [...source.entries]
     .filter(({ kind, sequence }) => cut !== null && kind === 'user' && sequence < cut && sequence % 2 === 0)
     .map(({ id }) => id);
-  const operations = source.entries
+  const operations = [...source.entries]
     .filter(({ kind, sequence }) => kind === 'tool_result' && sequence >= (cut ?? 0) && sequence % 3 === 0)
     .map(({ id }): Operation => ({ entryId: id, kind: 'clear', measurements: { ...NO_MEASUREMENTS, letters: 2 } }));
   const plan: CompactionPlan =
@@ -221,7 +221,7 @@ describe('the view', () => {
     await step(sql, turn, 1);
     await step(sql, turn, 2);
     const source = await readPlanSource(sql, turn);
-    expect(source.entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect([...source.entries].map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     const [user] = source.entries;
     const compactionId = newId();
     await storePlan(sql, {
@@ -250,7 +250,7 @@ describe('the view', () => {
       continuation: null,
     });
     const after = await readPlanSource(sql, turn);
-    expect(after.entries.map(({ sequence, kind }) => [sequence, kind])).toEqual([
+    expect([...after.entries].map(({ sequence, kind }) => [sequence, kind])).toEqual([
       [1, 'user'],
       [3, 'note'],
       [6, 'assistant'],
@@ -267,10 +267,11 @@ describe('the view', () => {
     const projection = await readCurrentProjectionSource(sql, turn.conversationId);
     expect(projection?.input.summary?.text).toBe('sum');
     expect(projection?.input.changedThroughSequence).toBe(8);
-    expect(projection?.input.entries.map(({ id }) => id)).toEqual(after.entries.map(({ id }) => id));
+    expect(projection?.input.entries.map(({ id }) => id)).toEqual([...after.entries].map(({ id }) => id));
     const window = await readWindowSource(sql, turn.conversationId);
-    const { entries, summary: inForce, operations } = after;
-    expect(window).toMatchObject({ entries, summary: inForce, operations, calibration: { factor: 1, samples: 0 } });
+    const { summary: inForce, operations } = after;
+    expect(window).toMatchObject({ summary: inForce, operations, calibration: { factor: 1, samples: 0 } });
+    expect([...(window?.entries ?? [])]).toEqual([...after.entries]);
   });
 
   it('is refused to a turn that was taken over, and unknown for what does not exist', async () => {

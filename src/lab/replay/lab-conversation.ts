@@ -143,7 +143,7 @@ export class LabConversation {
     return this.scope().flatMap((entry) => this.operations.get(entry.id) ?? []);
   }
 
-  measuredView(fixed: Measurements): MeasuredView {
+  measuredView(fixed: Measurements): MeasuredView & { readonly entries: readonly EntryOutline[] } {
     return { fixed, entries: this.scope(), summary: this.summary, operations: this.operationsInForce() };
   }
 

@@ -21,7 +21,7 @@ export interface Reported {
 export function counted(conversation: Conversation, reported: Reported | null = null): CountedRequest {
   const { fixed, entries, summary, operations } = conversation.planInput();
   const view = { fixed, entries, summary, operations };
-  const following = entries.filter((entry) => reported !== null && entry.sequence >= reported.since);
+  const following = [...entries].filter((entry) => reported !== null && entry.sequence >= reported.since);
   return countRequest({
     policy: conversation.policy,
     budget: conversation.budget,

@@ -186,7 +186,7 @@ describe('cut', () => {
     const conversation = fullWindow();
     conversation.commit(planAt(conversation), '## Goal\nDone.');
     const again = conversation.planInput('manual');
-    const kept = { ...again, entries: again.entries.filter((entry) => entry.kind === 'compaction') };
+    const kept = { ...again, entries: [...again.entries].filter((entry) => entry.kind === 'compaction') };
     expect(planCompaction(kept).kind).toBe('fits');
   });
 

@@ -1,0 +1,117 @@
+import { chooseCut, turnStartBefore } from './cut-point.ts';
+import type { GroupTable } from './groups.ts';
+import { firstWithinMessageCap, olderWithinMessageCap } from './message-cap.ts';
+import { olderEntries } from './older-entries.ts';
+import type { OutlineTable } from './outline-table.ts';
+import { countedTokens, shownTokens, sumShown } from './planning-state.ts';
+import type { Draft, PlanningState } from './planning-state.ts';
+import { quotedTokens } from './summary-quotes.ts';
+import { coveredAlready } from './summary-reading.ts';
+
+/** Tokens that each piece of the view may take. */
+export interface Rooms {
+  readonly summary: number;
+  /** Of a split turn whose beginning gets a text of its own. */
+  readonly turnPrefix: number;
+  readonly tail: number;
+  readonly userMessages: number;
+}
+
+/** What stays and what goes when everything before a cut is dropped. */
+export interface Layout {
+  /** Sequence of the first entry that stays; that of the marker when it opens the view. */
+  readonly cut: number;
+  /** The same as a position; the table's length when nothing of it stays. */
+  readonly from: number;
+  /** Positions of messages that no summary covers yet and the cut drops, oldest first. */
+  readonly dropped: readonly number[];
+  /** Opening message of the turn that the cut splits; `null` when it falls between turns. */
+  readonly turnStart: number | null;
+  /** Positions of what stays from the cut on. */
+  readonly tail: readonly number[];
+  readonly tailTokens: number;
+  /** Positions of what stays from before the cut. */
+  readonly older: readonly number[];
+  readonly olderTokens: number;
+  /** What the quoted user messages take in the summary. */
+  readonly quotedTokens: number;
+}
+
+/**
+ * Places the cut.
+ *
+ * @param capped results beyond the policy's caps, shortened
+ * @returns `null` when nothing would be dropped
+ */
+export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | null {
+  const { table, groups } = state;
+  const { policy, budget, turnIsOver } = state.input;
+  const index = policy.keep.pivot
+    ? pivotIndex(groups)
+    : chooseCut({
+        groups,
+        tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
+        tailBudget: rooms.tail,
+        keep: policy.keep,
+        notBefore: firstWithinMessageCap(groups, budget),
+      });
+  if (index === null) return null;
+  const tail = groups.entriesFrom(index);
+  const cut = index < groups.length ? groups.firstSequenceAt(index) : afterNewest(table);
+  const from = table.firstFrom(cut);
+  const dropped = droppedMessages(state, from);
+  const wanted = olderEntries(state, {
+    before: from,
+    tokensAt: (position) => shownTokens(state, capped, position),
+    userBudget: rooms.userMessages,
+    groupsBefore: index,
+    newestIsKept: turnIsOver === true || tail.some((position) => table.kindAt(position) === 'user'),
+  });
+  const older = olderWithinMessageCap(table, wanted, budget);
+  const [first] = tail;
+  return {
+    cut,
+    from,
+    dropped,
+    turnStart: first === undefined ? null : turnStartBefore(table, dropped, first),
+    tail,
+    tailTokens: sumShown(state, capped, tail),
+    older,
+    olderTokens: sumShown(state, capped, older),
+    quotedTokens: quotedTokens(state, from),
+  };
+}
+
+/** After everything; a user message that nobody has answered stays. */
+function pivotIndex(groups: GroupTable): number | null {
+  for (let group = groups.length - 1; group >= 0; group -= 1) {
+    const kind = groups.kindAt(group);
+    if (kind !== 'note' && kind !== 'marker') return kind === 'user' ? group : groups.length;
+  }
+  return null;
+}
+
+/** Where the marker stands that is appended with the plan; one without effect from a weaker form is taken over. */
+function afterNewest(table: OutlineTable): number {
+  const newest = table.length - 1;
+  const sequence = table.sequenceAt(newest);
+  return table.kindAt(newest) === 'compaction' ? sequence : sequence + 1;
+}
+
+/** @param end position of the cut */
+function droppedMessages(state: PlanningState, end: number): readonly number[] {
+  const { input, table } = state;
+  const { summary } = input;
+  const isCovered = summary !== null && summary.inPlace !== true;
+  const dropped: number[] = [];
+  for (
+    let position = isCovered ? table.firstFrom(summary.coveredThroughSequence + 1) : 0;
+    position < end;
+    position += 1
+  ) {
+    const kind = table.kindAt(position);
+    if (kind === 'note' || kind === 'compaction') continue;
+    if (summary === null || !coveredAlready(state, position)) dropped.push(position);
+  }
+  return dropped;
+}
