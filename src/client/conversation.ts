@@ -31,6 +31,7 @@ export async function withLastTurn(database: Database, row: ConversationRow): Pr
     entryCount: row.entries,
     eventCount: row.events,
     waitingMessages: row.waitingMessages,
+    secretsRedacted: row.secretsRedacted,
     waitingCalls,
     turn: turn === null ? null : summarizeTurn(turn),
   };

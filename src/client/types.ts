@@ -106,6 +106,8 @@ export interface Conversation {
   /** Number of the newest event of the timeline: what `watch` takes as `afterSequence` to tell only what comes. */
   readonly eventCount: number;
   readonly waitingMessages: number;
+  /** Secrets of well-known forms that were replaced in summaries and in what they were made from. */
+  readonly secretsRedacted: number;
   /** Tool calls of the open turn that wait for a person. */
   readonly waitingCalls: readonly WaitingCall[];
   /** The newest turn; `null` before the first one began. */

@@ -30,6 +30,8 @@ export interface ConversationRow {
   readonly compactions: number;
   /** Messages and commands that no turn has taken. */
   readonly waitingMessages: number;
+  /** Secrets replaced in summaries and in what they were made from. */
+  readonly secretsRedacted: number;
   readonly usage: TurnUsage;
   /** First line of the first message, at most 120 characters. */
   readonly title: string;
@@ -48,6 +50,7 @@ interface ConversationColumns extends UsageColumns, ConversationSettings {
   readonly last_event: number;
   readonly compactions: number;
   readonly waiting: number;
+  readonly secrets_redacted: number;
   readonly first_content: readonly ContentPart[] | null;
 }
 
@@ -56,6 +59,8 @@ function conversationColumns(sql: Queries) {
     c.head_entry_id, c.last_sequence, c.last_event, c.compactions, c.model_calls, c.input_tokens, c.cache_read_tokens,
     c.cache_write_tokens, c.output_tokens, c.cost, c.calls_of_unknown_cost,
     (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as waiting,
+    (select coalesce(sum((v.data ->> 'count')::int), 0) from events v
+     where v.conversation_id = c.id and v.kind = 'secrets_redacted')::int as secrets_redacted,
     (select t.outcome from turns t
      where t.conversation_id = c.id and t.outcome is not null order by t.epoch desc limit 1) as last_outcome,
     (select m.content from messages m
@@ -85,6 +90,7 @@ function toConversationRow(row: ConversationColumns): ConversationRow {
     events: row.last_event,
     compactions: row.compactions,
     waitingMessages: row.waiting,
+    secretsRedacted: row.secrets_redacted,
     usage: toTurnUsage(row),
     title: title.length > TITLE_CHARACTERS ? `${title.slice(0, TITLE_CHARACTERS - 1)}…` : title,
   };

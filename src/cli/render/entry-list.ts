@@ -41,6 +41,7 @@ export function conversationHeadLines(
       ].join(' · '),
     ),
     ...conversation.waitingCalls.flatMap((call) => wrapped(waitingCallWords(call)).map(style.yellow)),
+    ...(conversation.secretsRedacted === 0 ? [] : wrapped(redactionWords(conversation.secretsRedacted)).map(style.dim)),
     ...(turn === null ? [] : wrapped(`last turn: ${turnFigures(turn)}`).map(style.dim)),
     ...(turn?.givenUp ?? []).map(givenUpWords).flatMap(wrapped).map(style.yellow),
     ...(turn?.explanation == null || turn.outcome === 'completed' ? [] : wrapped(turn.explanation).map(style.yellow)),
@@ -49,6 +50,10 @@ export function conversationHeadLines(
 
 function givenUpWords({ model, callNumber, reason }: TurnSummary['givenUp'][number]): string {
   return `gave ${safeLine(model)} up at model call ${callNumber} (${safeLine(reason)}) and went on with a fallback`;
+}
+
+function redactionWords(count: number): string {
+  return `${plural(count, 'secret')} replaced in summaries and what they were made from; the originals have them`;
 }
 
 /** What waits for the user, whole: nobody can decide on half of a command. */

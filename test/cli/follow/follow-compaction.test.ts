@@ -14,6 +14,7 @@ const CONVERSATION: Conversation = {
   entryCount: 9,
   eventCount: 4,
   waitingMessages: 0,
+  secretsRedacted: 0,
   waitingCalls: [],
   turn: null,
 };

@@ -1,0 +1,79 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { conversationHeadLines } from '../../src/cli/render/entry-list.ts';
+import { itemLines } from '../../src/cli/render/item-lines.ts';
+import { readEvent } from '../../src/cli/render/read-event.ts';
+import { applyEvent, startState } from '../../src/cli/render/turn-state.ts';
+import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
+import { listEvents } from '../../src/store/events.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+/** Of well-known forms, none of them real. */
+const SECRETS = [
+  'ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8',
+  'postgres://admin:not-a-password@db.example.com:5432/orders',
+];
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true } });
+  await mkdir(join(harness.workspace, '.cowork'));
+  await writeFile(join(harness.workspace, 'log-1.txt'), `deploy with ${SECRETS.join(' and ')} in region north\n`);
+  for (let file = 2; file <= 24; file += 1) {
+    const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+  await harness.startWorker();
+});
+afterAll(() => harness.stop());
+
+test('R28 through a whole turn, secrets in tool output stay in the original, and no summary, memory or request for one has them', async () => {
+  const { client, database } = harness;
+  const read = (from: number, to: number): string =>
+    Array.from({ length: to - from + 1 }, (_, file) => `Call read_file with {"path": "log-${from + file}.txt"}`).join(
+      '\n',
+    );
+  const { conversationId } = await harness.runTask(read(1, 10));
+  const asked = await client.requestCompaction({ conversationId, focus: `keep ${SECRETS[0]}` });
+  await client.waitForOutcome({ ...asked, timeoutMilliseconds: 50_000 });
+  const turn = await harness.runTask(read(11, 24), { conversationId });
+  expect(turn).toMatchObject({ outcome: 'completed' });
+  expect((await client.listSummaries({ conversationId })).length).toBeGreaterThan(1);
+
+  const { requests } = await harness.requests();
+  const summaryRequests = JSON.stringify(requests.filter(({ purpose }) => purpose === 'summary'));
+  expect(summaryRequests).toContain('[redacted: github]');
+  const written = await database<{ text: string }[]>`
+    select text::text as text from compaction_parts where text is not null
+    union all select summary::text from compactions where summary is not null union all select text::text from memories`;
+  const memories = await database`select text from memories`;
+  expect(memories.length).toBeGreaterThan(0);
+  for (const secret of SECRETS) {
+    expect(summaryRequests).not.toContain(secret);
+    for (const { text } of written) expect(text).not.toContain(secret);
+    const [original] = await database<{ count: number }[]>`
+      select count(*)::int as count from entries
+      where conversation_id = ${conversationId} and kind = 'tool_result' and content::text like ${`%${secret}%`}`;
+    expect(original?.count).toBe(1);
+  }
+
+  const events = (await listEvents(database, { conversationId, after: 0, limit: 10_000 })).filter(
+    ({ kind }) => kind === 'secrets_redacted',
+  );
+  const counted = events.reduce((sum, { data }) => sum + Number(data['count']), 0);
+  expect(counted).toBeGreaterThanOrEqual(3);
+  const [told] = events
+    .map((event) => applyEvent(startState(0), readEvent({ ...event, sequence: event.number }), null).items)
+    .flat();
+  expect(told && itemLines(told, { columns: null, style: PLAIN_STYLE }).join('\n')).toMatch(
+    /· \d+ secrets? replaced in .*; the originals are unchanged\./,
+  );
+  const shown = conversationHeadLines(await client.getConversation(conversationId), {
+    columns: null,
+    style: PLAIN_STYLE,
+  });
+  expect(shown.join('\n')).toContain(`${counted} secrets replaced in summaries and what they were made from`);
+});
