@@ -65,9 +65,9 @@ test('R28 through a whole turn, secrets in tool output stay in the original, and
   );
   const counted = events.reduce((sum, { data }) => sum + Number(data['count']), 0);
   expect(counted).toBeGreaterThanOrEqual(3);
-  const [told] = events
-    .map((event) => applyEvent(startState(0), readEvent({ ...event, sequence: event.number }), null).items)
-    .flat();
+  const [told] = events.flatMap(
+    (event) => applyEvent(startState(0), readEvent({ ...event, sequence: event.number }), null).items,
+  );
   expect(told && itemLines(told, { columns: null, style: PLAIN_STYLE }).join('\n')).toMatch(
     /· \d+ secrets? replaced in .*; the originals are unchanged\./,
   );
