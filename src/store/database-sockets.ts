@@ -1,5 +1,6 @@
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
+import { readStates } from './connection-states.ts';
 
 /** The part of postgres.js's options that says where to connect; several hosts are tried in turn. */
 interface ServerAddress {
@@ -9,12 +10,28 @@ interface ServerAddress {
 }
 
 /**
- * Sockets for postgres.js that end when the server keeps silent for so long after it was asked something. A network that
- * drops packets (a firewall that forgot the connection, a machine that is gone) never tells: the kernel goes on sending
- * again for a quarter of an hour, while each query waits and takes a connection of the pool with it. What waited fails as an
- * outage, and later queries make new connections. Under TLS the bytes are not seen, and the kernel's limit counts.
+ * Milliseconds for which the end of a socket is kept from postgres.js when a statement of a transaction was under way: it
+ * fails, and the ROLLBACK that follows is written at once, or waits for the end.
  */
-export function socketsWithSilenceLimit(silenceLimitMilliseconds: number): (address: ServerAddress) => Socket {
+const CLOSE_DELAY_MILLISECONDS = 100;
+
+/** The same between two statements: as long as the server lets a transaction idle (`CONNECTION_SETTINGS` of `database.ts`). */
+const CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS = 5_000;
+
+/**
+ * Sockets for postgres.js that mend two things.
+ *
+ * They end when the server keeps silent for longer than `silenceLimitMilliseconds` after it was asked something. A network
+ * that drops packets (a firewall that forgot the connection, a machine that is gone) never tells: the kernel goes on sending
+ * again for a quarter of an hour, while each query waits and takes a connection of the pool with it. What waited fails as an
+ * outage, and later queries make new connections.
+ *
+ * And a connection that closes inside a transaction does not bring the process down: postgres.js 3.4.9 forgets the socket and
+ * then writes its ROLLBACK to it (porsager/postgres issues 1066, 1154, 1208; no release has the mended code).
+ *
+ * Under TLS neither is seen here: the kernel's limit counts, and `src/worker/driver-fault.ts` ends the worker in order.
+ */
+export function databaseSockets(silenceLimitMilliseconds?: number): (address: ServerAddress) => Socket {
   let connections = 0;
   return ({ host, port, path }) => {
     const place = connections % host.length;
@@ -23,7 +40,8 @@ export function socketsWithSilenceLimit(silenceLimitMilliseconds: number): (addr
     const socket = path ? connect(path) : connect(port[place] ?? 5_432, name);
     // Read by postgres.js for the name that the server's certificate must carry.
     if (isIP(name) === 0) Object.assign(socket, { host: name });
-    endWhenSilent(socket, silenceLimitMilliseconds);
+    if (silenceLimitMilliseconds !== undefined) endWhenSilent(socket, silenceLimitMilliseconds);
+    closeAfterTransaction(socket);
     return socket;
   };
 }
@@ -41,15 +59,69 @@ function endWhenSilent(socket: Socket, limitMilliseconds: number): void {
       return write(...written);
     },
   });
-  // Not by a listener for `data`: the first one makes the stream flow before postgres.js listens.
-  const push = socket.push.bind(socket);
-  socket.push = (...pushed: Parameters<typeof push>) => {
-    answered();
-    return push(...pushed);
-  };
+  onReceived(socket, answered);
   socket.once('close', answered);
+}
+
+/**
+ * Holds `close` back while a transaction is open, fails what it waits for and still writes, and lets it pass when it writes
+ * no more. A connection inside a transaction is reserved, so nobody else's query comes to it meanwhile.
+ */
+function closeAfterTransaction(socket: Socket): void {
+  let inTransaction = false;
+  let isAsked = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const read = readStates((state) => {
+    isAsked = false;
+    inTransaction = state !== 'idle';
+  });
+  onReceived(socket, read);
+  const emit = socket.emit.bind(socket) as (event: string, ...values: unknown[]) => boolean;
+  let write = socket.write.bind(socket);
+  let passClose = (): void => undefined;
+  const failAndWait = (milliseconds: number): void => {
+    emit('error', closed());
+    clearTimeout(timer);
+    timer = setTimeout(passClose, milliseconds).unref();
+  };
+  const writeWhileOpen = (...written: Parameters<typeof write>): boolean => {
+    isAsked = true;
+    if (!isClosed) return write(...written);
+    process.nextTick(failAndWait, CLOSE_DELAY_MILLISECONDS);
+    return true;
+  };
+  // Node puts another `write` in place when the server ends the connection.
+  Object.defineProperty(socket, 'write', {
+    get: () => writeWhileOpen,
+    set: (replacement: typeof write) => {
+      write = replacement.bind(socket);
+    },
+  });
+  Object.assign(socket, {
+    emit(event: string, ...values: unknown[]): boolean {
+      if (event !== 'close' || !inTransaction) return emit(event, ...values);
+      isClosed = true;
+      passClose = () => emit(event, ...values);
+      failAndWait(isAsked ? CLOSE_DELAY_MILLISECONDS : CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS);
+      return true;
+    },
+  });
+}
+
+/** Not by a listener for `data`: the first one makes the stream flow before postgres.js listens. */
+function onReceived(socket: Socket, received: (chunk: Buffer) => void): void {
+  const push = socket.push.bind(socket);
+  socket.push = (chunk: unknown, ...others) => {
+    received(Buffer.isBuffer(chunk) ? chunk : Buffer.alloc(0));
+    return push(chunk, ...others);
+  };
 }
 
 function silent(): Error {
   return Object.assign(new Error('Postgres does not answer'), { code: 'ETIMEDOUT' });
+}
+
+function closed(): Error {
+  return Object.assign(new Error('Postgres closed the connection'), { code: 'CONNECTION_CLOSED' });
 }

@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { socketsWithSilenceLimit } from './database-sockets.ts';
+import { databaseSockets } from './database-sockets.ts';
 
 /** A pool of connections, as every function of the store takes it first. */
 export type Database = postgres.Sql;
@@ -38,8 +38,8 @@ const CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: 5_000, lock_t
 export function connectDatabase(options: DatabaseOptions): Database {
   const { silenceLimitMilliseconds: limit } = options;
   return postgres(options.url, {
-    // Missing in the types of postgres.js 3.4.
-    ...(limit !== undefined && { socket: socketsWithSilenceLimit(limit) }),
+    // By a spread, because the option is missing in the types of postgres.js 3.4.
+    ...{ socket: databaseSockets(limit) },
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,

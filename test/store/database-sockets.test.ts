@@ -1,5 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { inject, expect, onTestFinished, test } from 'vitest';
+import { readStates } from '../../src/store/connection-states.ts';
 import { connectDatabase } from '../../src/store/database.ts';
+import type { Transaction } from '../../src/store/database.ts';
 import { isOutage } from '../../src/store/errors.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -22,4 +25,74 @@ test('a connection that was forgotten on the way is given up, what waited fails 
   // Silence without a question is no silence.
   await new Promise((resolve) => setTimeout(resolve, 400));
   expect(proxy.connections()).toBe(1);
+});
+
+/** Ends a transaction's connection from the server's side while the transaction is at some point. */
+async function cutTransaction(work: (open: Transaction, cut: () => Promise<void>) => Promise<unknown>): Promise<unknown> {
+  const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1 });
+  const admin = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1 });
+  try {
+    const error: unknown = await sql
+      .begin(async (open) => {
+        const [own] = await open<{ pid: number }[]>`select pg_backend_pid() as pid`;
+        await work(open, async () => {
+          await admin`select pg_terminate_backend(${own?.pid ?? 0})`;
+        });
+      })
+      .catch((thrown: unknown) => thrown);
+    // The driver may tell the next query once more why the connection had closed; then the pool of one has another.
+    await sql`select 1`.catch((thrown: unknown) => expect(isOutage(thrown)).toBe(true));
+    expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+    return error;
+  } finally {
+    await Promise.all([sql.end({ timeout: 1 }), admin.end({ timeout: 1 })]);
+  }
+}
+
+test.each<[string, (open: Transaction, cut: () => Promise<void>) => Promise<unknown>]>([
+  ['during a statement', (open, cut) => Promise.all([open`select pg_sleep(5)`, cut()])],
+  [
+    'while several statements wait',
+    (open, cut) => Promise.all([open`select pg_sleep(5)`, open`select ${1}::int`, open`select 2`, cut()]),
+  ],
+  [
+    'between two statements',
+    async (open, cut) => {
+      await cut();
+      await delay(50);
+      await open`select 2`;
+    },
+  ],
+  [
+    'before it fails by itself',
+    async (_, cut) => {
+      await cut();
+      await delay(50);
+      throw new RangeError('of its own');
+    },
+  ],
+])('a transaction whose connection closes %s fails as an outage, and the process lives', async (_, work) => {
+  expect(isOutage(await cutTransaction(work))).toBe(true);
+});
+
+test('states are told however the bytes are cut, and nothing is told under TLS', () => {
+  const message = (type: string, body: string): Buffer => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(body.length + 4);
+    return Buffer.concat([Buffer.from(type), length, Buffer.from(body)]);
+  };
+  const stream = Buffer.concat([message('R', 'ok'), message('Z', 'I'), message('D', 'Z\0\0\0\x05I'), message('n', '')]);
+  const more = Buffer.concat([message('Z', 'T'), message('Z', 'E'), message('Z', 'I')]);
+  const bytes = Buffer.concat([stream, more]);
+  for (let size = 1; size <= bytes.length; size += 1) {
+    const states: string[] = [];
+    const read = readStates((state) => states.push(state));
+    for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size));
+    expect(states).toEqual(['idle', 'in_transaction', 'in_transaction', 'idle']);
+  }
+  const told: string[] = [];
+  const read = readStates((state) => told.push(state));
+  read(Buffer.from('S'));
+  read(message('Z', 'T'));
+  expect(told).toEqual([]);
 });
