@@ -56,8 +56,8 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
     checkReports(evidence),
     countOutcomes(database),
   ]);
-  const repeated = verification.repeatedCalls.map(({ turnId, callNumber, tries }) => ({
-    key: `${turnId}:${callNumber}`,
+  const repeated = verification.repeatedCalls.map(({ turnId, callNumber, summary, tries }) => ({
+    key: summary === null ? `${turnId}:${callNumber}` : `${summary.compactionId}:${summary.part}`,
     tries,
   }));
   return {

@@ -51,7 +51,7 @@ export async function readPending(temporal: Client, workflowId: string): Promise
 export interface OpenRows {
   /** `turn:call:index` of claimed tool calls. */
   readonly toolCalls: readonly string[];
-  /** `turn:call` of model calls under way. */
+  /** `turn:call` of model calls under way, `compaction:part` of summaries. */
   readonly modelCalls: readonly string[];
 }
 
@@ -60,7 +60,9 @@ export async function readOpenRows(database: Database): Promise<OpenRows> {
     database<{ key: string }[]>`
       select turn_id || ':' || call_number || ':' || call_index as key from tool_calls where state = 'claimed'`,
     database<{ key: string }[]>`
-      select turn_id || ':' || call_number as key from model_calls where state = 'registered'`,
+      select turn_id || ':' || call_number as key from model_calls where state = 'registered'
+      union all
+      select compaction_id || ':' || number from compaction_parts where unreported_tries > 0 and state = 'planned'`,
   ]);
   return { toolCalls: tools.map(({ key }) => key), modelCalls: models.map(({ key }) => key) };
 }

@@ -5,7 +5,7 @@ import { toolsIn } from '../context/fixed-measurements.ts';
 import { addMeasurements, characterCount } from '../context/measurement-arithmetic.ts';
 import type { CompactionPlan, CompactionReason, CountedRequest } from '../context/plan.ts';
 import { getCompaction, storePlan } from '../store/compactions.ts';
-import { recordEvent } from '../store/events.ts';
+import { recordEventOnce } from '../store/events.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
@@ -26,7 +26,7 @@ export async function compactContext(
   input: CompactContextInput,
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
-  const { turn, forced, turnIsOver = false } = input;
+  const { turn, callNumber, forced, turnIsOver = false } = input;
   const spent = await checkLimits(database, input);
   if (spent !== null) return { kind: 'limit', reason: spent };
   const check = await readFit(database, turn);
@@ -53,7 +53,8 @@ export async function compactContext(
   if (result.kind === 'fits' || turnIsOver || mayGoOn(forced, tokens, inputBudget)) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
   }
-  await recordEvent(database, { turn, kind: 'compaction_exhausted', data: { reason, ...result.breakdown } });
+  const data = { reason, ...result.breakdown };
+  await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
   dependencies.reachCrashPoint('compactContext:exhausted');
   return { kind: 'exhausted', tokens: result.tokens };
 }
@@ -109,7 +110,7 @@ async function storeAndDescribe(
   if (decision.cancelled) {
     if (reason === 'manual')
       await declineCompaction(database, turn, { reason: 'cancelled_by_hook', tokens: pass.plan.tokensBefore });
-    await recordEvent(database, { turn, kind: 'compaction_cancelled', data: { reason } });
+    await recordEventOnce(database, { turn, kind: 'compaction_cancelled', callNumber, data: { reason } });
     dependencies.reachCrashPoint('compactContext:cancelled');
     return null;
   }

@@ -59,16 +59,17 @@ export async function runTool(
   execution: Execution,
 ): Promise<RunToolResult> {
   const { database, workerIdentity, reachCrashPoint } = dependencies;
+  const claimer = { workerIdentity, runId: execution.runId, activityAttempt: execution.attempt };
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
-  const claim = await claimToolCall(database, { ...input, workerIdentity });
+  const claim = await claimToolCall(database, { ...input, ...claimer });
   if (claim.state === 'finished') return stateOf(claim.outcome);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
   const decided = await decidedResult(dependencies, snapshot, { input, claim });
   if (decided !== null) return storeDecidedResult(dependencies, { input, claim, decided });
   if (claim.state === 'claimed') return run(dependencies, input, execution, { claim, snapshot });
   if (mayRunAgain(dependencies, snapshot, claim)) {
-    const { attempt } = await reclaimToolCall(database, { ...input, workerIdentity, previousAttempt: claim.attempt });
+    const { attempt } = await reclaimToolCall(database, { ...input, ...claimer, previousAttempt: claim.attempt });
     reachCrashPoint('runTool:reclaimed');
     return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
   }

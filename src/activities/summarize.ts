@@ -19,6 +19,7 @@ import {
   recordPartFailure,
   registerPartAttempt,
   storePartText,
+  withdrawPartAttempt,
 } from '../store/compaction-parts.ts';
 import type { NewPartMemory, PartCall, PartReference, PartSource } from '../store/compaction-parts.ts';
 import { newId } from '../store/ids.ts';
@@ -167,7 +168,10 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     tokens: task.entries.reduce((sum, entry) => sum + estimateTokens(entry.measurements, NO_CALIBRATION), 0),
     signal: execution.signal,
   });
-  if (pass.kind === 'wait') return pass;
+  if (pass.kind === 'wait') {
+    await withdrawPartAttempt(dependencies.database, input);
+    return pass;
+  }
   const started = Date.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
@@ -237,6 +241,7 @@ async function afterModelError(
   if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
+  await withdrawPartAttempt(dependencies.database, task.input);
   const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(task.execution.attempt, 5));
   if (verdict.cause === 'rate_limit')
     await dependencies.providerGate.pause(parseModelName(task.snapshot.summarizer.model).provider, delay);

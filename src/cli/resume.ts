@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Counted, Counts } from '../turn/spending.ts';
+import type { ConversationCounts, CountedOfConversation } from '../turn/spending.ts';
 import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
@@ -7,15 +7,16 @@ import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { UsageError } from './usage-error.ts';
 
-type ResumeFlags = ConnectionFlags & Partial<Counts>;
+type ResumeFlags = ConnectionFlags & Partial<ConversationCounts>;
 
-const OPTIONS: readonly (readonly [counted: Counted, flags: string, description: string])[] = [
+const OPTIONS: readonly (readonly [counted: CountedOfConversation, flags: string, description: string])[] = [
   ['steps', '--steps <number>', 'that many more model calls, as +50'],
   ['toolCalls', '--tool-calls <number>', 'that many more tool calls'],
   ['inputTokens', '--input-tokens <number>', 'that many more input tokens'],
   ['outputTokens', '--output-tokens <number>', 'that many more output tokens'],
   ['cost', '--cost <dollars>', 'that many dollars more, as +2'],
   ['wallTime', '--wall-time <seconds>', 'that many seconds more'],
+  ['idleTime', '--idle-time <seconds>', 'that many seconds more of rest before a turn'],
 ];
 
 /** `holdfast resume`: goes on where a turn ended. */

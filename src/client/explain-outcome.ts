@@ -61,6 +61,8 @@ export function explainOutcome(
 function limitWords(reason: string | null): string {
   if (reason === 'idle_time_limit')
     return 'Nothing happened in the turn for longer than its limit of idle time (idle_time_limit).';
+  if (reason === 'conversation_idle_time_limit')
+    return 'The conversation rested for longer than its limit of idle time (conversation_idle_time_limit).';
   const of = reason?.startsWith('conversation_') === true ? "The conversation's" : "The turn's";
   const what = reason?.replace('conversation_', '').replace('_limit', '').replaceAll('_', ' ') ?? 'unknown';
   return `${of} limit of ${what} is reached (${reason ?? 'unknown'}).`;

@@ -1,16 +1,16 @@
-import { COUNTED, countedOf } from '../turn/spending.ts';
-import type { Counts } from '../turn/spending.ts';
+import { COUNTED_OF_CONVERSATION, countedOf } from '../turn/spending.ts';
+import type { ConversationCounts } from '../turn/spending.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { Conversation } from './types.ts';
 
 /** Refuses what would begin a turn that ends at once. */
-export function checkResume({ conversationId, turn }: Conversation, raise: Partial<Counts>): void {
+export function checkResume({ conversationId, turn }: Conversation, raise: Partial<ConversationCounts>): void {
   for (const [name, by] of Object.entries(raise)) {
-    const isKnown = COUNTED.some((counted) => counted === name);
+    const isKnown = COUNTED_OF_CONVERSATION.some((counted) => counted === name);
     if (!isKnown || !Number.isFinite(by) || by <= 0) {
       throw new HoldfastClientError(
         'invalid_argument',
-        `a raise of ${name} by ${by} is not possible: raise ${COUNTED.join(', ')} by more than 0`,
+        `a raise of ${name} by ${by} is not possible: raise ${COUNTED_OF_CONVERSATION.join(', ')} by more than 0`,
       );
     }
   }

@@ -11,7 +11,7 @@ import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { CompactionLineage } from '../store/lineage.ts';
 import type { ServedModel } from '../store/served-models.ts';
 import type { GivenUpModel } from '../turn/fallback.ts';
-import type { Counts } from '../turn/spending.ts';
+import type { ConversationCounts } from '../turn/spending.ts';
 import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
 import type { WatchOptions, WatchUpdate } from './watch-types.ts';
 
@@ -211,7 +211,7 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
    */
   resume(options: {
     readonly conversationId: string;
-    readonly raise?: Partial<Counts>;
+    readonly raise?: Partial<ConversationCounts>;
     readonly messageId?: string;
   }): Promise<SentMessage>;
   getConversation(conversationId: string): Promise<Conversation>;

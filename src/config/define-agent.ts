@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { RUN_COMMAND } from '../tools/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
-import type { Counts } from '../turn/spending.ts';
+import type { ConversationCounts } from '../turn/spending.ts';
 import type { ApprovalRule } from '../turn/approval-rules.ts';
 import { fallbackProblems } from './check-fallbacks.ts';
 import type { AgentDefinition } from './definitions.ts';
@@ -62,7 +62,7 @@ export interface AgentInput {
     /** Part of a limit from which on the model is told. Default: 0.8. */
     readonly noteAt?: number;
     /** Of all turns of the conversation together. */
-    readonly conversation?: Partial<Counts>;
+    readonly conversation?: Partial<ConversationCounts>;
     /** Times that one tool call may have the same result while no call has a new one. Default: 10. */
     readonly repeatedCalls?: number;
     /** Compactions in a row between which nothing new was done; after mere lookups one counts half. Default: 2. */

@@ -80,6 +80,12 @@ export const turnLimits = z
           unit: 'seconds',
           defaultText: 'no limit',
         }),
+        idleTime: positive.optional().meta({
+          description:
+            'Time without an answer of the model before a turn: what rested for longer is not continued unless somebody says so.',
+          unit: 'seconds',
+          defaultText: 'no limit',
+        }),
       })
       .optional()
       .meta({ description: 'Hard limits of all turns of a conversation together.' }),

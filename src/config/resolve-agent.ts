@@ -2,8 +2,8 @@ import type { CompactionPolicy } from '../context/policy.ts';
 import { MEMORY_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
 import type { ApprovalRule, ApprovalSettings } from '../turn/approval-rules.ts';
-import { COUNTED, DEFAULT_NOTE_AT } from '../turn/spending.ts';
-import type { Counted, SpendingLimits } from '../turn/spending.ts';
+import { COUNTED, COUNTED_OF_CONVERSATION, DEFAULT_NOTE_AT } from '../turn/spending.ts';
+import type { ConversationCounts, CountedOfConversation, SpendingLimits } from '../turn/spending.ts';
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
 import { definedOf } from '../context/defined-of.ts';
 import type { AgentDefinition, AgentMemory, TurnLimits } from './definitions.ts';
@@ -103,8 +103,8 @@ function limitsFor(options: AgentOptions['limits']): TurnLimits {
 /** `undefined` when no limit was set: the steps have their default, and the model is not told of it. */
 function spendingFor(options: NonNullable<AgentOptions['limits']>): SpendingLimits | undefined {
   const { idleTime, noteAt } = options;
-  const counted = pick(options);
-  const conversation = pick(options.conversation ?? {});
+  const counted = pick(COUNTED, options);
+  const conversation = pick(COUNTED_OF_CONVERSATION, options.conversation ?? {});
   const given = Object.keys(counted).length + Object.keys(conversation).length;
   if (given === 0 && idleTime === undefined && noteAt === undefined) return undefined;
   return {
@@ -115,9 +115,12 @@ function spendingFor(options: NonNullable<AgentOptions['limits']>): SpendingLimi
   };
 }
 
-function pick(options: { readonly [Name in Counted]?: number | undefined }): SpendingLimits['turn'] {
+function pick(
+  names: readonly CountedOfConversation[],
+  options: { readonly [Name in CountedOfConversation]?: number | undefined },
+): Partial<ConversationCounts> {
   return Object.fromEntries(
-    COUNTED.flatMap((counted) => (options[counted] === undefined ? [] : [[counted, options[counted]]])),
+    names.flatMap((counted) => (options[counted] === undefined ? [] : [[counted, options[counted]]])),
   );
 }
 

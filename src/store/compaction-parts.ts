@@ -1,6 +1,5 @@
 import type { Entry } from '../context/entry.ts';
 import type { PlanPart } from '../context/plan.ts';
-import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { onPath } from './branch-path.ts';
 import { getCompaction } from './compaction-rows.ts';
@@ -9,6 +8,8 @@ import type { Database, Queries } from './database.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from './errors.ts';
+import { reportTry } from './part-costs.ts';
+import type { PartCall } from './part-costs.ts';
 import { readPreviousSummary } from './previous-summary.ts';
 import type { PreviousSummary } from './previous-summary.ts';
 import { writeMemory } from './memories.ts';
@@ -16,7 +17,8 @@ import type { MemoryScope } from './memories.ts';
 import { jsonText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
-import { addUsage, usageSums } from './usage.ts';
+
+export type { PartCall } from './part-costs.ts';
 
 export interface PartReference {
   readonly turn: TurnReference;
@@ -160,25 +162,24 @@ export async function registerPartAttempt(sql: Database, reference: PartReferenc
       throw new StoreError('wrong_state', `compaction ${compactionId} is ${compaction?.status ?? 'unknown'}`);
     }
     await open`
-      update compaction_parts set attempt = attempt + 1, epoch = ${turn.epoch}
+      update compaction_parts set attempt = attempt + 1, unreported_tries = unreported_tries + 1, epoch = ${turn.epoch}
       where compaction_id = ${compactionId} and number = ${part}`;
     return { state: 'registered', attempt: row.attempt + 1, failures: row.failures };
   });
+}
+
+/**
+ * A try ended before the model was asked, or the provider refused it unpaid: nothing of it counts.
+ * @throws StoreError `stale_epoch`
+ */
+export async function withdrawPartAttempt(sql: Database, reference: PartReference): Promise<void> {
+  await writeAsTurn(sql, reference.turn, (writer) => reportTry(writer, reference, null));
 }
 
 async function requirePart(sql: Queries, { compactionId, part }: PartReference): Promise<PartRow> {
   const row = (await listParts(sql, compactionId)).find((each) => each.part.number === part);
   if (row === undefined) throw partNotFound(compactionId, part);
   return row;
-}
-
-/** What a summarizing call cost, failed or not. Added to the turn's sums. */
-export interface PartCall {
-  readonly model: string;
-  readonly usage: ReportedUsage | null;
-  /** Dollars; `null` when the price is unknown, 0 for a call that was refused before it cost anything. */
-  readonly cost: number | null;
-  readonly durationMilliseconds: number;
 }
 
 /** Where a part's text is kept beyond the conversation. */
@@ -203,7 +204,7 @@ export async function storePartText(
   await writeAsTurn(sql, turn, async (writer) => {
     const row = await requireNewest(writer, request);
     if (row.state === 'written') return;
-    await addCall(writer, request, call);
+    await reportTry(writer, request, call);
     await writer.sql`
       update compaction_parts set state = 'written', text = ${jsonText(text)}::text::json,
         prompt_version = ${promptVersion}, epoch = ${turn.epoch}
@@ -227,22 +228,6 @@ async function requireNewest(
     'superseded_attempt',
     `part ${reference.part} of compaction ${reference.compactionId} is at attempt ${row.attempt}, not ${reference.attempt}`,
   );
-}
-
-async function addCall(
-  { sql, turn }: TurnWriter,
-  { compactionId, part }: PartReference,
-  call: PartCall | null,
-): Promise<void> {
-  if (call === null) return;
-  const { usage, cost, model, durationMilliseconds } = call;
-  await sql`
-    update compaction_parts set model = ${model}, duration_milliseconds = duration_milliseconds + ${Math.round(durationMilliseconds)}
-    where compaction_id = ${compactionId} and number = ${part}`;
-  if (usage === null && cost === 0) return;
-  await sql`
-    update compaction_parts set ${usageSums(sql, usage, cost)} where compaction_id = ${compactionId} and number = ${part}`;
-  await addUsage(sql, turn, usage, cost);
 }
 
 /**
@@ -271,7 +256,7 @@ export async function recordPartFailure(
       where compaction_id = ${compactionId} and number = ${part} and failed_attempt < ${attempt}
       returning failures`;
     if (counted === undefined) return { failures: row.failures };
-    await addCall(writer, request, call);
+    await reportTry(writer, request, call);
     await writer.event('compaction_part_failed', { compactionId, part, attempt, failure, failures: counted.failures });
     return { failures: counted.failures };
   });

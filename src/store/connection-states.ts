@@ -33,7 +33,8 @@ export function readStates(onState: (state: ConnectionState) => void): (chunk: B
   return (chunk) => {
     if (chunk.length === 0) return;
     let rest = isFirst ? begin(chunk) : chunk;
-    while (isReadable && rest.length > 0) {
+    if (!isReadable) return;
+    while (rest.length > 0) {
       if (remaining === 0) {
         const missing = rest.subarray(0, HEADER_BYTES - header.length);
         header = header.length === 0 ? missing : Buffer.concat([header, missing]);

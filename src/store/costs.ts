@@ -69,20 +69,20 @@ export async function readCosts(
       select t.agent, ${turnNumber} as turn, m.call_number as step, m.model, m.conversation_id::text, 1 as calls, coalesce(m.input_tokens, 0) as input,
         coalesce(m.cache_read_tokens, 0) as cache_read, coalesce(m.cache_write_tokens, 0) as cache_write,
         coalesce(m.output_tokens, 0) as output, coalesce(m.cost, 0) as cost, (m.cost is null)::int as unknown,
-        (m.entry_id is null)::int as repeated
+        (m.entry_id is null)::int as repeated, case when m.entry_id is null then coalesce(m.cost, 0) else 0 end as repeated_cost
       from model_calls m join turns t on t.id = m.turn_id
       where m.started_at >= ${from} and m.state <> 'registered'
         and (m.input_tokens is not null or m.cost is distinct from 0) ${only}
       union all
       select t.agent, ${turnNumber}, c.call_number, coalesce(p.model, t.model), p.conversation_id::text, p.model_calls, p.input_tokens,
-        p.cache_read_tokens, p.cache_write_tokens, p.output_tokens, p.cost, p.calls_of_unknown_cost, 0
+        p.cache_read_tokens, p.cache_write_tokens, p.output_tokens, p.cost, p.calls_of_unknown_cost, p.lost_calls, p.lost_cost
       from compaction_parts p
       join compactions c on c.id = p.compaction_id
       join turns t on t.id = c.turn_id
       where t.begun_at >= ${from} and p.model_calls > 0 ${only}
       union all
       select t.agent, ${turnNumber}, 0, coalesce(s.model, t.model), s.conversation_id::text, s.model_calls, s.input_tokens,
-        s.cache_read_tokens, s.cache_write_tokens, s.output_tokens, s.cost, s.calls_of_unknown_cost, 0
+        s.cache_read_tokens, s.cache_write_tokens, s.output_tokens, s.cost, s.calls_of_unknown_cost, 0, 0
       from branch_summaries s
       join turns t on t.id = s.turn_id
       where t.begun_at >= ${from} and s.model_calls > 0 ${only}
@@ -92,7 +92,7 @@ export async function readCosts(
     select ${sql(NAME[by])} as name, sum(calls)::int as calls, sum(input)::float8 as input,
       sum(cache_read)::float8 as cache_read, sum(cache_write)::float8 as cache_write, sum(output)::float8 as output,
       sum(cost)::float8 as known_cost, sum(unknown)::int as unknown, sum(repeated)::int as repeated,
-      coalesce(sum(cost) filter (where repeated = 1), 0)::float8 as repeated_cost
+      sum(repeated_cost)::float8 as repeated_cost
     from named group by 1
     order by ${inOrder ? sql`min(turn), min(step)` : sql`known_cost desc, calls desc, name`}`;
   return rows.map(toCostRow);

@@ -36,10 +36,10 @@ const CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: 5_000, lock_t
 
 /** Opens a pool lazily: a wrong address shows at the first query. Close it with `end()`. */
 export function connectDatabase(options: DatabaseOptions): Database {
-  const { silenceLimitMilliseconds: limit } = options;
+  // Missing in the types of postgres.js 3.4.
+  const sockets = { socket: databaseSockets(options.silenceLimitMilliseconds) };
   return postgres(options.url, {
-    // By a spread, because the option is missing in the types of postgres.js 3.4.
-    ...{ socket: databaseSockets(limit) },
+    ...sockets,
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,

@@ -42,7 +42,6 @@ export async function listEvents(
 
 /**
  * Appends an event in a transaction of its own, for what no other write of the store records.
- * Returns its number.
  * @throws StoreError `stale_epoch`
  */
 export async function recordEvent(
@@ -50,4 +49,27 @@ export async function recordEvent(
   event: { readonly turn: TurnReference; readonly kind: EventKind; readonly data: EventData },
 ): Promise<void> {
   await writeAsTurn(sql, event.turn, (writer) => writer.event(event.kind, event.data));
+}
+
+/**
+ * The same for what a step can say but once: an activity that is repeated after a crash changes nothing.
+ * @throws StoreError `stale_epoch`
+ */
+export async function recordEventOnce(
+  sql: Database,
+  event: {
+    readonly turn: TurnReference;
+    readonly kind: 'compaction_exhausted' | 'compaction_cancelled';
+    /** The step's; goes into the data. */
+    readonly callNumber: number;
+    readonly data: EventData;
+  },
+): Promise<void> {
+  const { turn, kind, callNumber, data } = event;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const [known] = await writer.sql`
+      select from events where turn_id = ${turn.turnId} and kind = ${kind} and data ->> 'callNumber' = ${String(callNumber)}
+        and kind in ('compaction_exhausted', 'compaction_cancelled') and data ? 'callNumber'`;
+    if (known === undefined) await writer.event(kind, { callNumber, ...data });
+  });
 }

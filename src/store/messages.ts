@@ -1,6 +1,6 @@
 import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
-import type { Counts } from '../turn/spending.ts';
+import type { ConversationCounts } from '../turn/spending.ts';
 import type { Database, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
@@ -42,7 +42,7 @@ export interface MessageInput {
   /** `compact` only: what the summary should dwell on. */
   readonly focus?: string;
   /** `resume` only: how much the limits are raised. */
-  readonly raise?: Partial<Counts>;
+  readonly raise?: Partial<ConversationCounts>;
   /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
   readonly target?: BranchTarget;
 }

@@ -67,6 +67,8 @@ export interface ToolCallRow {
   readonly state: 'requested' | 'claimed' | 'finished';
   readonly outcome: ToolCallOutcome | null;
   readonly workerIdentity: string | null;
+  /** The try of an activity that claimed it last; `null` before, and in claims of older versions. */
+  readonly claimer: { readonly runId: string; readonly activityAttempt: number } | null;
   readonly claimedAt: string | null;
   readonly finishedAt: string | null;
   readonly resultEntryId: string | null;
@@ -91,13 +93,16 @@ export async function readToolCall(
       state: ToolCallRow['state'];
       outcome: ToolCallOutcome | null;
       worker_identity: string | null;
+      claim_run_id: string | null;
+      claim_attempt: number | null;
       claimed_at: Date | null;
       finished_at: Date | null;
       result_entry_id: string | null;
       late_results: number;
     })[]
   >`
-    select name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claimed_at, finished_at,
+    select name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
+      claim_attempt, claimed_at, finished_at,
       result_entry_id, partial_output, partial_bytes, partial_at,
       (select count(*) from late_tool_results l
        where l.turn_id = t.turn_id and l.call_number = t.call_number and l.call_index = t.call_index)::int as late_results
@@ -116,6 +121,10 @@ export async function readToolCall(
     state: row.state,
     outcome: row.outcome,
     workerIdentity: row.worker_identity,
+    claimer:
+      row.claim_run_id === null || row.claim_attempt === null
+        ? null
+        : { runId: row.claim_run_id, activityAttempt: row.claim_attempt },
     claimedAt: isoTimeOrNull(row.claimed_at),
     finishedAt: isoTimeOrNull(row.finished_at),
     resultEntryId: row.result_entry_id,

@@ -2,7 +2,7 @@ import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 import { jsonText } from './stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
-import type { PartialToolOutput, ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
+import type { PartialToolOutput, ToolCallOutcome, ToolCallReference, ToolCallRow } from './tool-call-rows.ts';
 import { writeAsTurn } from './transaction.ts';
 
 export { readToolCall } from './tool-call-rows.ts';
@@ -24,6 +24,15 @@ export interface RequestedToolCall {
   readonly attempt: number;
 }
 
+/** The try of an activity that claims a call. */
+export interface Claimer {
+  readonly workerIdentity: string;
+  /** Temporal's id of the workflow run that scheduled the activity. */
+  readonly runId: string;
+  /** Attempt of the activity, from 1. */
+  readonly activityAttempt: number;
+}
+
 export type ToolClaim =
   /** The caller may act now. */
   | ({ readonly state: 'claimed' } & RequestedToolCall)
@@ -42,12 +51,10 @@ export type ToolClaim =
 
 /**
  * Claims a call before it acts; at most one caller gets `claimed`.
- * @throws StoreError `stale_epoch`, `tool_call_not_found`
+ * @throws StoreError `stale_epoch`, `tool_call_not_found`, `superseded_attempt` (a newer attempt of the same activity holds
+ *   the claim, so this one has been given up by Temporal: it must not decide about a call that another runs)
  */
-export async function claimToolCall(
-  sql: Database,
-  claim: ToolCallReference & { readonly workerIdentity: string },
-): Promise<ToolClaim> {
+export async function claimToolCall(sql: Database, claim: ToolCallReference & Claimer): Promise<ToolClaim> {
   const { turn, callNumber, callIndex, workerIdentity } = claim;
   return writeAsTurn(sql, turn, async (writer): Promise<ToolClaim> => {
     const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
@@ -57,6 +64,7 @@ export async function claimToolCall(
       return { state: 'finished', outcome: row.outcome, resultEntryId: row.resultEntryId };
     }
     if (row.claimedAt !== null) {
+      refuseOlderAttempt(claim, row);
       const { claimedAt, partialOutput } = row;
       const workerIdentity = row.workerIdentity ?? '';
       return { state: 'claimed_before', ...call, attempt, claimedAt, workerIdentity, partialOutput };
@@ -69,13 +77,22 @@ export async function claimToolCall(
   });
 }
 
+/** Attempts of different runs (a workflow that was reset) have no order: there the claim's age alone says nothing. */
+function refuseOlderAttempt(claim: ToolCallReference & Claimer, { claimer }: ToolCallRow): void {
+  if (claimer === null || claimer.runId !== claim.runId || claimer.activityAttempt <= claim.activityAttempt) return;
+  throw new StoreError(
+    'superseded_attempt',
+    `tool call ${claim.callNumber}.${claim.callIndex} of turn ${claim.turn.turnId} is claimed by attempt ${claimer.activityAttempt} of its activity; this is attempt ${claim.activityAttempt}`,
+  );
+}
+
 /**
  * Takes a claimed call over from the attempt seen in `claimed_before`, to run it again.
  * @throws StoreError `stale_epoch`, `superseded_attempt` (another one took it over or finished it first)
  */
 export async function reclaimToolCall(
   sql: Database,
-  claim: ToolCallReference & { readonly workerIdentity: string; readonly previousAttempt: number },
+  claim: ToolCallReference & Claimer & { readonly previousAttempt: number },
 ): Promise<{ readonly attempt: number }> {
   const { turn, callNumber, callIndex, workerIdentity, previousAttempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
@@ -95,14 +112,11 @@ export async function reclaimToolCall(
   });
 }
 
-async function writeClaim(
-  sql: Queries,
-  claim: ToolCallReference & { readonly workerIdentity: string },
-  attempt: number,
-): Promise<void> {
-  const { turn, callNumber, callIndex, workerIdentity } = claim;
+async function writeClaim(sql: Queries, claim: ToolCallReference & Claimer, attempt: number): Promise<void> {
+  const { turn, callNumber, callIndex, workerIdentity, runId, activityAttempt } = claim;
   await sql`
     update tool_calls set state = 'claimed', attempt = ${attempt}, worker_identity = ${workerIdentity},
+      claim_run_id = ${runId}, claim_attempt = ${activityAttempt},
       claimed_at = holdfast_now(), epoch = ${turn.epoch}, partial_output = null, partial_bytes = null, partial_at = null
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
 }

@@ -1,10 +1,10 @@
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import { COUNTED, DEFAULT_NOTE_AT, raisedLimits, resumedLimits } from '../turn/spending.ts';
-import type { Counts, Spending, SpendingLimits } from '../turn/spending.ts';
+import { COUNTED_OF_CONVERSATION, DEFAULT_NOTE_AT, raisedLimits, resumedLimits } from '../turn/spending.ts';
+import type { ConversationCounts, Counts, Spending, SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 
-type Raise = Partial<Counts>;
+type Raise = Partial<ConversationCounts>;
 
 /**
  * What a turn that begins may use: what is configured, the conversation's limits with every raise so far. With a `resume`
@@ -34,7 +34,10 @@ export async function limitsOfNewTurn(
 
 function sum(raises: readonly Raise[]): Raise {
   return Object.fromEntries(
-    COUNTED.map((counted) => [counted, raises.reduce((total, raise) => total + (raise[counted] ?? 0), 0)]),
+    COUNTED_OF_CONVERSATION.map((counted) => [
+      counted,
+      raises.reduce((total, raise) => total + (raise[counted] ?? 0), 0),
+    ]),
   );
 }
 
@@ -65,15 +68,18 @@ export async function readSpending(
   limits: SpendingLimits,
 ): Promise<Spending> {
   const turn = await readTurnCounts(sql, turnId);
-  if (Object.keys(limits.conversation).length === 0) return { turn, conversation: turn };
-  const [row] = await sql<CountColumns[]>`
+  if (Object.keys(limits.conversation).length === 0) return { turn, conversation: { ...turn, idleTime: 0 } };
+  const [row] = await sql<(CountColumns & { readonly idle_time: number | null })[]>`
     select (select count(*) from model_calls m where m.conversation_id = c.id and m.entry_id is not null)::int as steps,
       (select count(*) from turns t join tool_calls k on k.turn_id = t.id where t.conversation_id = c.id)::int as tool_calls,
       c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
       (select extract(epoch from sum(coalesce(t.ended_at, holdfast_now()) - t.begun_at)) from turns t
-       where t.conversation_id = c.id)::float8 as wall_time
+       where t.conversation_id = c.id)::float8 as wall_time,
+      (select extract(epoch from t.begun_at - m.ended_at) from turns t join model_calls m on m.conversation_id = c.id
+       where t.id = ${turnId} and m.entry_id is not null and m.started_at < t.begun_at
+       order by m.started_at desc limit 1)::float8 as idle_time
     from conversations c where c.id = ${conversationId}`;
-  return { turn, conversation: toCounts(row) };
+  return { turn, conversation: { ...toCounts(row), idleTime: Math.max(0, row?.idle_time ?? 0) } };
 }
 
 function toCounts(row: CountColumns | undefined): Counts {

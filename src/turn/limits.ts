@@ -4,6 +4,9 @@ export const OVERFLOW_RECOVERIES_PER_TURN = 1;
 /** Tool calls of one answer that run at once. */
 export const CONCURRENT_TOOL_CALLS = 8;
 
+/** Summaries of one wave that are written at once: each holds a place of the worker and a connection to the provider. */
+export const CONCURRENT_SUMMARIES = 8;
+
 /** A delay up to this is left to the activity's retry; a longer one is waited out in the workflow, where it holds no worker slot. */
 export const LONGEST_RETRY_DELAY_MILLISECONDS = 10_000;
 

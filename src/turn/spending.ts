@@ -5,13 +5,20 @@ export type Counted = (typeof COUNTED)[number];
 
 export type Counts = Readonly<Record<Counted, number>>;
 
+/** The same for a conversation, and the rest before a turn: since the model's last answer. What a raise can name. */
+export const COUNTED_OF_CONVERSATION = [...COUNTED, 'idleTime'] as const;
+
+export type CountedOfConversation = (typeof COUNTED_OF_CONVERSATION)[number];
+
+export type ConversationCounts = Readonly<Record<CountedOfConversation, number>>;
+
 /** Part of a limit from which on the model is told what is left. */
 export const DEFAULT_NOTE_AT = 0.8;
 
 /** What a turn, and all turns of its conversation together, may use. What is absent has no limit. */
 export interface SpendingLimits {
   readonly turn: Partial<Counts>;
-  readonly conversation: Partial<Counts>;
+  readonly conversation: Partial<ConversationCounts>;
   /** Seconds without an answer of the model, a tool's result or a message, waits for people not counted. */
   readonly idleTime?: number;
   /** Between 0 and 1. */
@@ -20,25 +27,33 @@ export interface SpendingLimits {
 
 export interface Spending {
   readonly turn: Counts;
-  readonly conversation: Counts;
+  readonly conversation: ConversationCounts;
 }
 
 /** A limit and how much of it is used. */
 export interface LimitUse {
   readonly scope: keyof Spending;
-  readonly counted: Counted;
+  readonly counted: CountedOfConversation;
   readonly used: number;
   readonly limit: number;
 }
 
 /** Every limit with what is used of it, in a fixed order. */
 export function limitUses(limits: SpendingLimits, used: Spending): LimitUse[] {
-  return (['turn', 'conversation'] as const).flatMap((scope) =>
-    COUNTED.flatMap((counted) => {
-      const limit = limits[scope][counted];
-      return limit === undefined ? [] : [{ scope, counted, used: used[scope][counted], limit }];
-    }),
+  const ofTurn = COUNTED.flatMap((counted) => useOf('turn', counted, used.turn[counted], limits.turn[counted]));
+  const ofConversation = COUNTED_OF_CONVERSATION.flatMap((counted) =>
+    useOf('conversation', counted, used.conversation[counted], limits.conversation[counted]),
   );
+  return [...ofTurn, ...ofConversation];
+}
+
+function useOf(
+  scope: keyof Spending,
+  counted: CountedOfConversation,
+  used: number,
+  limit: number | undefined,
+): LimitUse[] {
+  return limit === undefined ? [] : [{ scope, counted, used, limit }];
 }
 
 /** The limit that keeps the turn from its next step, or `null`. */
@@ -46,18 +61,19 @@ export function spentLimit(limits: SpendingLimits, used: Spending): LimitUse | n
   return limitUses(limits, used).find((use) => use.used >= use.limit) ?? null;
 }
 
-/** Limits of which the model must be told. */
+/** Limits of which the model must be told. A rest is over when it could be. */
 export function nearLimits(limits: SpendingLimits, used: Spending): LimitUse[] {
-  return limitUses(limits, used).filter((use) => use.used >= use.limit * limits.noteAt);
+  return limitUses(limits, used).filter((use) => use.counted !== 'idleTime' && use.used >= use.limit * limits.noteAt);
 }
 
-const CODES: Readonly<Record<Counted, string>> = {
+const CODES: Readonly<Record<CountedOfConversation, string>> = {
   steps: 'step_limit',
   toolCalls: 'tool_call_limit',
   inputTokens: 'input_token_limit',
   outputTokens: 'output_token_limit',
   cost: 'cost_limit',
   wallTime: 'wall_time_limit',
+  idleTime: 'idle_time_limit',
 };
 
 /** The reason of the outcome `budget_exhausted`: `cost_limit`, `conversation_cost_limit` … */
@@ -65,9 +81,10 @@ export function limitCode({ scope, counted }: Pick<LimitUse, 'scope' | 'counted'
   return scope === 'turn' ? CODES[counted] : `conversation_${CODES[counted]}`;
 }
 
-/** What a reason names; `null`: it is of another kind. */
-export function countedOf(reason: string): Counted | null {
-  return COUNTED.find((counted) => reason === CODES[counted] || reason === `conversation_${CODES[counted]}`) ?? null;
+/** What a reason names that must be raised; `null`: it is of another kind, as a turn's own idle time, which begins anew. */
+export function countedOf(reason: string): CountedOfConversation | null {
+  const ofConversation = COUNTED_OF_CONVERSATION.find((counted) => reason === `conversation_${CODES[counted]}`);
+  return ofConversation ?? COUNTED.find((counted) => reason === CODES[counted]) ?? null;
 }
 
 /**
@@ -84,9 +101,12 @@ export function resumedLimits(limits: Partial<Counts>, used: Counts, raise: Part
 }
 
 /** Raises of a conversation's own limits stand for all its later turns. */
-export function raisedLimits(limits: Partial<Counts>, raise: Partial<Counts>): Partial<Counts> {
+export function raisedLimits(
+  limits: Partial<ConversationCounts>,
+  raise: Partial<ConversationCounts>,
+): Partial<ConversationCounts> {
   return Object.fromEntries(
-    COUNTED.flatMap((counted) => {
+    COUNTED_OF_CONVERSATION.flatMap((counted) => {
       const limit = limits[counted];
       return limit === undefined ? [] : [[counted, limit + (raise[counted] ?? 0)]];
     }),
@@ -99,18 +119,20 @@ export function describeLimit({ scope, counted, used, limit }: LimitUse): string
   return `[Limit]\n${whose} has used ${number(counted, used)} of ${amount(counted, limit)}. At the limit it ends at once, so finish what matters most, and say what is left open.`;
 }
 
-const UNITS: Readonly<Record<Exclude<Counted, 'cost' | 'wallTime'>, string>> = {
+const UNITS: Readonly<Record<Exclude<CountedOfConversation, 'cost'>, string>> = {
   steps: 'steps',
   toolCalls: 'tool calls',
   inputTokens: 'input tokens',
   outputTokens: 'output tokens',
+  wallTime: 's',
+  idleTime: 's',
 };
 
-function amount(counted: Counted, value: number): string {
+function amount(counted: CountedOfConversation, value: number): string {
   if (counted === 'cost') return number(counted, value);
-  return `${number(counted, value)} ${counted === 'wallTime' ? 's' : UNITS[counted]}`;
+  return `${number(counted, value)} ${UNITS[counted]}`;
 }
 
-function number(counted: Counted, value: number): string {
+function number(counted: CountedOfConversation, value: number): string {
   return counted === 'cost' ? `$${value.toFixed(2)}` : String(Math.round(value));
 }

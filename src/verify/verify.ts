@@ -29,11 +29,13 @@ export interface CheckedInvariant {
   readonly breaches: readonly Breach[];
 }
 
-/** A model call that was paid more than once: the worker died after the answer, before it was stored. Not a breach. */
+/** A model call that was paid more than once: the worker died after it was asked, before the answer was stored. Not a breach. */
 export interface RepeatedCall {
   readonly conversationId: string;
   readonly turnId: string;
   readonly callNumber: number;
+  /** The summary that the call was for; `null`: it was the step's own. */
+  readonly summary: { readonly compactionId: string; readonly part: number } | null;
   /** Tries that ended with an answer or nobody knows how. */
   readonly tries: number;
 }
@@ -65,11 +67,17 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
         (select count(*)::int from conversations
           where ${inScope(sql, sql`id`, scope)}) as conversations`,
     sql<RepeatedCall[]>`
-      select conversation_id as "conversationId", turn_id as "turnId", call_number as "callNumber", count(*)::int as tries
+      select conversation_id as "conversationId", turn_id as "turnId", call_number as "callNumber", null as summary, count(*)::int as tries
       from model_calls
       where ${within} and (state <> 'failed' or failure_kind in ('superseded', 'lost'))
       group by conversation_id, turn_id, call_number having count(*) > 1
-      order by conversation_id, turn_id, call_number`,
+      union all
+      select k.conversation_id, k.turn_id, k.call_number,
+        jsonb_build_object('compactionId', k.id, 'part', p.number), 1 + p.lost_calls + p.unreported_tries
+      from compactions k join compaction_parts p on p.compaction_id = k.id
+      where ${inScope(sql, sql`k.conversation_id`, scope)}
+        and (p.lost_calls > 0 or (p.unreported_tries > 0 and p.state <> 'planned'))
+      order by 1, 2, 3`,
   ]);
   return { conversations: 0, entries: 0, turns: 0, ...counts, invariants, repeatedCalls };
 }

@@ -13,7 +13,9 @@ export function isDriverFault(error: unknown): boolean {
   return (
     error instanceof TypeError &&
     error.message === "Cannot read properties of null (reading 'write')" &&
-    /^\s+at (?:Immediate\.)?nextWrite \(.*[/\\]postgres[/\\](?:cjs[/\\])?src[/\\]connection\.js:/mu.test(error.stack ?? '')
+    /^\s+at (?:Immediate\.)?nextWrite \(.*[/\\]postgres[/\\](?:cjs[/\\])?src[/\\]connection\.js:/mu.test(
+      error.stack ?? '',
+    )
   );
 }
 

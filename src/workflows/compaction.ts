@@ -1,6 +1,8 @@
-import { sleep } from '@temporalio/workflow';
+import { patched, sleep } from '@temporalio/workflow';
 import type { CompactContextInput, PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
+import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
+import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
 import { NEW_LOOP_GUARD, noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
@@ -60,7 +62,7 @@ function limitsToCheck({ limits, steps }: TurnProgress): Pick<CompactContextInpu
   return counted > 0 || steps >= limit * limits.noteAt ? { limits } : {};
 }
 
-/** Parts of a wave run at once, waves one after another; after a part that failed for good the rest is not worth its price. */
+/** Parts of a wave run up to eight at once, waves one after another; after a part that failed for good the rest is not worth its price. */
 async function summarizeWaves(
   activities: TurnActivities,
   progress: TurnProgress,
@@ -68,11 +70,23 @@ async function summarizeWaves(
   planned: PlannedCompaction,
 ): Promise<void> {
   for (const wave of planned.waves) {
-    const states = await Promise.all(
-      wave.map((part) => summarizePart(activities, progress, display, planned.compactionId, part)),
+    let failed = false;
+    await atMost(
+      concurrentSummaries(wave.length),
+      wave,
+      async (part) => {
+        const state = await summarizePart(activities, progress, display, planned.compactionId, part);
+        failed ||= state === 'failed';
+      },
+      () => failed,
     );
-    if (states.includes('failed')) return;
+    if (failed) return;
   }
+}
+
+/** A turn that began before there was a limit goes on without one. Only a larger wave asks: others leave no mark in the history. */
+function concurrentSummaries(parts: number): number {
+  return parts > CONCURRENT_SUMMARIES && patched('bounded-summaries') ? CONCURRENT_SUMMARIES : parts;
 }
 
 async function summarizePart(

@@ -1,4 +1,5 @@
 import type { CalledTool } from '../turn/activity-values.ts';
+import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_TOOL_CALLS } from '../turn/limits.ts';
 import { NEW_LOOP_GUARD, noteToolResult } from '../turn/loop-guard.ts';
@@ -44,12 +45,4 @@ export async function runToolCalls(
     progress.loopGuard = noteToolResult(progress.loopGuard ?? NEW_LOOP_GUARD, call);
   }
   return calls.length === asked.length;
-}
-
-async function atMost<Item>(limit: number, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  const lane = async (): Promise<void> => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
 }

@@ -11,7 +11,7 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { toolSchema } from '../../src/tools/tool-schema.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, openTestStore, register, startTurn, toolCall } from '../store/support/store-builders.ts';
+import { answerWith, openTestStore, register, startTurn, toolCall, claimer } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { diskFull } from '../support/disk-full.ts';
@@ -71,7 +71,7 @@ test.each<[ToolEffect, string, number]>([
 ])('after a death a tool with the effect "%s" answers "%s…"', async (effect, answered, runsAgain) => {
   const { tool, runs } = toolOf(effect);
   const turn = await turnCalling(tool);
-  await claimToolCall(sql, { turn, ...CALL, workerIdentity: 'dead' });
+  await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
   await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
   expect(await results(turn)).toEqual([expect.stringContaining(answered)]);
   expect(runs.map(({ idempotencyKey }) => idempotencyKey)).toEqual(
@@ -107,13 +107,31 @@ test('a zombie that takes a call over from the attempt that Temporal counts on d
   const failed = expect(living).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
   const row = () => readToolCall(sql, { turnId: turn.turnId, ...CALL });
   await waitUntil('the call is claimed', async () => (await row()).state === 'claimed');
-  await reclaimToolCall(sql, { turn, ...CALL, workerIdentity: 'zombie', previousAttempt: 1 });
+  await reclaimToolCall(sql, { turn, ...CALL, ...claimer('zombie'), previousAttempt: 1 });
   await failed;
   expect(new StoreError('superseded_attempt', 'a model call too').permanent).toBe(false);
   const { tool: working } = toolOf('none');
   await runTool(activityDependencies(sql, { tools: [working] }), { turn, ...CALL }, execution({ attempt: 3 }));
   expect(await results(turn)).toHaveLength(1);
 });
+
+test.each<ToolEffect>(['once', 'none'])(
+  'a zombie that wakes up before it has claimed a call with the effect "%s" leaves it to the attempt that runs it',
+  async (effect) => {
+    let release = (): void => undefined;
+    const { tool, runs } = toolOf(effect, async () => new Promise<void>((resolve) => (release = resolve)));
+    const turn = await turnCalling(tool);
+    const dependencies = activityDependencies(sql, { tools: [tool] });
+    const living = runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }));
+    await waitUntil('the tool runs', () => runs.length === 1);
+    const zombie = runTool(dependencies, { turn, ...CALL }, execution({ attempt: 1 }));
+    await expect(zombie).rejects.toMatchObject({ code: 'superseded_attempt' });
+    release();
+    expect(await living).toMatchObject({ state: 'succeeded' });
+    expect(await results(turn)).toEqual(['ran as attempt 1']);
+    expect(runs).toHaveLength(1);
+  },
+);
 
 test('a tool of a turn that was taken over is ended within 2 s', async () => {
   const { tool, runs } = toolOf('none', writeAndHang);
@@ -131,7 +149,7 @@ test('a tool of a turn that was taken over is ended within 2 s', async () => {
 test('a tool that brought five workers down is not tried on a sixth', async () => {
   const { tool, runs } = toolOf('none');
   const turn = await turnCalling(tool);
-  await claimToolCall(sql, { turn, ...CALL, workerIdentity: 'dead' });
+  await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
   await sql`update tool_calls set attempt = 5 where turn_id = ${turn.turnId}`;
   const result = await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
   expect(result).toEqual({ state: 'outcome_unknown' });
@@ -146,7 +164,7 @@ test('a worker of another version that lacks the tool leaves the call to others,
   const attempt = (number: number) => runTool(other, { turn, ...CALL }, execution({ attempt: number }));
   await expect(attempt(1)).rejects.toMatchObject({ type: 'ToolMissing', nonRetryable: false });
   expect(await readToolCall(sql, { turnId: turn.turnId, ...CALL })).toMatchObject({ state: 'requested', attempt: 0 });
-  await claimToolCall(sql, { turn, ...CALL, workerIdentity: 'newer' });
+  await claimToolCall(sql, { turn, ...CALL, ...claimer('newer') });
   await attempt(9);
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
 });

@@ -20,6 +20,7 @@ import {
   SNAPSHOT,
   startTurn,
   text,
+  claimer,
 } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
@@ -83,7 +84,7 @@ describe('beginTurn', () => {
     const dead = await startTurn(sql);
     const { conversationId } = dead;
     await answer(sql, dead, 1, { calls: 2 });
-    await claimToolCall(sql, { turn: dead, callNumber: 1, callIndex: 1, workerIdentity: 'worker-1' });
+    await claimToolCall(sql, { turn: dead, callNumber: 1, callIndex: 1, ...claimer('worker-1') });
     await storePlan(sql, {
       turn: dead,
       callNumber: 2,

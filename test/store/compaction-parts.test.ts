@@ -6,11 +6,14 @@ import {
   recordPartFailure,
   registerPartAttempt,
   storePartText,
+  withdrawPartAttempt,
 } from '../../src/store/compaction-parts.ts';
 import { commitCompaction, endCompaction } from '../../src/store/compactions.ts';
+import { readCosts } from '../../src/store/costs.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { openTestStore, step } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 import { planWithCut, commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
@@ -82,7 +85,7 @@ describe('parts', () => {
     expect(merge.parts.map(({ text: written }) => written)).toEqual(['text 1', 'text 2']);
   });
 
-  it('are written by the newest attempt, once, and their calls are paid by the turn', async () => {
+  it('are written by the newest attempt, once, and their calls are paid by the turn, that of a try which never reported too', async () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
@@ -96,7 +99,12 @@ describe('parts', () => {
     await storePartText(sql, { ...written, attempt: 2 });
     await storePartText(sql, { ...written, attempt: 2, text: 'again' });
     const after = (await getTurn(sql, turn.turnId)).usage;
-    expect([after.inputTokens - before.inputTokens, (after.cost ?? 0) - (before.cost ?? 0)]).toEqual([1_000, 0.25]);
+    expect([after.inputTokens - before.inputTokens, (after.cost ?? 0) - (before.cost ?? 0)]).toEqual([2_000, 0.5]);
+    const scope = { conversationId: turn.conversationId };
+    expect((await verify(sql, scope)).repeatedCalls).toMatchObject([{ summary: { compactionId, part: 1 }, tries: 2 }]);
+    expect(await readCosts(sql, { by: 'conversation', since: null, ...scope })).toMatchObject([
+      { repeatedCalls: 1, repeatedCost: 0.25 },
+    ]);
     expect(await registerPartAttempt(sql, part)).toMatchObject({ state: 'written', row: { text: 'a\0' } });
   });
 
@@ -115,6 +123,28 @@ describe('parts', () => {
     });
     expect(await recordPartFailure(sql, { ...failure, attempt: 2, final: true })).toEqual({ failures: 2 });
     expect((await listParts(sql, compactionId))[0]).toMatchObject({ state: 'failed', failures: 2 });
+  });
+
+  it('count a try as paid only if the model may have been asked', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const part = { turn, compactionId, part: 1 };
+    const call = { model: 'sim/sim-32k', usage: null, durationMilliseconds: 7 };
+    await registerPartAttempt(sql, part);
+    await withdrawPartAttempt(sql, part);
+    await registerPartAttempt(sql, part);
+    await recordPartFailure(sql, {
+      ...part,
+      attempt: 2,
+      failure: 'status_500',
+      call: { ...call, cost: 0 },
+      final: false,
+    });
+    await registerPartAttempt(sql, part);
+    await storePartText(sql, { ...part, attempt: 3, text: 'a', promptVersion: '1', call: { ...call, cost: 0.25 } });
+    const { repeatedCalls, invariants } = await verify(sql, { conversationId: turn.conversationId });
+    expect(repeatedCalls).toEqual([]);
+    expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
   });
 
   it('belong to a compaction that is under way', async () => {

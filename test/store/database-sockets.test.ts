@@ -28,7 +28,9 @@ test('a connection that was forgotten on the way is given up, what waited fails 
 });
 
 /** Ends a transaction's connection from the server's side while the transaction is at some point. */
-async function cutTransaction(work: (open: Transaction, cut: () => Promise<void>) => Promise<unknown>): Promise<unknown> {
+async function cutTransaction(
+  work: (open: Transaction, cut: () => Promise<void>) => Promise<unknown>,
+): Promise<unknown> {
   const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1 });
   const admin = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1 });
   try {

@@ -7,7 +7,16 @@ import { takeMessages } from '../../src/store/inbox.ts';
 import { claimToolCall } from '../../src/store/tool-calls.ts';
 import { continueTurn, getTurn, readLastTurn } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answer, closeToolCall, openTestStore, said, send, startTurn, step } from './support/store-builders.ts';
+import {
+  answer,
+  closeToolCall,
+  openTestStore,
+  said,
+  send,
+  startTurn,
+  step,
+  claimer,
+} from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
@@ -53,7 +62,7 @@ describe('endTurn', () => {
     await answer(sql, turn, 1, { calls: 1 });
     await end(turn, 'stopped');
     await expect(
-      claimToolCall(sql, { turn, callNumber: 1, callIndex: 0, workerIdentity: 'worker-1' }),
+      claimToolCall(sql, { turn, callNumber: 1, callIndex: 0, ...claimer('worker-1') }),
     ).rejects.toMatchObject({ code: 'stale_epoch' });
     await expect(takeMessages(sql, turn)).rejects.toMatchObject({ code: 'stale_epoch' });
   });

@@ -22,6 +22,7 @@ import {
   send,
   startTurn,
   text,
+  claimer,
 } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 
@@ -43,7 +44,7 @@ async function turnWithCalls(calls = 1): Promise<TurnReference> {
 }
 
 function claim(turn: TurnReference, workerIdentity = 'worker-1') {
-  return claimToolCall(sql, { turn, ...CALL, workerIdentity });
+  return claimToolCall(sql, { turn, ...CALL, ...claimer(workerIdentity) });
 }
 
 function result(turn: TurnReference, attempt: number, overrides: Partial<ToolResultToStore> = {}): ToolResultToStore {
@@ -100,7 +101,7 @@ describe('claimToolCall', () => {
 
   it('knows no call that was not made', async () => {
     const turn = await turnWithCalls();
-    await expect(claimToolCall(sql, { turn, callNumber: 1, callIndex: 7, workerIdentity: 'w' })).rejects.toMatchObject({
+    await expect(claimToolCall(sql, { turn, callNumber: 1, callIndex: 7, ...claimer('w') })).rejects.toMatchObject({
       code: 'tool_call_not_found',
     });
   });
@@ -110,7 +111,7 @@ describe('reclaimToolCall', () => {
   it('hands a claim over once', async () => {
     const turn = await turnWithCalls();
     await claim(turn);
-    const reclaim = () => reclaimToolCall(sql, { turn, ...CALL, workerIdentity: 'worker-2', previousAttempt: 1 });
+    const reclaim = () => reclaimToolCall(sql, { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 });
     const results = await Promise.allSettled([reclaim(), reclaim()]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     await expect(reclaim()).rejects.toMatchObject({ code: 'superseded_attempt' });
@@ -136,7 +137,7 @@ describe('storeToolResult', () => {
   it('keeps the result of an attempt that was taken over beside the log', async () => {
     const turn = await turnWithCalls();
     await claim(turn);
-    await reclaimToolCall(sql, { turn, ...CALL, workerIdentity: 'worker-2', previousAttempt: 1 });
+    await reclaimToolCall(sql, { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 });
     expect(await storeToolResult(sql, result(turn, 1, text('late')))).toEqual({ state: 'late' });
     expect(await storeToolResult(sql, result(turn, 1, text('late')))).toEqual({ state: 'late' });
     expect(await resultEntries(turn)).toEqual([]);

@@ -16,11 +16,11 @@ const NOTHING: Counts = { steps: 0, toolCalls: 0, inputTokens: 0, outputTokens: 
 const LIMITS: SpendingLimits = { turn: { steps: 10, cost: 2 }, conversation: { cost: 5 }, noteAt: 0.8 };
 
 test('a limit is reached at its number, near from the part that is told, and its code says whose it is', () => {
-  const used = { turn: { ...NOTHING, steps: 9, cost: 1.7 }, conversation: { ...NOTHING, cost: 5 } };
+  const used = { turn: { ...NOTHING, steps: 9, cost: 1.7 }, conversation: { ...NOTHING, idleTime: 0, cost: 5 } };
   expect(nearLimits(LIMITS, used).map(limitCode)).toEqual(['step_limit', 'cost_limit', 'conversation_cost_limit']);
   const spent = spentLimit(LIMITS, used);
   expect(spent).toMatchObject({ scope: 'conversation', counted: 'cost', used: 5, limit: 5 });
-  expect(spentLimit(LIMITS, { ...used, conversation: NOTHING })).toBeNull();
+  expect(spentLimit(LIMITS, { ...used, conversation: { ...NOTHING, idleTime: 0 } })).toBeNull();
   expect(spent === null ? '' : describeLimit(spent)).toContain('This conversation has used $5.00 of $5.00.');
 });
 
@@ -28,6 +28,8 @@ test('every reason names what it counts, and reasons of another kind name nothin
   for (const counted of COUNTED)
     for (const scope of ['turn', 'conversation'] as const)
       expect(countedOf(limitCode({ scope, counted }))).toBe(counted);
+  expect(countedOf('conversation_idle_time_limit')).toBe('idleTime');
+  expect(countedOf('idle_time_limit')).toBeNull();
   expect(countedOf('calls_repeated')).toBeNull();
 });
 

@@ -5,7 +5,7 @@ import { idempotencyKeyOf } from '../../src/store/tool-call-keys.ts';
 import { claimToolCall } from '../../src/store/tool-calls.ts';
 import { findMarkedProcesses } from '../../src/tools/end-processes.ts';
 import { endStrayCommands } from '../../src/worker/stray-commands.ts';
-import { answer, finishToolCall, openTestStore, startTurn } from '../store/support/store-builders.ts';
+import { answer, finishToolCall, openTestStore, startTurn, claimer } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -22,7 +22,7 @@ test.runIf(process.platform === 'linux')(
     const turn = await startTurn(store.sql);
     await answer(store.sql, turn, 1, { calls: 2 });
     await finishToolCall(store.sql, turn, 1, 0);
-    await claimToolCall(store.sql, { turn, callNumber: 1, callIndex: 1, workerIdentity: 'alive' });
+    await claimToolCall(store.sql, { turn, callNumber: 1, callIndex: 1, ...claimer('alive') });
     const closed = idempotencyKeyOf({ turn, callNumber: 1, callIndex: 0 });
     const running = idempotencyKeyOf({ turn, callNumber: 1, callIndex: 1 });
     const others = ['not-a-call', '0199aaaa-0000-7000-8000-000000000000:1:0', running];

@@ -81,3 +81,37 @@ test('R30 what is sent while a summary is written enters once and in order, afte
   expect(marker).toBeGreaterThan(0);
   expect(said.slice(1)).toEqual(messages.map((each) => ({ text: each, isAfter: true })));
 });
+
+test('of the many summaries of one wave no more than eight are written at once', async () => {
+  const other = await startTurnHarness({
+    agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
+  });
+  try {
+    const { conversationId } = await other.client.startTask({ task: 'Say ready' });
+    for (let number = 0; number < 20; number += 1) {
+      const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
+      await other.client.sendMessage({ conversationId, content, mode: 'steer' });
+    }
+    const asked = await other.client.requestCompaction({ conversationId });
+    await other.fault({ kind: 'delay', milliseconds: 300, times: null });
+    await other.startWorker();
+    let most = 0;
+    await waitUntil(
+      'the view is compacted',
+      async () => {
+        const [row] = await other.database<{ open: number; committed: boolean }[]>`
+          select count(*) filter (where unreported_tries > 0 and state = 'planned')::int as open,
+            exists (select from compactions where status = 'committed') as committed from compaction_parts`;
+        most = Math.max(most, row?.open ?? 0);
+        return row?.committed === true;
+      },
+      60_000,
+    );
+    const parts = await other.database`select from compaction_parts where wave = 1 and kind <> 'flush'`;
+    expect(parts.length).toBeGreaterThan(8);
+    expect(most).toBe(8);
+    await other.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
+  } finally {
+    await other.stop();
+  }
+}, 90_000);

@@ -92,6 +92,35 @@ test('of one answer only as many calls run as the turn has left; the others say 
   expect(texts.filter((text) => text.includes('it did not run'))).toHaveLength(2);
 });
 
+test('a conversation that rested for longer than its limit goes on only when somebody says so, and the model is not asked before', async () => {
+  const harness = await start({ conversation: { idleTime: 60 } });
+  const { client } = harness;
+  const { conversationId } = await harness.runTask('Say first');
+  const next = async (content: string) =>
+    client.waitForOutcome({
+      ...(await client.sendMessage({ conversationId, content, mode: 'queue' })),
+      timeoutMilliseconds: 30_000,
+    });
+  expect(await next('Say second')).toMatchObject({ outcome: 'completed' });
+  await harness.database`
+    update model_calls m set ended_at = ended_at - interval '1 hour', epoch = c.epoch
+    from conversations c where c.id = m.conversation_id`;
+  const asked = (await harness.requests()).total;
+  for (const content of ['Say third', 'Say fourth']) {
+    const rested = await next(content);
+    expect(rested).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_idle_time_limit' });
+    expect(rested.explanation).toContain('rested for longer');
+  }
+  expect((await harness.requests()).total).toBe(asked);
+  await expect(client.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
+    code: 'limit_not_raised',
+  });
+  const printed = await runInProcess(['resume', conversationId, '--idle-time', '+7200', '--json'], harness.environment);
+  const { messageId } = JSON.parse(printed) as { messageId: string };
+  const resumed = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+  expect(resumed).toMatchObject({ outcome: 'completed' });
+});
+
 test('a turn that takes too long, or in which nothing happens, ends what runs; waiting for a person is neither', async () => {
   const [slow, idle] = await Promise.all([start({ wallTime: 2 }), start({ idleTime: 2 })]);
   const [long, quiet] = await Promise.all([slow.runTask('Call linger with {}'), idle.runTask('Call linger with {}')]);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
@@ -25,49 +25,87 @@ const hold = defineTool({
   },
 });
 
-beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold'] } });
+beforeEach(async () => {
+  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'ask_user'] } });
 });
 
-afterAll(() => harness.stop());
+afterEach(() => harness.stop());
+
+/** From here on turns begin on the build. */
+async function makeCurrent(deploymentName: string, buildId: string): Promise<void> {
+  await waitUntil('the build is known', async () => {
+    try {
+      await harness.temporal.workflowService.setWorkerDeploymentCurrentVersion({
+        namespace: 'default',
+        deploymentName,
+        buildId,
+        identity: 'test',
+        ignoreMissingTaskQueues: true,
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
 
 test('a turn ends on the build that it began on, the turn that follows it begins on the current one', async () => {
-  const { client, temporal } = harness;
+  const { client } = harness;
   const name = `holdfast-${randomUUID()}`;
-  const makeCurrent = async (buildId: string): Promise<void> => {
-    await waitUntil('the build is known', async () => {
-      try {
-        await temporal.workflowService.setWorkerDeploymentCurrentVersion({
-          namespace: 'default',
-          deploymentName: name,
-          buildId,
-          identity: 'test',
-          ignoreMissingTaskQueues: true,
-        });
-        return true;
-      } catch {
-        return false;
-      }
-    });
-  };
   await harness.startWorker({ deployment: { name, buildId: 'old' } });
-  await makeCurrent('old');
+  await makeCurrent(name, 'old');
   const first = await client.startTask({ task: 'Call hold with {}\nSay first' });
   await waitUntil('the tool is held', () => held === 1);
   await harness.startWorker({ deployment: { name, buildId: 'new' } });
-  await makeCurrent('new');
+  await makeCurrent(name, 'new');
   const { conversationId } = first;
   const next = await client.sendMessage({ conversationId, content: 'Say next', mode: 'queue' });
   release();
   expect((await client.waitForOutcome({ ...first, timeoutMilliseconds: 30_000 })).outcome).toBe('completed');
   expect((await client.waitForOutcome({ ...next, timeoutMilliseconds: 30_000 })).outcome).toBe('completed');
+  expect(await buildsOf(conversationId)).toEqual(['old', 'new']);
+});
+
+test('a turn whose build has no worker any more waits, and ends on the current build once it is told to', async () => {
+  const { client, temporal } = harness;
+  const name = `holdfast-${randomUUID()}`;
+  const old = await harness.startWorker({ deployment: { name, buildId: 'old' } });
+  await makeCurrent(name, 'old');
+  const sent = await client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  const { conversationId } = sent;
+  const stateOf = async () => (await client.getConversation(conversationId)).turn?.state;
+  await waitUntil('the turn asks', async () => (await stateOf()) === 'waiting_for_answer');
+  old.shutdown();
+  await old.ended;
+  await harness.startWorker({ deployment: { name, buildId: 'new' } });
+  await makeCurrent(name, 'new');
+  await client.answer({ conversationId, text: 'this' });
+  expect(
+    await harness.client.startTask({ task: 'Say meanwhile' }).then((other) => client.waitForOutcome(other)),
+  ).toMatchObject({
+    outcome: 'completed',
+  });
+  expect(await stateOf()).not.toBe('ended');
+  const workflowId = turnWorkflowId(conversationId);
+  await temporal.workflowService.updateWorkflowExecutionOptions({
+    namespace: 'default',
+    workflowExecution: { workflowId },
+    workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
+    updateMask: { paths: ['versioning_override'] },
+  });
+  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 })).toMatchObject({ outcome: 'completed' });
+  expect(await buildsOf(conversationId)).toEqual(['new']);
+}, 60_000);
+
+/** Of each turn's run, in order. */
+async function buildsOf(conversationId: string): Promise<string[]> {
   const builds: string[] = [];
   for (const runId of await runsOf(conversationId)) {
-    const { raw } = await temporal.workflow.getHandle(turnWorkflowId(conversationId), runId).describe();
+    const { raw } = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId), runId).describe();
     builds.push(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? '');
   }
-  expect(builds).toEqual(['old', 'new']);
-});
+  return builds;
+}
 
 async function runsOf(conversationId: string): Promise<string[]> {
   const rows = await harness.database<{ begun_by_run_id: string }[]>`

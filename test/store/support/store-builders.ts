@@ -213,7 +213,7 @@ export async function finishToolCall(
   callIndex: number,
   result: Partial<ToolResultToStore> = {},
 ): Promise<StoredToolResult> {
-  const claim = await claimToolCall(sql, { turn, callNumber, callIndex, workerIdentity: 'worker-1' });
+  const claim = await claimToolCall(sql, { turn, callNumber, callIndex, ...claimer('worker-1') });
   if (claim.state !== 'claimed') throw new Error(`call ${callNumber}.${callIndex} is ${claim.state}`);
   return storeToolResult(sql, {
     turn,
@@ -226,6 +226,11 @@ export async function finishToolCall(
     ...text(`result ${callNumber}.${callIndex}`),
     ...result,
   });
+}
+
+/** Who claims a tool call: the first attempt of an activity. */
+export function claimer(workerIdentity: string, activityAttempt = 1) {
+  return { workerIdentity, runId: 'run', activityAttempt };
 }
 
 /** A whole step: an answer with one tool call, and its result. */
