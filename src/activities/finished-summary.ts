@@ -1,10 +1,8 @@
-import { resolveAmount } from '../context/budget.ts';
 import { composeSummary } from '../context/compose-summary.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { renderFileLists, withoutFileLists } from '../context/file-lists.ts';
-import { guardSummary } from '../context/guard-summary.ts';
+import { guardedSummary } from '../context/guard-summary.ts';
 import { viewAfterCompaction } from '../context/judge-compaction.ts';
-import { measureText } from '../context/measure.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { Budget } from '../context/plan.ts';
 import { measureSummary, presentationOf } from '../context/summary-message.ts';
@@ -45,12 +43,10 @@ export async function finishCompaction(
 ): Promise<FinishedCompaction> {
   const whole = measured(of, await summaryOf(dependencies, of));
   const { calibration, policy } = of.check;
-  const { overflowGuard } = policy.summary;
-  if (overflowGuard === undefined || whole.summary === null) return whole;
-  const over = whole.tokensAfter - resolveAmount(overflowGuard, of.budget);
-  if (over <= 0) return whole;
-  const maximumTokens = estimateTokens(measureText(whole.summary.text), calibration) - over;
-  const text = guardSummary(whole.summary.text, { policy, maximumTokens, calibration });
+  if (whole.summary === null) return whole;
+  const { tokensAfter } = whole;
+  const text = guardedSummary(whole.summary.text, { policy, budget: of.budget, tokensAfter, calibration });
+  if (text === whole.summary.text) return whole;
   const { sections } = composeSummary([{ kind: 'merge', text }], null, policy);
   const summary = { ...whole.summary, text, sections, measurements: shownMeasurements(of, text) };
   return { ...measured(of, summary), guardedFrom: whole.tokensAfter };

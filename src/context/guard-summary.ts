@@ -1,7 +1,8 @@
+import { resolveAmount } from './budget.ts';
 import { headOf } from './clip.ts';
 import { estimateTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
-import type { Calibration } from './plan.ts';
+import type { Budget, Calibration } from './plan.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { parseSections, renderSections } from './summary-sections.ts';
 import type { WrittenSection } from './summary-sections.ts';
@@ -15,11 +16,34 @@ const SHORTEST_SECTION = 80;
 const MARK = '\n[… shortened to fit the window]';
 
 /**
+ * The summary as the policy's guard lets it into the view; the text itself when the view is within the guard.
+ *
+ * @param of.tokensAfter tokens of the view with the whole text
+ */
+export function guardedSummary(
+  text: string,
+  of: {
+    readonly policy: CompactionPolicy;
+    readonly budget: Budget;
+    readonly tokensAfter: number;
+    readonly calibration: Calibration;
+  },
+): string {
+  const { policy, budget, calibration } = of;
+  const { overflowGuard } = policy.summary;
+  if (overflowGuard === undefined) return text;
+  const over = of.tokensAfter - resolveAmount(overflowGuard, budget);
+  if (over <= 0) return text;
+  const maximumTokens = estimateTokens(measureText(text), calibration) - over;
+  return shortenSummary(text, { policy, maximumTokens, calibration });
+}
+
+/**
  * The summary, shortened step by step until it fits: the longest section loses its end first, so
  * that every section keeps its heading and its beginning. The words around it are not part of it
  * and stay as they are.
  */
-export function guardSummary(
+export function shortenSummary(
   text: string,
   of: { readonly policy: CompactionPolicy; readonly maximumTokens: number; readonly calibration: Calibration },
 ): string {

@@ -1,13 +1,11 @@
-import { resolveAmount } from '../../context/budget.ts';
 import { composeSummary } from '../../context/compose-summary.ts';
 import { continuationContent, continuationWords } from '../../context/continuation.ts';
 import { countRequest } from '../../context/count-request.ts';
 import { estimateTokens } from '../../context/estimate.ts';
 import { extendFileLists, renderFileLists, withoutFileLists } from '../../context/file-lists.ts';
 import type { FileLists } from '../../context/file-lists.ts';
-import { guardSummary } from '../../context/guard-summary.ts';
+import { guardedSummary } from '../../context/guard-summary.ts';
 import { judgeCompaction, viewAfterCompaction } from '../../context/judge-compaction.ts';
-import { measureText } from '../../context/measure.ts';
 import { addMeasurements } from '../../context/measurement-arithmetic.ts';
 import type {
   Calibration,
@@ -118,7 +116,7 @@ async function runForms(agent: LabAgent, conversation: LabConversation, run: For
     // A flush to memory comes beside the summary: without it the pass goes on.
     const readable = written.filter((part) => part.kind !== 'flush');
     const failure = readable.some(({ text }) => text === null) ? 'summary_failed' : null;
-    const summary = failure === null ? guardedSummary(agent, conversation, { run, plan }, readable) : null;
+    const summary = failure === null ? summaryWithin(agent, conversation, { run, plan }, readable) : null;
     const verdict = failure ?? judge(agent, conversation, { run, plan, summary, tokensBefore });
     if (verdict === 'accepted') {
       const pass = commit(agent, conversation, { run, plan, summary, calls, failedForms, tokensBefore });
@@ -156,7 +154,7 @@ async function writeParts(agent: LabAgent, conversation: LabConversation, plan: 
 }
 
 /** The summary, shortened where the policy guards against a view that is still too large. */
-function guardedSummary(
+function summaryWithin(
   agent: LabAgent,
   conversation: LabConversation,
   { run, plan }: { readonly run: FormsToRun; readonly plan: CompactionPlan },
@@ -165,13 +163,11 @@ function guardedSummary(
   const { policy, budget, fixed } = agent;
   const { calibration } = run;
   const summary = summaryOf(agent, conversation, plan, parts);
-  const { overflowGuard } = policy.summary;
-  if (overflowGuard === undefined || summary === null) return summary;
+  if (summary === null) return summary;
   const after = viewAfterCompaction(conversation.measuredView(fixed), plan, 'next', summary.measurements);
-  const over = estimateTokens(after, calibration) - resolveAmount(overflowGuard, budget);
-  if (over <= 0) return summary;
-  const maximumTokens = estimateTokens(measureText(summary.text), calibration) - over;
-  const text = guardSummary(summary.text, { policy, maximumTokens, calibration });
+  const tokensAfter = estimateTokens(after, calibration);
+  const text = guardedSummary(summary.text, { policy, budget, tokensAfter, calibration });
+  if (text === summary.text) return summary;
   return { ...summary, text, measurements: measureSummary(text, presentationOf(policy), plan.shown?.framing) };
 }
 

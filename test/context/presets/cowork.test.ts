@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { budgetFor } from '../../../src/context/budget.ts';
 import { checkSummary } from '../../../src/context/check-summary.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { guardSummary } from '../../../src/context/guard-summary.ts';
+import { shortenSummary } from '../../../src/context/guard-summary.ts';
 import { measureText } from '../../../src/context/measure.ts';
 import type { Budget, ModelLimits } from '../../../src/context/plan.ts';
 import type { CompactionPolicy } from '../../../src/context/policy.ts';
@@ -228,13 +228,13 @@ test('C10, D7 the whole transcript is at most 60,000 characters, and the newest 
 
 test('C12 a summary that would fill the window over 95 % is shortened step by step, sections and frame kept', () => {
   const text = sectionsText(COWORK_POLICY, prose(3_000));
-  const short = guardSummary(text, { policy: COWORK_POLICY, maximumTokens: 800, calibration: NO_CALIBRATION });
+  const short = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 800, calibration: NO_CALIBRATION });
   expect(tokensIn(short)).toBeLessThanOrEqual(800);
   const titles = COWORK_POLICY.summary.sections.map(({ title }) => title);
   expect(parseSections(short, titles).map(({ title }) => title)).toEqual(titles);
   expect(short).toContain('shortened to fit');
-  expect(guardSummary(text, { policy: COWORK_POLICY, maximumTokens: 1e6, calibration: NO_CALIBRATION })).toBe(text);
-  const least = guardSummary(text, { policy: COWORK_POLICY, maximumTokens: 0, calibration: NO_CALIBRATION });
+  expect(shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 1e6, calibration: NO_CALIBRATION })).toBe(text);
+  const least = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 0, calibration: NO_CALIBRATION });
   expect(tokensIn(least)).toBeGreaterThan(100);
 });
 

@@ -1,44 +1,46 @@
 import { expect, test } from 'vitest';
 import { overridePolicy } from '../../../src/config/override-policy.ts';
 import { policyOptions } from '../../../src/config/policy-options.ts';
-import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import type { PlanInput } from '../../../src/context/plan.ts';
+import { definedOf } from '../../../src/context/defined-of.ts';
+import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
+import { guardedSummary } from '../../../src/context/guard-summary.ts';
+import { measureView } from '../../../src/context/measure-view.ts';
+import { applyOperation } from '../../../src/context/operations.ts';
+import { askedPolicy } from '../../../src/context/summary-quotes.ts';
+import type { ModelLimits, PlanInput } from '../../../src/context/plan.ts';
 import { planCompaction } from '../../../src/context/plan-compaction.ts';
 import type { CompactionPolicy } from '../../../src/context/policy.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/presets/index.ts';
 import { summaryView } from '../../../src/context/summary-request.ts';
-import { AGENT, image, LogBuilder, prose, text } from '../builders.ts';
-import type { Conversation } from '../builders.ts';
+import { renderSections } from '../../../src/context/summary-sections.ts';
+import { AGENT, prose } from '../builders.ts';
+import type { Conversation, LogBuilder } from '../builders.ts';
 import { counted, large } from './counted.ts';
+import { hugeResults, largeResults, longMessages, mixedLog, smallResults } from './rich-logs.ts';
 
 /** Numbers that a preset has and does not use, because another of its settings makes them idle. */
 const IDLE: Readonly<Record<string, string>> = {
+  'wolffish summary.hiddenMaximum.tokens': 'a summary is always written',
   'pi summary.hiddenMaximum.tokens': 'a summary is always written',
   'goagent summary.hiddenMaximum.tokens': 'a summary is always written',
   'opencode summary.hiddenMaximum.tokens': 'a summary is always written',
-  'opencode keep.tail.tokens': 'a pivot keeps no tail',
 };
 
-/** A conversation that fills the window with all that numbers are about: media, failures, old and new turns of every size. */
-function writeLog(log: LogBuilder, turns: number): LogBuilder {
-  for (let turn = 1; turn <= turns; turn += 1) {
-    log.user([...text(`request ${turn}: ${prose(900 * turn, turn)}`), ...(turn % 3 === 0 ? [image()] : [])]);
-    const result = [...text(prose(2_500 * turn, turn)), ...(turn % 2 === 0 ? [image()] : [])];
-    log.step([result], { said: prose(700, turn), arguments: JSON.stringify({ path: 'a.md', text: prose(600, turn) }) });
-    log.step([prose(1_500 * turn, turn + 1)], { isError: turn % 4 === 0 });
-    log.answer(prose(6_000, turn + 2));
-  }
-  log.user('The long request.');
-  for (let step = 1; step <= 12; step += 1)
-    log.step([[...text(prose(9_000, step)), image()]], { said: `step ${step}` });
-  return log;
-}
+/** Numbers that a query takes and no pure function sees; `test/store/active-entries.test.ts` changes them. */
+const TAKEN_BY_QUERIES = new Set(['keep.activeFiles.messages']);
 
 /** Measured once: the policies differ, the conversations do not. */
-const LOGS = [1, 9, 14].map((turns) => writeLog(new LogBuilder(), turns));
+const MIXED = [1, 9, 14].map(mixedLog);
+const [SHORT, LONGER, RESULTS, HUGE, SMALL] = [
+  longMessages(1),
+  longMessages(3),
+  largeResults(),
+  hugeResults(),
+  smallResults(),
+];
 
-function rich(policy: CompactionPolicy, { entries, turnId }: LogBuilder): Conversation {
-  const conversation = large(policy);
+function conversationOf(policy: CompactionPolicy, { entries, turnId }: LogBuilder, limits?: ModelLimits): Conversation {
+  const conversation = large(policy, limits);
   conversation.log.entries.push(...entries);
   conversation.log.turnId = turnId;
   return conversation;
@@ -49,35 +51,92 @@ const seenBefore = new Map<string, string>();
 /** Everything that a policy decides about some conversations, as one text. */
 function behaviour(policy: CompactionPolicy): string {
   const key = JSON.stringify(policy);
-  const known = seenBefore.get(key) ?? observe(policy);
+  const known =
+    seenBefore.get(key) ?? JSON.stringify([plans(policy), reductions(policy), crowded(policy), texts(policy)]);
   seenBefore.set(key, known);
   return known;
 }
 
-function observe(policy: CompactionPolicy): string {
+function plans(policy: CompactionPolicy): unknown[] {
   const seen: unknown[] = [];
-  for (const log of LOGS) {
-    const conversation = rich(policy, log);
+  for (const log of MIXED) {
+    const conversation = conversationOf(policy, log);
     const since = conversation.log.entries.length - 3;
     seen.push(counted(conversation), counted(conversation, { input: 150_000, output: 1_000, since }));
     const reasons: readonly PlanInput['reason'][] = ['threshold', 'overflow', 'manual', 'maintenance'];
     for (const reason of reasons) {
-      const result = planCompaction({ ...conversation.planInput(reason), counted: counted(conversation) });
-      seen.push(result);
-      // One conversation with everything in it is enough to read.
-      if (log === LOGS[0] && reason === 'manual') seen.push(requests(policy, conversation, result));
+      seen.push(planCompaction({ ...conversation.planInput(reason), counted: counted(conversation) }));
     }
   }
-  for (const rounds of [1, 3]) {
-    const short = large(policy);
-    for (let round = 0; round < rounds; round += 1) {
-      short.log.user(prose(150_000, round));
-      short.log.answer(prose(150_000, round + 1));
-    }
-    short.log.user('Go on.');
-    seen.push(planCompaction(short.planInput('overflow')));
+  for (const log of [SHORT, LONGER, HUGE]) seen.push(planCompaction(conversationOf(policy, log).planInput('overflow')));
+  for (const log of [SHORT, LONGER, SMALL]) seen.push(planCompaction(conversationOf(policy, log).planInput('manual')));
+  return seen;
+}
+
+/** What requests show of large results, before and after a pass that knows which files are worked on. */
+function reductions(policy: CompactionPolicy): unknown[] {
+  const conversation = conversationOf(policy, RESULTS);
+  const { entries } = conversation.log;
+  const spoken = entries.filter(({ kind }) => kind === 'user' || kind === 'assistant');
+  const activeEntryIds = new Set(spoken.map(({ id }) => id));
+  const result = planCompaction({ ...conversation.planInput('manual'), activeEntryIds });
+  const operations = result.kind === 'planned' ? result.plan.operations : [];
+  const shown = operations.map((operation) => {
+    const entry = entries.find(({ id }) => id === operation.entryId);
+    return entry === undefined ? null : applyOperation(entry, operation);
+  });
+  return [conversation.view(), result, shown];
+}
+
+/** A window that is all but full, a server that takes few messages, a model with a small window. */
+function crowded(policy: CompactionPolicy): unknown[] {
+  const seen: unknown[] = [];
+  for (const log of [SHORT, LONGER, RESULTS]) {
+    const input = conversationOf(policy, log).planInput('overflow');
+    const tokens = estimateTokens(measureView(input), NO_CALIBRATION);
+    const full = { ...input, budget: { ...input.budget, window: tokens + 1_000 } };
+    const flushes = [
+      undefined,
+      { millisecondsAgo: 60_000, tokens: 0 },
+      { millisecondsAgo: 600_000, tokens: tokens - 100 },
+    ];
+    for (const flushed of flushes) seen.push(planCompaction({ ...full, ...definedOf({ flushed }) }));
   }
-  return JSON.stringify(seen);
+  for (const log of [SHORT, SMALL]) {
+    for (const maximumMessages of [3, 8, 30]) {
+      const input = conversationOf(policy, log).planInput();
+      seen.push(planCompaction({ ...input, budget: { ...input.budget, maximumMessages } }));
+    }
+  }
+  for (const window of [12_000, 60_000]) {
+    for (const log of [SHORT, SMALL]) {
+      const conversation = conversationOf(policy, log, { window, maximumOutput: 12_000 });
+      seen.push(planCompaction(conversation.planInput('manual')));
+    }
+  }
+  return seen;
+}
+
+/** What a summarizing model is asked, for a long answer and for a short one, and what is left of a summary that is too long. */
+function texts(policy: CompactionPolicy): unknown[] {
+  const conversation = conversationOf(policy, MIXED[0] ?? SHORT, { window: 30_000, maximumOutput: 8_000 });
+  const result = planCompaction({ ...conversation.planInput('manual'), form: 'summary' });
+  const { sections, headings } = policy.summary;
+  const written = renderSections(
+    sections.map(({ title }, index) => ({ title, text: prose(3_000, index) })),
+    headings,
+  );
+  const guarded = guardedSummary(written, {
+    policy,
+    budget: conversation.budget,
+    tokensAfter: Math.floor(0.96 * conversation.budget.window),
+    calibration: NO_CALIBRATION,
+  });
+  return [
+    requests(policy, conversation, result),
+    guarded,
+    ...[1_000, 4_000].map((maximumOutput) => askedPolicy(policy, maximumOutput).summary.sections),
+  ];
 }
 
 function requests(
@@ -87,27 +146,16 @@ function requests(
 ): unknown[] {
   if (result.kind !== 'planned') return [];
   const { parts } = result.plan;
-  return parts.slice(0, 1).map((part) => {
-    const { fromSequence = 0, toSequence = 0 } = part;
-    const entries = log.entries.filter((entry) => entry.sequence >= fromSequence && entry.sequence <= toSequence);
-    return summaryView({
-      policy,
-      parts,
-      part,
-      entries,
-      previousSummary: null,
-      partTexts: [],
-      focus: null,
-      agent: AGENT,
-      turnIsOpen: true,
-      summarizer: { window: 30_000, maximumOutput: 8_000 },
-      calibration: NO_CALIBRATION,
-    }).view;
+  const [part] = parts;
+  if (part === undefined) return [];
+  const { fromSequence = 0, toSequence = 0 } = part;
+  const entries = log.entries.filter((entry) => entry.sequence >= fromSequence && entry.sequence <= toSequence);
+  const whole = { previousSummary: null, partTexts: [], focus: null, turnIsOpen: true, calibration: NO_CALIBRATION };
+  return [6_000, 12_000].map((window) => {
+    const summarizer = { window, maximumOutput: 1_000 };
+    return summaryView({ ...whole, policy, parts, part, entries, agent: AGENT, summarizer }).view;
   });
 }
-
-/** The presets whose numbers all show in these conversations. Those of `wolffish` and `cowork` need conversations of their own. */
-const SHOWN = BUILT_IN_PRESETS.filter(({ name }) => name !== 'wolffish' && name !== 'cowork');
 
 /** Versions of texts, and reserves by model, which W32 looks at. */
 const NO_OPTIONS = new Set(['prompts', 'prompt', 'continuationPrompts', 'runtimeNote', 'outputReserves']);
@@ -125,7 +173,7 @@ function numbersIn(value: unknown, path: Path = []): readonly { readonly path: P
 
 function changed(path: Path, value: number): number {
   const name = String(path.at(-1));
-  if (/fraction|share|factor|gain/i.test(name)) return value === 0 ? 0.5 : value / 2;
+  if (/fraction|share|factor|gain|retention/i.test(name)) return value === 0 ? 0.5 : value / 2;
   if (path.includes('minimum')) return value * 5;
   if (name === 'tokens' && value === 0) return 5_000;
   return value < 10 ? value + 5 : Math.round(value / 3);
@@ -151,8 +199,10 @@ function nested(path: Path, source: unknown, value: number): unknown {
   return { ...others, [name]: nested(rest, inner, value) };
 }
 
-const NUMBERS = SHOWN.flatMap((policy) =>
-  numbersIn(policy).map(({ path, value }) => ({ policy, title: `${policy.name} ${path.join('.')}`, path, value })),
+const NUMBERS = BUILT_IN_PRESETS.flatMap((policy) =>
+  numbersIn(policy)
+    .filter(({ path }) => !TAKEN_BY_QUERIES.has(path.join('.')))
+    .map(({ path, value }) => ({ policy, title: `${policy.name} ${path.join('.')}`, path, value })),
 );
 
 test.each(NUMBERS)('D10 $title changes what happens', ({ policy, title, path, value }) => {
@@ -171,7 +221,7 @@ function exact(policy: CompactionPolicy, path: Path): CompactionPolicy {
 
 const LIMITS = ['user', 'assistant', 'toolResult', 'toolInput', 'total'] as const;
 
-test.each(SHOWN.flatMap((policy) => LIMITS.map((limit) => ({ policy, name: policy.name, limit }))))(
+test.each(BUILT_IN_PRESETS.flatMap((policy) => LIMITS.map((limit) => ({ policy, name: policy.name, limit }))))(
   'D10 $name summary.transcript.$limit changes what the summarizing model reads',
   ({ policy, limit }) => {
     const other = overridePolicy(policy, { summary: { transcript: { [limit]: 137 } } });
@@ -179,7 +229,7 @@ test.each(SHOWN.flatMap((policy) => LIMITS.map((limit) => ({ policy, name: polic
   },
 );
 
-test.each(SHOWN.map((policy) => ({ policy, name: policy.name })))(
+test.each(BUILT_IN_PRESETS.map((policy) => ({ policy, name: policy.name })))(
   'D10 $name window: a number counts instead of the one of the model',
   ({ policy }) => {
     expect(behaviour(overridePolicy(policy, { window: 120_000 })) === behaviour(policy)).toBe(false);
