@@ -11,12 +11,18 @@ export const BENCHMARK_NAMES = [
   'planning',
   'worker-memory',
   'recall',
+  'dialogues',
   'memory-search',
   'memory',
 ] as const;
 
 /** Run only when named: they need data of the user's, or take long. They ask Postgres alone. */
-const SEARCH_BENCHMARKS = ['recall', 'memory-search', 'memory'] as const satisfies readonly BenchmarkName[];
+const SEARCH_BENCHMARKS = [
+  'recall',
+  'dialogues',
+  'memory-search',
+  'memory',
+] as const satisfies readonly BenchmarkName[];
 
 export type BenchmarkName = (typeof BENCHMARK_NAMES)[number];
 
@@ -30,7 +36,7 @@ export interface BenchOptions {
   readonly durable: boolean;
   /** Folder with facts and questions for `recall`; `null` unless given. */
   readonly recallData: string | null;
-  /** Of the sessions that `memory` plants its facts in. */
+  /** Of the sessions that `memory` plants its facts in, and of the talk of `dialogues`. */
   readonly seed: number;
   /** `memory` writes its table into docs/presets.md. */
   readonly writesPage: boolean;
@@ -44,6 +50,7 @@ Examples:
   $ npm run bench -- steps throughput --rounds 9
   $ npm run bench -- --check --json
   $ npm run bench -- recall --recall-data <folder>
+  $ npm run bench -- dialogues                 (how often search finds the turn that answers)
   $ npm run bench -- memory-search --entries 1000000
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
@@ -82,14 +89,17 @@ function createCommand(): Command {
       'Measures what Holdfast costs: against a raw Temporal workflow that does the same work, and against itself at other sizes. Servers of its own, the simulator as the model; docs/measurements.md explains the figures.',
     )
     .addArgument(
-      new Argument('[names...]', 'what to measure; default: everything but recall, memory-search and memory').choices(
-        BENCHMARK_NAMES,
-      ),
+      new Argument(
+        '[names...]',
+        'what to measure; default: everything but recall, dialogues, memory-search and memory',
+      ).choices(BENCHMARK_NAMES),
     )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
     .option('--recall-data <folder>', 'facts.jsonl and questions.jsonl for recall')
     .addOption(new Option('--entries <number>', 'entries of memory-search').default(100_000).argParser(parseEntries))
-    .addOption(new Option('--seed <number>', 'of the sessions of memory').default(1).argParser(parseSeed))
+    .addOption(
+      new Option('--seed <number>', 'of the sessions of memory and of dialogues').default(1).argParser(parseSeed),
+    )
     .option('--write-page', 'write the table of memory into docs/presets.md')
     .option('--check', 'exit with 1 when a target is missed')
     .option('--json', 'print one JSON object on the last line')

@@ -1,5 +1,6 @@
 import type { BenchStack } from './bench-stack.ts';
 import { measureAppend } from './benchmarks/append.ts';
+import { measureDialogues } from './benchmarks/dialogues.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
 import { measureHistory } from './benchmarks/history.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
@@ -63,6 +64,10 @@ async function searchFigures(
     events.onBegin('recall');
     figures.push(...(await measureRecall(database, recallData)));
   }
+  if (names.includes('dialogues')) {
+    events.onBegin('dialogues');
+    figures.push(...(await measureDialogues(database, seed)));
+  }
   if (names.includes('memory-search')) {
     events.onBegin('memory-search');
     figures.push(...(await measureMemorySearch(database, entries)));
@@ -84,7 +89,7 @@ async function warmUp(stack: BenchStack): Promise<void> {
 }
 
 async function measure(
-  name: Exclude<BenchmarkName, 'worker-memory' | 'recall' | 'memory-search' | 'memory'>,
+  name: Exclude<BenchmarkName, 'worker-memory' | 'recall' | 'dialogues' | 'memory-search' | 'memory'>,
   stack: BenchStack,
   rounds: number,
 ): Promise<Figure[]> {

@@ -134,6 +134,5 @@ function linesOf(figures: FidelityFigures): Figure[] {
     line('planted, in the view or found by recall', figures.inViewOrReachable, asked),
     line('planted, answered with an old value', figures.stale, asked, { atMost: 2 }),
     line('planted, answered with an old value, recall off', withoutRecall.stale, asked),
-    line('planted, the old value above the new one in recall', figures.olderFirst, asked),
   ];
 }

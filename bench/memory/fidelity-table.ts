@@ -18,7 +18,6 @@ const HEADS = [
   'either',
   'old value',
   'recall off',
-  'old above new',
 ];
 
 /** Puts the figures between the marks of `docs/presets.md`. @throws RangeError when the page has no such marks */
@@ -55,7 +54,6 @@ function rowOf(figures: FidelityFigures): readonly string[] {
     share(({ inViewOrReachable }) => inViewOrReachable),
     share(({ stale }) => stale),
     share(({ stale }) => stale, withoutRecall),
-    share(({ olderFirst }) => olderFirst),
   ];
 }
 

@@ -35,6 +35,8 @@ export interface FoundPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
   /** Words of the query that it has, in lower case. */
   readonly matched: readonly string[];
+  /** An entry that was found too and says the same later with other details; `null` when there is none. */
+  readonly updatedBy: string | null;
   /**
    * Words of the text that the query's words stand for, as they are written there, in lower case: inflected and similar
    * forms too. What a reader sets off.

@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import { isId } from './ids.ts';
 import { arrange } from './search/arrange.ts';
+import type { ArrangedCandidate } from './search/arrange.ts';
 import { findCandidates } from './search/find-candidates.ts';
 import type { SearchFilter } from './search/find-candidates.ts';
 import { findByIds } from './search/find-by-id.ts';
@@ -55,7 +56,7 @@ export async function searchMemory(sql: Database, query: MemoryQuery): Promise<F
   const [named, ranked] = await Promise.all([findByIds(sql, scope, text, query), rank(sql, scope, text, query)]);
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
   const rest = arrange(ranked.slice(0, ARRANGED)).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
-  const found = [...named, ...rest].slice(0, limit);
+  const found = [...named.map((each) => ({ ...each, updatedBy: null })), ...rest].slice(0, limit);
   const paths = await pathsOf(sql, found);
   return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
 }
@@ -89,7 +90,7 @@ async function rank(sql: Database, scope: SearchedScope, text: string, query: Me
   return rankCandidates({ text, terms, averageWords: scope.averageWords, chosenBy }, candidates);
 }
 
-function toFound(candidate: RankedCandidate, path: string | null): FoundPassage {
+function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassage {
   return {
     conversationId: candidate.conversationId,
     entryId: candidate.sourceId,
@@ -104,5 +105,6 @@ function toFound(candidate: RankedCandidate, path: string | null): FoundPassage 
     match: candidate.match,
     matched: candidate.matched.map(({ word }) => word),
     forms: formsOf(candidate),
+    updatedBy: candidate.updatedBy,
   };
 }

@@ -94,6 +94,8 @@ export interface RecallPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
   /** Words of the query that it has. */
   readonly matched: readonly string[];
+  /** An entry that says the same later with other details; `null` when none was found. */
+  readonly updatedBy: string | null;
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;
   /** Character offset of the passage in its entry. */

@@ -32,7 +32,7 @@ describe('a planted session', () => {
 
 describe('the table of the fidelity bench', () => {
   it('has a row for each preset and number of compactions', () => {
-    const counts = { asked: 40, inView: 10, reachable: 38, inViewOrReachable: 39, stale: 1, olderFirst: 3 };
+    const counts = { asked: 40, inView: 10, reachable: 38, inViewOrReachable: 39, stale: 1 };
     const byKind = { fact: counts, decision: counts, path: counts, update: counts, contradiction: counts };
     const table = fidelityTable([
       {
@@ -47,7 +47,7 @@ describe('the table of the fidelity bench', () => {
       },
     ]);
     expect(table.split('\n')[2]?.replaceAll(/ +/g, ' ')).toBe(
-      '| `pi` | 5 | 40 | 100 % | – | 25 % | 5 % | 95 % | 98 % | 3 % | 10 % | 8 % |',
+      '| `pi` | 5 | 40 | 100 % | – | 25 % | 5 % | 95 % | 98 % | 3 % | 10 % |',
     );
   });
 });

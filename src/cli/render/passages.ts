@@ -15,15 +15,16 @@ export function passageLines(
   { columns, style, now }: { readonly columns: number | null; readonly style: Style; readonly now: number },
 ): string[] {
   return passages.flatMap((passage, index) => {
-    const { entryId, kind, createdAt, offset, text, branch, onActiveBranch } = passage;
+    const { entryId, kind, createdAt, offset, text, branch, onActiveBranch, updatedBy } = passage;
     const words = foundWords(passage, query);
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
+    const superseded = updatedBy === null ? '' : `, superseded by ${updatedBy}`;
     const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
     const shown = rows.length > PASSAGE_ROWS ? [...rows.slice(0, PASSAGE_ROWS), '…'] : rows;
     return [
       ...(index === 0 ? [] : ['']),
-      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${left}  ${entryId}`)}`,
+      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${left}  ${entryId}${superseded}`)}`,
       ...shown.map((row) => `   ${highlight(row, words, style)}`),
     ];
   });

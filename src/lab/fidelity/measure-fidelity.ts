@@ -21,10 +21,11 @@ export interface PlantFigures {
   /** Found by one recall call in the plant's own words. */
   readonly reachable: number;
   readonly inViewOrReachable: number;
-  /** The older value is all that the view says or, where it says neither, all that recall shows: the answer would be wrong. */
+  /**
+   * The answer would be an old value: the view says that one and not the newer, or says neither and the first passage of recall
+   * that says either says the old one.
+   */
   readonly stale: number;
-  /** Not in the view, and the older value stands above the newer one in what recall shows: a hasty reader would be wrong. */
-  readonly olderFirst: number;
 }
 
 export interface FidelityFigures extends PlantFigures {
@@ -78,7 +79,6 @@ interface Answer {
   readonly inView: boolean;
   readonly reachable: boolean;
   readonly stale: boolean;
-  readonly olderFirst: boolean;
 }
 
 async function askAll(of: {
@@ -124,13 +124,12 @@ async function askAll(of: {
 function answerTo({ kind, value, stale }: Plant, view: string, passages: readonly string[]): Answer {
   const inView = view.includes(value);
   const reachable = passages.some((passage) => passage.includes(value));
-  const answer = { kind, inView, reachable, stale: false, olderFirst: false };
+  const answer = { kind, inView, reachable, stale: false };
   if (stale === null || inView) return answer;
   // Who finds a value in the view looks no further.
   if (view.includes(stale)) return { ...answer, stale: true };
   const first = passages.find((passage) => passage.includes(value) || passage.includes(stale));
-  const olderFirst = first !== undefined && !first.includes(value);
-  return { ...answer, olderFirst, stale: olderFirst && !reachable };
+  return { ...answer, stale: first !== undefined && !first.includes(value) };
 }
 
 function count(answers: readonly Answer[]): PlantFigures {
@@ -140,7 +139,6 @@ function count(answers: readonly Answer[]): PlantFigures {
     reachable: answers.filter(({ reachable }) => reachable).length,
     inViewOrReachable: answers.filter(({ inView, reachable }) => inView || reachable).length,
     stale: answers.filter(({ stale }) => stale).length,
-    olderFirst: answers.filter(({ olderFirst }) => olderFirst).length,
   };
 }
 

@@ -1,6 +1,6 @@
-import { wordTermsOf } from './passage-terms.ts';
 import { bestFirst, plain } from './rank.ts';
 import type { RankedCandidate } from './rank.ts';
+import { statementOf } from './statement.ts';
 
 /** Passages of one entry that are listed: ten of one file would hide all else. */
 const MOST_OF_ONE_ENTRY = 3;
@@ -18,8 +18,14 @@ const SAME_WORDS = 0.4;
 const NEARLY_SAME_WORDS = 0.6;
 const SAME_QUESTION_OF_NEARLY_SAME = 0.5;
 
+/** A candidate with the entry that says the same with other details later. */
+export interface ArrangedCandidate extends RankedCandidate {
+  /** `null`: nothing that was found updates it. */
+  readonly updatedBy: string | null;
+}
+
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often. */
-export function arrange(ranked: readonly RankedCandidate[]): RankedCandidate[] {
+export function arrange(ranked: readonly RankedCandidate[]): ArrangedCandidate[] {
   return fewOfEach(newerFirst(foldDuplicates(ranked)));
 }
 
@@ -40,41 +46,63 @@ function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
  * A statement that was changed later is still found, but below the change: of two passages that say
  * nearly the same with other details, both answering the query about as well, the newer one goes first.
  */
-export function newerFirst(ranked: readonly RankedCandidate[]): RankedCandidate[] {
-  const compared = ranked.slice(0, COMPARED).map((candidate) => ({ candidate, words: wordsBesidesNames(candidate) }));
-  const arranged: typeof compared = [];
-  for (const each of compared) {
+export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidate[] {
+  const arranged: Compared[] = [];
+  for (const candidate of ranked.slice(0, COMPARED)) {
+    const each = new Compared(candidate);
+    const older = arranged.filter((above) => updates(each, above));
+    for (const above of older) above.updatedBy ??= candidate.sourceId;
     // Right above the first that it updates.
-    const place = arranged.findIndex((above) => updates(each, above));
-    arranged.splice(place < 0 ? arranged.length : place, 0, each);
+    const [first] = older;
+    arranged.splice(first === undefined ? arranged.length : arranged.indexOf(first), 0, each);
   }
-  return [...arranged.map(({ candidate }) => candidate), ...ranked.slice(COMPARED)];
+  // What stands higher may be updated by what already stood above it.
+  for (const [place, each] of arranged.entries()) {
+    if (each.updatedBy !== null) continue;
+    const newer = arranged.slice(0, place).find((above) => updates(above, each));
+    each.updatedBy = newer?.candidate.sourceId ?? null;
+  }
+  return [
+    ...arranged.map(({ candidate, updatedBy }) => ({ ...candidate, updatedBy })),
+    ...ranked.slice(COMPARED).map((candidate) => ({ ...candidate, updatedBy: null })),
+  ];
 }
 
-/** Names of the query stand in all that is compared, and say nothing of what is said of them. */
-function wordsBesidesNames({ vector, matched }: RankedCandidate): ReadonlySet<string> {
-  const words = new Set(wordTermsOf(vector));
-  for (const { isName, terms } of matched) if (isName) terms.forEach((term) => words.delete(term));
-  return words;
-}
-
-interface Compared {
+/** A candidate with the words of what it says to the query, read when they are first needed. */
+class Compared {
   readonly candidate: RankedCandidate;
-  readonly words: ReadonlySet<string>;
+  updatedBy: string | null = null;
+  #words: ReadonlySet<string> | null = null;
+
+  constructor(candidate: RankedCandidate) {
+    this.candidate = candidate;
+  }
+
+  /** Names of the query stand in all that is compared, and say nothing of what is said of them. */
+  get words(): ReadonlySet<string> {
+    if (this.#words !== null) return this.#words;
+    const words = new Set(statementOf(this.candidate));
+    for (const { isName, terms } of this.candidate.matched) if (isName) terms.forEach((term) => words.delete(term));
+    this.#words = words;
+    return words;
+  }
 }
 
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
   if (one.kind === 'summary' && other.kind !== 'summary') return false;
   if (!isNewer(one, other) || (other.match === 'phrase' && one.match !== 'phrase')) return false;
+  // What another replies to it updates nothing.
+  if (other.isSaidByAsked && !one.isSaidByAsked) return false;
   if (one.score < SAME_SCORE * other.score) return false;
   const mine = new Set(one.matched.map(({ word }) => word));
   if (other.matched.some(({ word, isName }) => isName && !mine.has(word))) return false;
   const asked = other.matched.reduce((sum, { weight }) => sum + weight, 0);
   const answered = other.matched.reduce((sum, { word, weight }) => sum + (mine.has(word) ? weight : 0), 0);
+  // The words are read last: that costs most.
+  if (asked <= 0 || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
   const alike = likeness(newer.words, older.words);
-  const needed = alike >= NEARLY_SAME_WORDS ? SAME_QUESTION_OF_NEARLY_SAME : SAME_QUESTION;
-  return asked > 0 && answered >= needed * asked && alike >= SAME_WORDS;
+  return alike >= (answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);
 }
 
 function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {
@@ -92,7 +120,7 @@ function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number 
   return common / less.size;
 }
 
-function fewOfEach(ranked: readonly RankedCandidate[]): RankedCandidate[] {
+function fewOfEach(ranked: readonly ArrangedCandidate[]): ArrangedCandidate[] {
   const counts = new Map<string, number>();
   return ranked.filter(({ sourceId }) => {
     const count = (counts.get(sourceId) ?? 0) + 1;

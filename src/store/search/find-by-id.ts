@@ -53,6 +53,7 @@ export async function findByIds(
     gathered: 0,
     score: 0,
     match: 'id',
+    isSaidByAsked: false,
     matched: [],
   }));
 }

@@ -69,7 +69,10 @@ export function placesOf(vector: string, quoted: string): readonly number[] | nu
   }
 }
 
-/** The words of a tsvector as Postgres writes it: the terms that have a place. */
-export function wordTermsOf(vector: string): ReadonlySet<string> {
-  return new Set([...vector.matchAll(/'([^']+)':/gu)].map(([, term = '']) => term));
+/** The words of a tsvector as Postgres writes it, with their places: the terms that have any. */
+export function placesByTerm(vector: string): ReadonlyMap<string, readonly number[]> {
+  const found = vector.matchAll(/'((?:[^']|'')+)':([\d,]+)/gu);
+  return new Map(
+    [...found].map(([, term = '', places = '']) => [term.replaceAll("''", "'"), places.split(',').map(Number)]),
+  );
 }

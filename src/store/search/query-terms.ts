@@ -3,7 +3,9 @@ import { dateTermsOf } from './dates.ts';
 import { FALLBACK_LANGUAGE } from './languages.ts';
 import type { Language } from './languages.ts';
 import { stemsOf } from './stems.ts';
+import { irregularFormsOf } from './irregular-forms.ts';
 import { foldAccents, wordsOf } from './words.ts';
+import type { Word } from './words.ts';
 
 /** One thing that a query asks for: a word with its stems in the languages of the conversation, or a date. */
 export interface QueryTerm {
@@ -15,6 +17,8 @@ export interface QueryTerm {
   readonly isDate: boolean;
   /** A name or a number: what speaks of another is of something else. */
   readonly isName: boolean;
+  /** As one of so many that the query names for choice ("who among Ana, Ben and Eve"); 1 when it does not. */
+  readonly oneOf: number;
   /** Place in the query, to see which words stand side by side. */
   readonly position: number;
 }
@@ -30,14 +34,17 @@ export async function queryTermsOf(
   askedAt: Date,
 ): Promise<QueryTerm[]> {
   const words = wordsOf(query);
-  const stems = await Promise.all(
-    (languages.length === 0 ? [FALLBACK_LANGUAGE] : languages).map((language) => stemsOf(sql, language, words)),
-  );
+  const known = languages.length === 0 ? [FALLBACK_LANGUAGE] : languages;
+  const forms = known.includes('english') ? otherForms(words) : new Map<string, readonly Word[]>();
+  const asked = [...words, ...[...forms.values()].flat()];
+  const stems = await Promise.all(known.map((language) => stemsOf(sql, language, asked)));
   const names = namesOf(query);
+  const choice = choiceOf(query);
   const found = new Map<string, QueryTerm>();
   for (const { text, position } of words) {
     const ofWord = stems.flatMap((each) => each.get(text) ?? []);
-    const terms = [...new Set([foldAccents(text), ...ofWord.map(({ term }) => term)])];
+    const ofForms = (forms.get(text) ?? []).flatMap((form) => stems.flatMap((each) => each.get(form.text)?.term ?? []));
+    const terms = [...new Set([...ofForms, foldAccents(text), ...ofWord.map(({ term }) => term)])];
     // "limit" and "limits" ask for one thing.
     const stem = terms.at(-1) ?? text;
     const before = found.get(stem);
@@ -51,13 +58,39 @@ export async function queryTermsOf(
       isStopWord: ofWord.some(({ isStopWord }) => isStopWord),
       isDate: false,
       isName: names.has(text),
+      oneOf: choice.words.has(text) ? choice.count : 1,
       position,
     });
   }
   const dates = dateTermsOf(query, askedAt).map((term): QueryTerm => {
-    return { word: term, terms: [term], isStopWord: false, isDate: true, isName: false, position: -1 };
+    return { word: term, terms: [term], isStopWord: false, isDate: true, isName: false, oneOf: 1, position: -1 };
   });
   return [...found.values(), ...dates].slice(0, MOST_TERMS);
+}
+
+/** "met" for "meet", for those words of the query that have such forms. */
+function otherForms(words: readonly Word[]): ReadonlyMap<string, readonly Word[]> {
+  return new Map(
+    words.map(({ text, position }) => [
+      text,
+      irregularFormsOf(text).map((form) => ({ text: form, isPlain: true, position })),
+    ]),
+  );
+}
+
+const NAMED = String.raw`\p{Lu}[\p{L}\p{M}'’.-]*(?:\s+\p{Lu}[\p{L}\p{M}'’.-]*)*`;
+/** "among Ana, Ben, and Eve"; "Ana or Ben". */
+const CHOICE = new RegExp(
+  String.raw`(?:\b(?:among|amongst|out of)\s+(${NAMED}(?:,? (?:and |or )?${NAMED})+))|(${NAMED}(?:, ${NAMED})*,? or ${NAMED})`,
+  'u',
+);
+
+/** The names of which the query asks for one: who answers has one of them, who has all answers no better. */
+function choiceOf(query: string): { readonly words: ReadonlySet<string>; readonly count: number } {
+  const found = CHOICE.exec(query);
+  const list = found?.[1] ?? found?.[2];
+  if (list === undefined) return { words: new Set(), count: 1 };
+  return { words: new Set(wordsOf(list).map(({ text }) => text)), count: list.split(/,? (?:and |or )|, /u).length };
 }
 
 /** Words with a capital that do not begin a sentence, and numbers. */

@@ -1,3 +1,5 @@
+import { expectedAnswerOf } from './expected-answer.ts';
+import type { ExpectedAnswer } from './expected-answer.ts';
 import type { FoundPassage, PassageKind } from './found-passage.ts';
 import { termValue } from './gather.ts';
 import { placesOf, quoteTerm } from './passage-terms.ts';
@@ -24,6 +26,8 @@ export interface Candidate {
 export interface RankedCandidate extends Candidate {
   readonly score: number;
   readonly match: FoundPassage['match'];
+  /** Said by somebody whom the query names. */
+  readonly isSaidByAsked: boolean;
   /** Terms of the query that it has itself. */
   readonly matched: readonly WeightedTerm[];
 }
@@ -31,7 +35,9 @@ export interface RankedCandidate extends Candidate {
 /** Two words that stand side by side in the query and in the passage, of the weight of the lesser. */
 const ADJACENT_SHARE = 0.3;
 /** A turn said by whom the query names is likelier the answer than one said to them. */
-const SPEAKER_FACTOR = 1.1;
+const SPEAKER_FACTOR = 1.25;
+/** Who asks for a time or a number is answered by what names one. */
+const EXPECTED_FACTOR = 1.15;
 /** A passage with none of the names in the query is likelier of somebody else. */
 const NAMELESS_FACTOR = 0.85;
 /** Shorter queries would stand everywhere. Characters. */
@@ -55,7 +61,7 @@ const PARTIAL_TERMS = 2;
 /** Scores each candidate by its own words and those around it; best first. */
 export function rankCandidates(query: RankedQuery, candidates: readonly Candidate[]): RankedCandidate[] {
   const quoted = query.terms.map(({ terms }) => terms.map(quoteTerm));
-  const asked = { ...query, text: plain(query.text) };
+  const asked: ScoredQuery = { ...query, text: plain(query.text), expected: expectedAnswerOf(query.text) };
   const ranked = candidates.map((candidate) => score(asked, quoted, candidate));
   // A single word asks for where it stands, a question for its answer.
   const telling = new Set(query.terms.filter(({ isStopWord }) => !isStopWord).map(({ position }) => position));
@@ -93,7 +99,11 @@ function placesOfAny(vector: string, quoted: readonly string[]): readonly number
   return places;
 }
 
-function score(query: RankedQuery, quoted: readonly (readonly string[])[], candidate: Candidate): RankedCandidate {
+interface ScoredQuery extends RankedQuery {
+  readonly expected: ExpectedAnswer | null;
+}
+
+function score(query: ScoredQuery, quoted: readonly (readonly string[])[], candidate: Candidate): RankedCandidate {
   const places = quoted.map((terms) => placesOfAny(candidate.vector, terms));
   const own = query.terms.filter((_, index) => places[index] !== null);
   let total = candidate.gathered + adjacency(query.terms, places);
@@ -102,10 +112,13 @@ function score(query: RankedQuery, quoted: readonly (readonly string[])[], candi
     if (found === null || found === undefined || query.chosenBy.has(index)) continue;
     total += weight * termValue(Math.max(1, found.length), candidate.words, query.averageWords);
   }
+  const isSaidByAsked = isSaidBy(candidate.text, own);
   return {
     ...candidate,
+    isSaidByAsked,
     score:
-      (isSaidBy(candidate.text, own) ? SPEAKER_FACTOR : 1) *
+      (isSaidByAsked ? SPEAKER_FACTOR : 1) *
+      (query.expected?.(candidate.text, candidate.createdAt) === true ? EXPECTED_FACTOR : 1) *
       (isOfOthers(query.terms, own) ? NAMELESS_FACTOR : 1) *
       total,
     match: matchOf(query, candidate, own),

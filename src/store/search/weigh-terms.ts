@@ -38,7 +38,7 @@ export async function weighTerms(
       term.terms.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0),
     );
     if (passages === 0) return [];
-    const share = (term.isStopWord ? STOP_WORD_SHARE : 1) * (term.isDate ? DATE_SHARE : 1);
+    const share = ((term.isStopWord ? STOP_WORD_SHARE : 1) * (term.isDate ? DATE_SHARE : 1)) / term.oneOf;
     return [{ ...term, passages, weight: share * rarity(passages, scope.passages), isSimilar: false }];
   });
 }

@@ -19,6 +19,7 @@ function shown(text: string, forms: readonly string[], match: FoundPassage['matc
     match,
     matched: [],
     forms,
+    updatedBy: null,
     branch: 0,
     onActiveBranch: true,
     score: 1,

@@ -86,6 +86,47 @@ describe('searchMemory', () => {
     expect((await texts(turn, 'Where was Maria Lopez born?'))[0]).toBe('Maria Lopez was born in Lisbon.');
   });
 
+  it('knows irregular forms, and takes one of the names that a question offers for choice', async () => {
+    const turn = await conversationOf(
+      sql,
+      'Ana Bell, Ben Cole and Eve Dorn are members of a book club',
+      'Ben Cole writes novels about ships',
+      'Ana Bell and Eve Dorn met at a fair in Berlin',
+      'Ana Bell and Eve Dorn will first open a shop, according to plan',
+    );
+    expect((await texts(turn, 'Where did Ana Bell and Eve Dorn meet?'))[0]).toContain('met at a fair');
+    expect((await texts(turn, 'Who writes novels among Ana Bell, Ben Cole, and Eve Dorn?'))[0]).toContain('ships');
+  });
+
+  it('puts what names a time first when asked for one, and what the named person says above what is said to them', async () => {
+    const turn = await conversationOf(
+      sql,
+      'Ana: For me the pottery class began last year, in a cold hall',
+      'Ana: That pottery class has some friendly teacher',
+      'Ben: The pottery class sounds good, Ana, a class like that calms',
+    );
+    expect((await texts(turn, 'When did Ana join the pottery class?'))[0]).toContain('last year');
+    expect((await texts(turn, 'How does Ana find the pottery class?'))[0]).toContain('Ana:');
+  });
+
+  it('puts the newer statement first although it stands in a long passage, and says what it supersedes', async () => {
+    const other = (word: string): string => Array.from({ length: 60 }, (_, at) => `${word}${at} goes on.`).join('\n');
+    const turn = await conversationOf(
+      sql,
+      `${other('larch')}\nThe amber pump valve is set to ax1234.`,
+      'Nothing to see here',
+      `${other('cedar')}\nCorrection: the amber pump valve is set to bo5678 now.`,
+    );
+    const { conversationId } = turn;
+    const found = await searchMemory(sql, { conversationId, query: 'The amber pump valve is set to' });
+    const [first, second] = found.filter(({ text: said }) => said.includes('amber'));
+    expect([first?.text, second?.text].map((said) => /ax1234|bo5678/u.exec(said ?? '')?.[0])).toEqual([
+      'bo5678',
+      'ax1234',
+    ]);
+    expect([first?.updatedBy, second?.updatedBy]).toEqual([null, first?.entryId]);
+  });
+
   it('prefers what has a name of the query to what has more of its other words', async () => {
     const turn = await conversationOf(
       sql,
