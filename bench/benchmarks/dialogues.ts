@@ -33,17 +33,16 @@ export async function measureDialogues(sql: Database, seed: number): Promise<Fig
       ranks.idf.push((await baselines.rank(question, 'idf')).indexOf(answer));
     }
   }
-  return WAYS.flatMap((way) =>
-    WITHIN.map((within): Figure => {
-      const hits = ranks[way].filter((rank) => rank >= 0 && rank < within).length;
-      const isTarget = way === 'search' && within === MOST;
-      return {
-        benchmark: 'dialogues',
-        name: `${way}: answer among ${within}, of ${ranks[way].length} questions`,
-        unit: '%',
-        ...(isTarget && { target: { atLeast: 70 } }),
-        ...exactly((100 * hits) / Math.max(1, ranks[way].length)),
-      };
-    }),
-  );
+  return WAYS.flatMap((way) => WITHIN.map((within) => figureOf(way, within, ranks[way])));
+}
+
+function figureOf(way: (typeof WAYS)[number], within: number, ranks: readonly number[]): Figure {
+  const hits = ranks.filter((rank) => rank >= 0 && rank < within).length;
+  return {
+    benchmark: 'dialogues',
+    name: `${way}: answer among ${within}, of ${ranks.length} questions`,
+    unit: '%',
+    ...(way === 'search' && within === MOST && { target: { atLeast: 70 } }),
+    ...exactly((100 * hits) / Math.max(1, ranks.length)),
+  };
 }

@@ -56,7 +56,7 @@ export async function searchMemory(sql: Database, query: MemoryQuery): Promise<F
   const [named, ranked] = await Promise.all([findByIds(sql, scope, text, query), rank(sql, scope, text, query)]);
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
   const rest = arrange(ranked.slice(0, ARRANGED)).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
-  const found = [...named.map((each) => ({ ...each, updatedBy: null })), ...rest].slice(0, limit);
+  const found = [...named.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
   const paths = await pathsOf(sql, found);
   return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
 }

@@ -1,6 +1,8 @@
 import { SeededRandom } from '../../../src/lab/generated/random.ts';
-import { CHATTER, NAMES, TOPICS } from './topics.ts';
-import type { Topic } from './topics.ts';
+import { CHATTER, NAMES } from './chatter.ts';
+import { FIRST_TOPICS } from './first-topics.ts';
+import { SECOND_TOPICS } from './second-topics.ts';
+import type { Topic } from './topic.ts';
 
 export interface DialogueTurn {
   /** `Name: …`. */
@@ -20,6 +22,7 @@ export interface Dialogue {
   readonly questions: readonly DialogueQuestion[];
 }
 
+const TOPICS = [...FIRST_TOPICS, ...SECOND_TOPICS] as const;
 const SESSIONS = 20;
 /** Tellings of one session, from and to. */
 const TELLINGS = [3, 5] as const;

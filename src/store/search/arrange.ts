@@ -63,8 +63,8 @@ export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidat
     each.updatedBy = newer?.candidate.sourceId ?? null;
   }
   return [
-    ...arranged.map(({ candidate, updatedBy }) => ({ ...candidate, updatedBy })),
-    ...ranked.slice(COMPARED).map((candidate) => ({ ...candidate, updatedBy: null })),
+    ...arranged.map(({ candidate, updatedBy }) => Object.assign({}, candidate, { updatedBy })),
+    ...ranked.slice(COMPARED).map((candidate) => Object.assign({}, candidate, { updatedBy: null })),
   ];
 }
 
