@@ -1,5 +1,3 @@
-import { APIConnectionError as AnthropicConnectionError, APIError as AnthropicError } from '@anthropic-ai/sdk';
-import { APIConnectionError as OpenAIConnectionError, APIError as OpenAIError } from 'openai';
 import { StreamFailure } from './answer-collector.ts';
 import { classifyError } from './classify-error.ts';
 import { vendorMessageOf } from './error-signals.ts';
@@ -66,14 +64,15 @@ export function toModelCallError(error: unknown, provider: string): ModelCallErr
   return failedConnection(error, provider);
 }
 
-/** Errors of the SDKs; the packages for clouds may bring copies of the SDK, whose classes are others of the same name. */
+/**
+ * Errors of the SDKs, told by their form: importing the classes would load both SDKs at start, and the packages for clouds
+ * may bring copies of the SDK, whose classes are others of the same name.
+ */
 function isApiError(error: unknown): error is Error & Record<'status' | 'headers' | 'error', unknown> {
-  if (error instanceof AnthropicError || error instanceof OpenAIError) return true;
   return error instanceof Error && ['status', 'headers', 'error'].every((field) => field in error);
 }
 
 function isConnectionError(error: unknown): error is Error {
-  if (error instanceof AnthropicConnectionError || error instanceof OpenAIConnectionError) return true;
   return error instanceof Error && /^APIConnection(?:Timeout)?Error$/.test(error.constructor.name);
 }
 

@@ -4,14 +4,14 @@ import { chatDialect } from './chat-dialect.ts';
 import { chatRequest } from './chat-request.ts';
 import { OPENAI_IMAGES } from './fit-images.ts';
 import type { ModelClient } from './model-client.ts';
-import { createOpenAISdk } from './openai-sdk.ts';
+import { openAISdkOf } from './openai-sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { streamAnswer } from './stream-answer.ts';
 import { declaredToolName } from './tool-names.ts';
 
 /** A client of Chat Completions: OpenAI's, and that of every compatible server. */
 export function createChatClient(provider: ProviderDefinition): ModelClient {
-  const sdk = createOpenAISdk(provider);
+  const sdkOf = openAISdkOf(provider);
   const dialect = chatDialect(provider.baseUrl);
   return {
     answer: (request, options) =>
@@ -19,7 +19,7 @@ export function createChatClient(provider: ProviderDefinition): ModelClient {
         streamAnswer({
           provider: provider.name,
           open: async () =>
-            sdk.chat.completions
+            (await sdkOf()).chat.completions
               .create(chatRequest(sent, { provider: provider.name, dialect, thinking }), { signal: options.signal })
               .withResponse(),
           collector: new ChatCollector({

@@ -1,7 +1,7 @@
 import { answerWithRepairs } from './call-repairs.ts';
 import { OPENAI_IMAGES } from './fit-images.ts';
 import type { ModelClient } from './model-client.ts';
-import { createOpenAISdk } from './openai-sdk.ts';
+import { openAISdkOf } from './openai-sdk.ts';
 import { ResponsesCollector } from './responses-answer.ts';
 import { responsesRequest } from './responses-request.ts';
 import type { ProviderDefinition } from './provider.ts';
@@ -10,14 +10,14 @@ import { declaredToolName } from './tool-names.ts';
 
 /** A client of OpenAI's Responses API, or of a server that speaks it. */
 export function createResponsesClient(provider: ProviderDefinition): ModelClient {
-  const sdk = createOpenAISdk(provider);
+  const sdkOf = openAISdkOf(provider);
   return {
     answer: (request, options) =>
       answerWithRepairs(request, OPENAI_IMAGES, async ({ request: sent, thinking }) =>
         streamAnswer({
           provider: provider.name,
           open: async () =>
-            sdk.responses
+            (await sdkOf()).responses
               .create(responsesRequest(sent, { provider: provider.name, thinking }), { signal: options.signal })
               .withResponse(),
           collector: new ResponsesCollector({

@@ -1,5 +1,3 @@
-import { lintSource } from '@secretlint/core';
-import { creator as recommendedRules } from '@secretlint/secretlint-rule-preset-recommend';
 
 /** A text without secrets that are known by their form. */
 export interface RedactedText {
@@ -29,17 +27,24 @@ const FURTHER_FORMS: readonly (readonly [name: string, form: RegExp])[] = [
   ['jwt', /\beyJ[A-Za-z0-9_-]{16,4096}\.eyJ[A-Za-z0-9_-]{16,8192}\.[A-Za-z0-9_-]{16,2048}/g],
 ];
 
-const CONFIGURATION = { rules: [{ id: 'preset', rule: recommendedRules, options: {} }] };
+/** Loaded with the first text: most commands and many workers never redact one. */
+async function lint(text: string): ReturnType<typeof import('@secretlint/core').lintSource> {
+  const [{ lintSource }, { creator: rule }] = await Promise.all([
+    import('@secretlint/core'),
+    import('@secretlint/secretlint-rule-preset-recommend'),
+  ]);
+  return lintSource({
+    source: { content: text, filePath: 'text.txt', ext: '.txt', contentType: 'text' },
+    options: { config: { rules: [{ id: 'preset', rule, options: {} }] }, noPhysicFilePath: true },
+  });
+}
 
 /**
  * Replaces secrets of well-known forms (secretlint's recommended rules, and a few more) by a line that names the kind.
  * A match never fails anything. Takes some 20 milliseconds for a million characters.
  */
 export async function redactSecrets(text: string): Promise<RedactedText> {
-  const { messages } = await lintSource({
-    source: { content: text, filePath: 'text.txt', ext: '.txt', contentType: 'text' },
-    options: { config: CONFIGURATION, noPhysicFilePath: true },
-  });
+  const { messages } = await lint(text);
   const found = [
     ...messages.map(({ range: [from, to], ruleId }) => ({ from, to, name: ruleName(ruleId) })),
     ...FURTHER_FORMS.flatMap(([name, form]) =>

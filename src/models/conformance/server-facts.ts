@@ -49,10 +49,10 @@ async function countFirstRequest(provider: ProviderDefinition, model: string): P
   const options = { provider: provider.name, thinking: true };
   if (provider.protocol === 'anthropic') {
     const { messages, system } = anthropicRequest(request, options);
-    return createAnthropicSdk(provider).messages.countTokens({ model, messages, ...(system && { system }) });
+    return (await createAnthropicSdk(provider)).messages.countTokens({ model, messages, ...(system && { system }) });
   }
   const { input, instructions } = responsesRequest(request, options);
-  return createOpenAISdk(provider).responses.inputTokens.count({
+  return (await createOpenAISdk(provider)).responses.inputTokens.count({
     model,
     input: input ?? [],
     instructions: instructions ?? null,
