@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
 import { temporaryDirectory } from './servers.ts';
 
@@ -49,7 +50,9 @@ export async function copyProject({ checksPostgres = true } = {}): Promise<Proje
   const programs = join(root, 'programs');
   const calls = join(root, 'npm-calls');
   await Promise.all([mkdir(programs), mkdir(calls)]);
-  for (const name of COPIED) await cp(join(ROOT, name), join(root, name), { recursive: true });
+  await mkdir(join(root, 'test'));
+  // The program rather than Node's own copying, which takes half a second for a thousand files.
+  for (const name of COPIED) await promisify(execFile)('cp', ['-R', join(ROOT, name), join(root, name)]);
   if (!checksPostgres) await writeFile(join(root, 'src/local/check-postgres.ts'), '');
   for (const name of ['sh', 'rm', 'mkdir', 'ln', 'mktemp', 'sleep', 'node']) await linkProgram(name, programs);
   const setNpm = async (script: string): Promise<void> => {
