@@ -71,9 +71,15 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Runs one command of the CLI and sets the exit code. */
+/** Runs one command of the CLI as a process, which ends with it. */
 export async function main(argv: readonly string[]): Promise<void> {
   endWhenPipeCloses();
+  await runCommandLine(argv);
+  await leaveSoon();
+}
+
+/** Runs one command, says what went wrong, and sets the exit code. */
+export async function runCommandLine(argv: readonly string[]): Promise<void> {
   const program = createProgram();
   try {
     if (argv.length <= 2) {
@@ -84,7 +90,6 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     report(error, wantsJson(argv));
   }
-  await leaveSoon();
 }
 
 /** Milliseconds that connections get to close by themselves. */

@@ -6,15 +6,16 @@ import { findConversation } from '../../src/cli/find-conversation.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { parseOutput, runCli } from './run-cli.ts';
+import { parseOutput } from './run-cli.ts';
 import type { CliResult } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;
 /** A conversation that called the survey tool, which writes more than may be shown, several times. */
 let conversationId: string;
 
 const cli = async (...args: readonly string[]): Promise<CliResult> =>
-  runCli(args, { environment: harness.environment, directory: harness.workspace });
+  runInProcess(args, { environment: harness.environment, directory: harness.workspace });
 
 /** Longer than a result may be shown, so that an original is kept beside it; the last bytes are no UTF-8. */
 const SURVEY = Array.from(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { runCli } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
 
 test('models are found by a part of their name, without a database, each with source and day', async () => {
-  const result = await runCli(['models', 'Anthropic/Claude-Sonnet-5-5']);
+  const result = await runInProcess(['models', 'Anthropic/Claude-Sonnet-5-5']);
   expect(result.code).toBe(0);
   expect(result.stdout).toMatch(
     /^anthropic\/claude-sonnet-5-5 +1,000,000 +1,000,000 +128,000 +2 +10 +0\.1 +2\.5 +\S+ [\d.]+, \d{4}-\d{2}-\d{2}$/m,
@@ -11,13 +11,13 @@ test('models are found by a part of their name, without a database, each with so
 });
 
 test('an unknown price is unknown, never 0, and a second tier of prices has a line of its own', async () => {
-  const result = await runCli(['models', 'openai/gpt-5']);
+  const result = await runInProcess(['models', 'openai/gpt-5']);
   expect(result.stdout).toMatch(/^openai\/gpt-5-pro .* unknown +0 /m);
   expect(result.stdout).toMatch(/^ {2}input over 272,000 +5 +22\.5 +0\.5 +0$/m);
 });
 
 test('--json gives the facts of a model', async () => {
-  const result = await runCli(['models', 'anthropic/claude-haiku-5-5', '--json']);
+  const result = await runInProcess(['models', 'anthropic/claude-haiku-5-5', '--json']);
   const { models } = JSON.parse(result.stdout) as { models: unknown[] };
   expect(models).toContainEqual(
     expect.objectContaining({
@@ -30,7 +30,7 @@ test('--json gives the facts of a model', async () => {
 });
 
 test('a time that cannot be read is refused with what is accepted', async () => {
-  const result = await runCli(['cost', '--since', 'yesterday']);
+  const result = await runInProcess(['cost', '--since', 'yesterday']);
   expect(result.code).toBe(2);
   expect(result.stderr).toContain('2026-11-01');
 });

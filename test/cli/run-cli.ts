@@ -30,7 +30,8 @@ export interface RunningCli {
   readonly ended: Promise<CliResult>;
 }
 
-const OWN_VARIABLE = /^(?:HOLDFAST_(?!RUN$)|TEMPORAL_|DATABASE_URL$|ANTHROPIC_|OPENAI_|NO_COLOR$|FORCE_COLOR$)/u;
+/** Variables of Holdfast's own, which the tests' environment does not hand down; `HOLDFAST_RUN` names the compiled program. */
+export const OWN_VARIABLE = /^(?:HOLDFAST_(?!RUN$)|TEMPORAL_|DATABASE_URL$|ANTHROPIC_|OPENAI_|NO_COLOR$|FORCE_COLOR$)/u;
 
 export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
   const inherited = Object.entries(process.env).filter(([name]) => !OWN_VARIABLE.test(name));

@@ -1,23 +1,46 @@
-import { createProgram } from '../../src/cli/main.ts';
+import { tmpdir } from 'node:os';
+import { runCommandLine } from '../../src/cli/main.ts';
+import { OWN_VARIABLE } from './run-cli.ts';
+import type { CliOptions, CliResult } from './run-cli.ts';
 
-/** Runs a command in this process, which takes milliseconds where a process takes seconds, and returns what it printed. */
+const OUTPUTS = ['stdout', 'stderr'] as const;
+
+let running = false;
+
+/**
+ * Runs a command in this process, which takes milliseconds where a process takes most of a second. What belongs to the
+ * process itself (signals, pipes, standard input, that it ends) is tested with `runCli`.
+ */
 export async function runInProcess(
   args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): Promise<string> {
-  const before = { ...process.env };
-  const write = process.stdout.write.bind(process.stdout);
-  let printed = '';
-  Object.assign(process.env, environment);
-  process.stdout.write = (chunk: string | Uint8Array): boolean => {
-    printed += String(chunk);
-    return true;
-  };
-  try {
-    await createProgram().parseAsync(['node', 'holdfast', ...args]);
-  } finally {
-    process.stdout.write = write;
-    process.env = before;
+  { environment, directory }: Omit<CliOptions, 'input'> = {},
+): Promise<CliResult> {
+  if (running) throw new Error('one command at a time: environment and output belong to the process');
+  running = true;
+  const before = { environment: process.env, directory: process.cwd(), exitCode: process.exitCode };
+  const printed: Record<(typeof OUTPUTS)[number], Buffer[]> = { stdout: [], stderr: [] };
+  const writes = OUTPUTS.map((name) => [name, process[name].write.bind(process[name])] as const);
+  for (const name of OUTPUTS) {
+    process[name].write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+      printed[name].push(Buffer.from(chunk as string));
+      const written = rest.at(-1);
+      if (typeof written === 'function') process.nextTick(written);
+      return true;
+    };
   }
-  return printed;
+  const inherited = Object.entries(process.env).filter(([name]) => !OWN_VARIABLE.test(name));
+  process.env = { ...Object.fromEntries(inherited), ...environment };
+  process.exitCode = undefined;
+  try {
+    process.chdir(directory ?? tmpdir());
+    await runCommandLine(['node', 'holdfast', ...args]);
+    const [stdout, stderr] = OUTPUTS.map((name) => Buffer.concat(printed[name]).toString());
+    return { code: Number(process.exitCode ?? 0), stdout: stdout ?? '', stderr: stderr ?? '' };
+  } finally {
+    for (const [name, write] of writes) process[name].write = write;
+    process.env = before.environment;
+    process.exitCode = before.exitCode;
+    process.chdir(before.directory);
+    running = false;
+  }
 }

@@ -8,6 +8,7 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { parseOutput, runCli, startCli } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;
 let empty: string;
@@ -27,24 +28,27 @@ const CLOSED = 'postgres://holdfast@127.0.0.1:1/holdfast';
 
 describe('without servers', () => {
   test('a folder without a stack says which command starts one', async () => {
-    const { code, stderr } = await runCli(['list'], { directory: empty });
+    const { code, stderr } = await runInProcess(['list'], { directory: empty });
     expect(code).toBe(3);
     expect(stderr).toMatch(/^error \(stack_not_started\): .*\nnext: .*npx holdfast dev/u);
   });
 
   test('a Postgres that does not answer is exit code 3, without a stack trace', async () => {
     const environment = { ...harness.environment, DATABASE_URL: CLOSED };
-    const { code, stderr } = await runCli(['list'], { environment, directory: empty });
+    const { code, stderr } = await runInProcess(['list'], { environment, directory: empty });
     expect(code).toBe(3);
     expect(stderr).toMatch(/^error \(database_unreachable\): .*\nnext: .*\n$/u);
-    const debug = await runCli(['list'], { environment: { ...environment, HOLDFAST_DEBUG: '1' }, directory: empty });
+    const debug = await runInProcess(['list'], {
+      environment: { ...environment, HOLDFAST_DEBUG: '1' },
+      directory: empty,
+    });
     expect(debug.stderr).toMatch(/\n +at /u);
   });
 
   test('flags win over the environment', async () => {
     const environment = { ...harness.environment, DATABASE_URL: CLOSED };
     const args = ['list', '--json', '--database-url', harness.databaseUrl];
-    const { code, stdout } = await runCli(args, { environment, directory: empty });
+    const { code, stdout } = await runInProcess(args, { environment, directory: empty });
     expect([code, JSON.parse(stdout)]).toEqual([0, { conversations: [] }]);
   });
 });
@@ -58,17 +62,17 @@ describe('migrate', () => {
     url.pathname = `/${name}`;
     const environment = { DATABASE_URL: url.href };
     try {
-      const before = await runCli(['list'], {
+      const before = await runInProcess(['list'], {
         environment: { ...harness.environment, ...environment },
         directory: empty,
       });
       expect([before.code, before.stderr]).toEqual([3, expect.stringContaining('npx holdfast migrate')]);
       const first = parseOutput(
-        await runCli(['migrate', '--json'], { environment, directory: empty }),
+        await runInProcess(['migrate', '--json'], { environment, directory: empty }),
         z.object({ applied: z.array(z.string()) }),
       );
       expect(first.applied[0]).toMatch(/^000001_.*\.sql$/u);
-      const second = await runCli(['migrate'], { environment, directory: empty });
+      const second = await runInProcess(['migrate'], { environment, directory: empty });
       expect([second.code, second.stdout]).toEqual([0, 'The database is up to date.\n']);
     } finally {
       await admin`drop database ${admin(name)} with (force)`;

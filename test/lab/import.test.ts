@@ -7,7 +7,8 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { importSessions } from '../../src/lab/import-sessions.ts';
 import type { ImportedSession } from '../../src/lab/import-sessions.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { parseOutput, runCli } from '../cli/run-cli.ts';
+import { parseOutput } from '../cli/run-cli.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { fixture, readRecords } from './read-fixture.ts';
@@ -90,7 +91,7 @@ test('an imported session goes on under another preset: it is compacted, and the
   lines.push({ role: 'assistant', content: 'All sixty pages are read.' });
   await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
   const flags = ['--model', 'simulator/sim-32k', '--preset', 'pi', '--json', '--database-url', harness.databaseUrl];
-  const imported = await runCli(['import', file, ...flags], { environment: harness.environment, directory });
+  const imported = await runInProcess(['import', file, ...flags], { environment: harness.environment, directory });
   const { conversations } = parseOutput(
     imported,
     z.object({ conversations: z.array(z.object({ conversationId: z.string(), entries: z.literal(122) })).length(1) }),
@@ -108,7 +109,7 @@ test('import refuses what lab refuses, with the same exit code, and leaves nothi
   const file = join(directory, 'notes.txt');
   await writeFile(file, 'no session');
   const before = await harness.client.listConversations();
-  const result = await runCli(['import', file, '--json'], { environment: harness.environment, directory });
+  const result = await runInProcess(['import', file, '--json'], { environment: harness.environment, directory });
   expect(result.code).toBe(4);
   expect(JSON.parse(result.stdout)).toMatchObject({ error: { code: 'session_format_unknown' } });
   expect(await harness.client.listConversations()).toHaveLength(before.length);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { runCli } from '../cli/run-cli.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -167,7 +167,9 @@ describe('Temporal', () => {
 
 describe('holdfast verify', () => {
   test('prints each invariant and ends with 0 when all hold', async () => {
-    const { code, stdout } = await runCli(['verify', 'last', '--histories'], { environment: harness.environment });
+    const { code, stdout } = await runInProcess(['verify', 'last', '--histories'], {
+      environment: harness.environment,
+    });
     expect(stdout).toContain('✓ log_without_gaps: ');
     expect(stdout).toContain('✓ payloads_are_small: ');
     expect(stdout).toMatch(/1 conversation, 3 turns, \d+ entries: all \d+ invariants hold\.\n$/u);
@@ -178,10 +180,10 @@ describe('holdfast verify', () => {
     await harness.database`alter table turns disable trigger all`;
     await harness.database`update turns set input_tokens = input_tokens + 1 where conversation_id = ${conversationId}`;
     try {
-      const text = await runCli(['verify'], { environment: harness.environment });
+      const text = await runInProcess(['verify'], { environment: harness.environment });
       expect(text.code).toBe(1);
       expect(text.stdout).toMatch(/✗ usage_adds_up: .*\n {4}[0-9a-f-]{36} {2}turn /u);
-      const json = await runCli(['verify', '--json'], { environment: harness.environment });
+      const json = await runInProcess(['verify', '--json'], { environment: harness.environment });
       expect(JSON.parse(json.stdout)).toMatchObject({ violations: 3, conversations: 1 });
     } finally {
       await harness.database`update turns set input_tokens = input_tokens - 1 where conversation_id = ${conversationId}`;

@@ -90,7 +90,8 @@ test('a call waits for its approval and is allowed with no worker alive, shows w
   const details = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
   expect(details).toContain('waiting for the approval of a tool call of the user');
   expect((await handle.describe()).raw.pendingActivities ?? []).toEqual([]);
-  const cli = async (...args: readonly string[]): Promise<string> => runInProcess(args, harness.environment);
+  const cli = async (...args: readonly string[]): Promise<string> =>
+    (await runInProcess(args, { environment: harness.environment })).stdout;
   expect(await cli('show', conversationId)).toContain('call 1.0 waits for approval: release {"version":"1.2.0"}');
   expect(await cli('list')).toContain('waiting for approval');
   expect(released).toEqual([]);

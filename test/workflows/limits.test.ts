@@ -70,8 +70,10 @@ test('a turn ends at its limit across runs, after the model was told once; resum
   await expect(harness.client.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
     code: 'limit_not_raised',
   });
-  const printed = await runInProcess(['resume', conversationId, '--steps', '+12', '--json'], harness.environment);
-  const { messageId } = JSON.parse(printed) as { messageId: string };
+  const printed = await runInProcess(['resume', conversationId, '--steps', '+12', '--json'], {
+    environment: harness.environment,
+  });
+  const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
   const second = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 50_000 });
   expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 6 });
   const third = await harness.client.resume({ conversationId, raise: { toolCalls: 10 } });

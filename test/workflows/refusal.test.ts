@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from '../cli/run-cli.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -45,7 +45,7 @@ test('a command for a conversation whose model cannot be asked ends too', async 
 });
 
 test('start shows the reason and ends with exit code 1', async () => {
-  const { code, stdout } = await runCli(['start', 'Say hello.', '--model', 'anthropic/claude-sonnet-4-5'], {
+  const { code, stdout } = await runInProcess(['start', 'Say hello.', '--model', 'anthropic/claude-sonnet-4-5'], {
     environment: { ...harness.environment, ANTHROPIC_API_KEY: 'only-the-client-has-it' },
   });
   expect(code).toBe(1);
