@@ -45,7 +45,9 @@ export function readServedLimits(listed: unknown): ServedLimits {
 
 /** Asks a server for what it lists of a model. Rejects as its SDK does: many servers have no such list. */
 export async function askServedLimits(provider: ProviderDefinition, model: string): Promise<ServedLimits> {
-  const { models } = await (provider.protocol === 'anthropic' ? createAnthropicSdk(provider) : createOpenAISdk(provider));
+  const { models } = await (provider.protocol === 'anthropic'
+    ? createAnthropicSdk(provider)
+    : createOpenAISdk(provider));
   return readServedLimits(await listedModel(models, model));
 }
 

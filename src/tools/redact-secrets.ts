@@ -1,4 +1,3 @@
-
 /** A text without secrets that are known by their form. */
 export interface RedactedText {
   readonly text: string;

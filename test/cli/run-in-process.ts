@@ -7,6 +7,10 @@ const OUTPUTS = ['stdout', 'stderr'] as const;
 
 let running = false;
 
+function exitCode(): number {
+  return Number(process.exitCode ?? 0);
+}
+
 /**
  * Runs a command in this process, which takes milliseconds where a process takes most of a second. What belongs to the
  * process itself (signals, pipes, standard input, that it ends) is tested with `runCli`.
@@ -35,7 +39,7 @@ export async function runInProcess(
     process.chdir(directory ?? tmpdir());
     await runCommandLine(['node', 'holdfast', ...args]);
     const [stdout, stderr] = OUTPUTS.map((name) => Buffer.concat(printed[name]).toString());
-    return { code: Number(process.exitCode ?? 0), stdout: stdout ?? '', stderr: stderr ?? '' };
+    return { code: exitCode(), stdout: stdout ?? '', stderr: stderr ?? '' };
   } finally {
     for (const [name, write] of writes) process[name].write = write;
     process.env = before.environment;

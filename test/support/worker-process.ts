@@ -28,10 +28,7 @@ export async function startWorkerProcess(
   environment: Readonly<Record<string, string>> = {},
   script?: string,
 ): Promise<WorkerProcess> {
-  const ownArguments =
-    script === undefined
-      ? [...(process.env['PROFWORKER'] ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof2'] : []), PROGRAM, 'worker']
-      : [script, ENTRY_POINT];
+  const ownArguments = script === undefined ? [PROGRAM, 'worker'] : [script, ENTRY_POINT];
   const child = spawn(process.execPath, ownArguments, {
     cwd: harness.workspace,
     env: { ...process.env, ...harness.environment, HOLDFAST_LOG_LEVEL: 'info', ...environment },
