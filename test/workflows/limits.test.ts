@@ -117,8 +117,10 @@ test('a conversation that rested for longer than its limit goes on only when som
   await expect(client.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
     code: 'limit_not_raised',
   });
-  const printed = await runInProcess(['resume', conversationId, '--idle-time', '+7200', '--json'], harness.environment);
-  const { messageId } = JSON.parse(printed) as { messageId: string };
+  const printed = await runInProcess(['resume', conversationId, '--idle-time', '+7200', '--json'], {
+    environment: harness.environment,
+  });
+  const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
   const resumed = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
   expect(resumed).toMatchObject({ outcome: 'completed' });
 });
