@@ -4,15 +4,11 @@ import type { Entry } from '../context/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { readableEntries } from '../context/summary-reading.ts';
-import { summaryView, type SummaryRequest } from '../context/summary-request.ts';
-import type { ViewMessage } from '../context/view.ts';
-import { readCalibration } from '../store/calibrations.ts';
 import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { textOf, type ContentPart } from '../context/content.ts';
-import { redactSecrets } from '../tools/redact-secrets.ts';
+import { textOf } from '../context/content.ts';
 import {
   readOriginals,
   readPart,
@@ -25,15 +21,16 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
-import { summaryRequestOptions } from '../turn/request-options.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { finishedText, previousText, recordRedaction } from './finished-text.ts';
+import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { recordWait } from './model-failure.ts';
 import { passGate } from './pass-gate.ts';
+import { summaryRequest } from './summary-request.ts';
+import type { AskedRequest } from './summary-request.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 
 /**
@@ -48,13 +45,13 @@ export async function summarize(
   const { database, reachCrashPoint } = dependencies;
   const registered = await registerPartAttempt(database, input);
   if (registered.state === 'written') return { kind: 'summarized', tokens: 0 };
-  const { attempt } = registered;
+  const { attempt, failures } = registered;
   reachCrashPoint('summarize:registered');
   const source = await readPart(database, input);
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   const entries = await originalsOf(dependencies, input, source);
   const policy = partPolicy(snapshot.policy, source.row.part);
-  const task: SummaryTask = { input, attempt, source, snapshot, policy, entries, execution };
+  const task: SummaryTask = { input, attempt, failures, source, snapshot, policy, entries, execution };
   if (source.compaction.form === 'extractive_summary' && source.row.part.kind !== 'flush')
     return extract(dependencies, task);
   return askForSummary(dependencies, task);
@@ -74,6 +71,7 @@ async function extract(dependencies: ActivityDependencies, task: SummaryTask): P
     attempt,
     text: await finishedText(dependencies, task, text),
     promptVersion: 'extractive',
+    request: null,
     call: null,
     memory: memoryOf(task),
   });
@@ -107,61 +105,19 @@ async function originalsOf(
   return row.part.kind === 'flush' ? entries : [...readableEntries(compaction.plan, entries)];
 }
 
-interface SummaryTask extends SummaryWork {
+export interface SummaryTask extends SummaryWork {
   readonly input: SummarizeInput;
   readonly attempt: number;
+  /** Of the model, before this try. */
+  readonly failures: number;
   readonly execution: Execution;
-}
-
-/**
- * The request, without secrets of well-known forms: originals, the previous summary, focus and lines of hooks stand in
- * one text of a request of its own, so nothing of a cached prefix changes with them (R27, R28).
- */
-async function requestOf(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
-  const request = await plainRequestOf(dependencies, task);
-  let count = 0;
-  const messages: ViewMessage[] = [];
-  for (const message of request.view.messages) {
-    if (message.role === 'tool_results') {
-      messages.push(message);
-      continue;
-    }
-    const content: ContentPart[] = [];
-    for (const part of message.content) {
-      const redacted = part.type === 'text' ? await redactSecrets(part.text) : null;
-      count += redacted?.count ?? 0;
-      content.push(redacted === null ? part : { type: 'text', text: redacted.text });
-    }
-    messages.push({ ...message, content });
-  }
-  await recordRedaction(dependencies, task, 'input', count);
-  return { ...request, view: { ...request.view, messages } };
-}
-
-async function plainRequestOf({ database }: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
-  const { source, snapshot, policy, entries } = task;
-  return summaryView({
-    policy,
-    parts: source.compaction.plan.parts,
-    part: source.row.part,
-    entries,
-    previousSummary: previousText(source),
-    partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
-    focus: source.compaction.focus,
-    agent: snapshot,
-    contextLines: source.compaction.contextLines,
-    turnIsOpen: source.compaction.plan.insideTurn,
-    summarizer: snapshot.summarizer.limits,
-    calibration: await readCalibration(database, snapshot.summarizer.model),
-    shorter: source.compaction.form === 'shorter_summary',
-  });
 }
 
 async function askForSummary(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
   const { input, attempt, source, snapshot, policy, execution } = task;
   const { part } = source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
-  const request = await requestOf(dependencies, task);
+  const asked = await summaryRequest(dependencies, task);
   const pass = await passGate(dependencies, input.turn, {
     provider,
     callKey: `${input.compactionId}:${input.part}`,
@@ -179,16 +135,16 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     answer = await dependencies.modelClient(provider).answer(
       {
         model,
-        view: request.view,
-        maximumOutput: part.maximumOutput,
+        view: asked.view,
+        maximumOutput: asked.maximumOutput,
         cacheKey: input.turn.conversationId,
-        options: summaryRequestOptions(snapshot.request),
+        options: asked.options,
       },
       { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
     );
   } catch (error) {
     fence.signal.throwIfAborted();
-    return afterModelError(dependencies, task, error, Date.now() - started);
+    return afterModelError(dependencies, task, error, { asked, durationMilliseconds: Date.now() - started });
   } finally {
     fence.end();
     await pass.leave();
@@ -208,7 +164,8 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     ...input,
     attempt,
     text: await finishedText(dependencies, task, checked.text),
-    promptVersion: request.promptVersion,
+    promptVersion: asked.promptVersion,
+    request: asked.kind,
     call,
     memory: memoryOf(task),
   };
@@ -231,12 +188,14 @@ async function afterModelError(
   dependencies: ActivityDependencies,
   task: SummaryTask,
   error: unknown,
-  durationMilliseconds: number,
+  { asked, durationMilliseconds }: { readonly asked: AskedRequest; readonly durationMilliseconds: number },
 ): Promise<SummarizeResult> {
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
   const call: PartCall = { model: task.snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
-  if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, true);
+  // A request that was refused behind the last one may be accepted with a transcript.
+  const isFinal = asked.kind === 'transcript';
+  if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, isFinal);
   // The provider answered with an error of its own: that is the model failing. Not being reached is not.
   if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);

@@ -10,6 +10,7 @@ import type {
   TokenAmount,
   TranscriptLimits,
 } from '../context/policy.ts';
+import { SHARED_PREFIX_PROMPT } from '../context/prompts/working-summary.ts';
 import type { flush, PolicyOptions } from './policy-options.ts';
 import type { capToolResults, clearToolResults, clip, stripImages } from './reducer-options.ts';
 
@@ -77,7 +78,7 @@ function overrideSummary(
   summary: CompactionPolicy['summary'],
   options: NonNullable<PolicyOptions['summary']>,
 ): CompactionPolicy['summary'] {
-  return {
+  const overridden: Summary = {
     ...summary,
     ...overrideSummaryExtras(summary, options),
     when: options.when ?? summary.when,
@@ -91,6 +92,12 @@ function overrideSummary(
     transcript: overrideTranscript(summary.transcript, options.transcript ?? {}),
     model: given(options.model, summary.model),
   };
+  return options.sharesPrefix === undefined ? overridden : withPrefixShared(overridden, options.sharesPrefix);
+}
+
+/** A preset without words of its own for it gets those of `default`. */
+function withPrefixShared({ sharesPrefix = SHARED_PREFIX_PROMPT, ...summary }: Summary, isShared: boolean): Summary {
+  return isShared ? { ...summary, sharesPrefix } : summary;
 }
 
 function overrideFileLists(

@@ -218,6 +218,11 @@ export const policyOptions = z.strictObject({
       flush: flush
         .optional()
         .meta({ description: 'A small summary to memory before a pass in a full window, if the preset has one.' }),
+      sharesPrefix: z.boolean().optional().meta({
+        description:
+          "Whether a summary is asked for behind the request of the last call, most of which the provider has cached, when the agent's own model summarizes, that call was made within the cache's lifetime, and all of it fits the window; otherwise with a transcript.",
+        defaultText: '`true` with the preset `default`',
+      }),
       transcript: transcriptLimits
         .optional()
         .meta({ description: 'How much of each original the summarizing model reads.' }),

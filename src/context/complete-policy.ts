@@ -6,7 +6,9 @@ import { DEFAULT_POLICY } from './presets/default.ts';
  * later: they have their value in `default`, so that a turn under way survives an upgrade.
  */
 export function completePolicy(stored: CompactionPolicy): CompactionPolicy {
-  const { keep, summary } = DEFAULT_POLICY;
+  const { keep } = DEFAULT_POLICY;
+  // Absent is a choice here: the transcript is a request of its own.
+  const { sharesPrefix: _choice, ...summary } = DEFAULT_POLICY.summary;
   return {
     ...DEFAULT_POLICY,
     ...stored,

@@ -237,6 +237,11 @@ export interface CompactionPolicy {
     /** Asked before the summary, which then stands as the assistant's answer to it; `null`: the summary is a user message. */
     readonly question: string | null;
     readonly transcript: TranscriptLimits;
+    /**
+     * Asked behind the request of the last model call instead of with a transcript, when the agent's own model summarizes and
+     * everything fits its window: the provider reads most of it from its cache. Default: never.
+     */
+    readonly sharesPrefix?: Prompt;
     /** Least room for a summary, however small the window; tokens, taken as it is. Default: none. */
     readonly minimumOutput?: number;
     /**

@@ -87,7 +87,8 @@ export interface SummaryRequest {
 export function summaryView(input: SummaryRequestInput): SummaryRequest {
   const { policy, part, calibration } = input;
   const system = policy.summary.prompts.system.text;
-  const instruction = instructionText(input);
+  const prompt = promptFor(input);
+  const instruction = instructionText(input, prompt, input.agent);
   const limit = summaryRequestLimit(input.summarizer, part.maximumOutput);
   const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
   const room = Math.max(0, limit - tokens(system) - tokens(instruction) - FRAME_TOKENS);
@@ -101,7 +102,6 @@ export function summaryView(input: SummaryRequestInput): SummaryRequest {
     instruction,
   ];
   const text = sections.filter((section) => section !== '').join('\n\n');
-  const prompt = promptFor(input);
   return {
     view: { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
     promptVersion: `${prompt.name}@${prompt.version}`,
@@ -143,16 +143,20 @@ function boundedText(text: string, bound: { maximumTokens: number; tokens: Count
   return `${head}\n[… left out …]\n${tailOf(text, Math.floor(kept / 2))}`;
 }
 
-/** What is asked of the model, without transcript and previous summary: the part of the request that planning must count with. */
-function instructionText(
-  input: Omit<SummaryRequestInput, 'entries' | 'partTexts' | 'summarizer' | 'calibration'>,
+/**
+ * What is asked of the model, without transcript and previous summary: the part of the request that planning must count with.
+ * @param agent whose instructions are quoted; `null` when they stand in the request anyway
+ */
+export function instructionText(
+  input: Omit<SummaryRequestInput, 'entries' | 'partTexts' | 'summarizer' | 'calibration' | 'agent'>,
+  prompt: Prompt,
+  agent: AgentView | null,
 ): string {
-  const prompt = promptFor(input);
   const headings = headingList(sectionsOf(input.policy, input.part.kind), input.policy.summary.headings);
   const words = Math.floor(input.part.maximumOutput * WORDS_PER_TOKEN);
   return [
     input.policy.summary.question ?? '',
-    agentText(input.agent),
+    agent === null ? '' : agentText(agent),
     ...(input.contextLines?.prepend ?? []),
     prompt.text.replace('{{sections}}', () => headings),
     input.turnIsOpen

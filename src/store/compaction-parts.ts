@@ -195,19 +195,21 @@ export async function storePartText(
     readonly attempt: number;
     readonly text: string;
     readonly promptVersion: string;
+    /** How the model was asked. Default: none was. */
+    readonly request?: 'shared_prefix' | 'transcript' | null;
     readonly call: PartCall | null;
     /** The text becomes a memory in the same transaction. Default: it does not. */
     readonly memory?: NewPartMemory | null;
   },
 ): Promise<void> {
-  const { turn, compactionId, part, attempt, text, promptVersion, call, memory } = request;
+  const { turn, compactionId, part, attempt, text, promptVersion, request: how = null, call, memory } = request;
   await writeAsTurn(sql, turn, async (writer) => {
     const row = await requireNewest(writer, request);
     if (row.state === 'written') return;
     await reportTry(writer, request, call);
     await writer.sql`
       update compaction_parts set state = 'written', text = ${jsonText(text)}::text::json,
-        prompt_version = ${promptVersion}, epoch = ${turn.epoch}
+        prompt_version = ${promptVersion}, request = ${how}, epoch = ${turn.epoch}
       where compaction_id = ${compactionId} and number = ${part}`;
     if (memory !== undefined && memory !== null) {
       const { conversationId } = turn;

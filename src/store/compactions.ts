@@ -134,6 +134,11 @@ export interface SummaryRow {
   readonly modelCalls: number;
   /** Dollars of these calls; `null` when a price is unknown. */
   readonly cost: number | null;
+  /** How the last text was asked for; `null` without a model, and for passes of an older version. */
+  readonly request: 'shared_prefix' | 'transcript' | null;
+  /** Tokens of these calls, and of them those read from the provider's cache. */
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
   /** Milliseconds from plan to commit. */
   readonly durationMilliseconds: number;
   /** Of the commit. */
@@ -160,6 +165,9 @@ interface SummaryColumns {
   readonly tries: number;
   readonly model_calls: number;
   readonly cost: string | null;
+  readonly request: SummaryRow['request'];
+  readonly input_tokens: number;
+  readonly cache_read_tokens: number;
   readonly duration: number;
   readonly finished_at: Date;
 }
@@ -183,9 +191,14 @@ export async function listSummaries(
       array(
         select s ->> 'title' from turns t, json_array_elements(t.policy -> 'summary' -> 'sections') as s
         where t.id = c.turn_id and s ->> 'open' = 'true') as open_sections,
-      c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost,
+      c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost, r.request, r.input_tokens,
+      r.cache_read_tokens,
       (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
     from compactions c join summaries u on u.compaction_id = c.id
+    cross join lateral (
+      select max(p.request) as request, coalesce(sum(p.input_tokens), 0)::float8 as input_tokens,
+        coalesce(sum(p.cache_read_tokens), 0)::float8 as cache_read_tokens
+      from compaction_parts p where p.compaction_id = c.id and p.kind <> 'flush') r
     where c.conversation_id = ${conversationId} and c.status = 'committed'
       ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}
       ${query === undefined ? sql`` : sql`and strpos(lower(c.summary::text), lower(${inJson(query)})) > 0`}
@@ -221,6 +234,9 @@ function toSummaryRow(row: SummaryColumns): SummaryRow {
     tries: row.tries,
     modelCalls: row.model_calls,
     cost: row.cost === null ? null : Number(row.cost),
+    request: row.request,
+    inputTokens: row.input_tokens,
+    cacheReadTokens: row.cache_read_tokens,
     durationMilliseconds: Math.round(row.duration),
     createdAt: isoTime(row.finished_at),
   };

@@ -43,6 +43,7 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
     ...(tries > 1 ? [`${tries} tries`] : []),
     ...(model === null ? [] : [safeLine(model)]),
     ...(summary.modelCalls === 0 ? [] : [`${plural(summary.modelCalls, 'call')}, ${formatCost(summary.cost)}`]),
+    ...requestWords(summary),
     formatDuration(summary.durationMilliseconds),
     summary.createdAt,
   ];
@@ -52,6 +53,15 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
     ...details.map((line) => `   ${line}`),
     ...summaryTextLines(summary, options).map((line) => (line === '' ? '' : `   ${line}`)),
   ];
+}
+
+/** How it was asked for, and what of that the provider had cached. */
+function requestWords({ request, inputTokens, cacheReadTokens }: StoredSummary): string[] {
+  if (request === null) return [];
+  const how = request === 'shared_prefix' ? 'asked behind the last request' : 'asked with a transcript';
+  if (inputTokens === 0) return [how];
+  const cached = Math.round((cacheReadTokens / inputTokens) * 100);
+  return [`${how}: ${formatCount(inputTokens)} tokens, ${cached} % from the cache`];
 }
 
 function summaryTextLines(summary: StoredSummary, { columns, style, full }: SummaryListOptions): string[] {

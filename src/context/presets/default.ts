@@ -1,5 +1,5 @@
 import type { CompactionPolicy, SummarySection } from '../policy.ts';
-import { WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
+import { SHARED_PREFIX_PROMPT, WORKING_SUMMARY_PROMPTS } from '../prompts/working-summary.ts';
 
 /**
  * What a long task needs after a compaction, learned from how such systems fail: handled requests
@@ -113,6 +113,7 @@ export const DEFAULT_POLICY: CompactionPolicy = {
     question: null,
     // Limited by the summarizing model's window only; the head share is that of seeds/cowork.md.
     transcript: { user: null, assistant: null, toolResult: null, toolInput: null, total: null, headShare: 0.7 },
+    sharesPrefix: SHARED_PREFIX_PROMPT,
     model: null,
   },
   continuation: 'inside_turn',

@@ -158,7 +158,14 @@ function requests(
 }
 
 /** Versions of texts, and reserves by model, which W32 looks at. */
-const NO_OPTIONS = new Set(['prompts', 'prompt', 'continuationPrompts', 'runtimeNote', 'outputReserves']);
+const NO_OPTIONS = new Set([
+  'prompts',
+  'prompt',
+  'sharesPrefix',
+  'continuationPrompts',
+  'runtimeNote',
+  'outputReserves',
+]);
 
 type Path = readonly (string | number)[];
 

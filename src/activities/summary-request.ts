@@ -1,0 +1,137 @@
+import type { ContentPart } from '../context/content.ts';
+import { estimateTokens } from '../context/estimate.ts';
+import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import { projectView } from '../context/project-view.ts';
+import { sharedSummaryView } from '../context/shared-summary-request.ts';
+import { summaryView, type SummaryRequest } from '../context/summary-request.ts';
+import type { ViewMessage } from '../context/view.ts';
+import { readCalibration } from '../store/calibrations.ts';
+import { readLastCall } from '../store/find-model-call.ts';
+import { readProjectionSource } from '../store/view.ts';
+import { redactSecrets } from '../tools/redact-secrets.ts';
+import { sharedRequestOptions, summaryRequestOptions } from '../turn/request-options.ts';
+import type { RequestOptions } from '../turn/request-options.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { previousText, recordRedaction } from './finished-text.ts';
+import { readFit } from './read-fit.ts';
+import type { SummaryTask } from './summarize.ts';
+
+/** A provider keeps a prefix at least so long after it was read; a minute is left for the call. Milliseconds. */
+const CACHE_LIFETIME_MILLISECONDS = { '5m': 240_000, '1h': 3_540_000 };
+
+/** A request for a summary, and how it is made. */
+export interface AskedRequest extends SummaryRequest {
+  readonly kind: 'shared_prefix' | 'transcript';
+  readonly maximumOutput: number;
+  readonly options: RequestOptions;
+}
+
+/** Behind the last request where its prefix is still cached and all fits, otherwise with a transcript. */
+export async function summaryRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest> {
+  const shared = await sharedRequest(dependencies, task);
+  if (shared !== null) return shared;
+  const request = await transcriptRequest(dependencies, task);
+  const { maximumOutput } = task.source.row.part;
+  return { ...request, kind: 'transcript', maximumOutput, options: summaryRequestOptions(task.snapshot.request) };
+}
+
+/**
+ * The model has seen what it shows: nothing is redacted on the way in (R28). After a failure the transcript is asked, which is
+ * plainer to a model that would rather go on with its work.
+ */
+async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest | null> {
+  const { database } = dependencies;
+  const { source, snapshot, policy, input } = task;
+  const { compaction, row } = source;
+  if (!maySharePrefix(task)) return null;
+  const last = await readLastCall(database, input.turn.conversationId);
+  const lifetime = CACHE_LIFETIME_MILLISECONDS[snapshot.request?.cacheLifetime ?? '5m'];
+  const isCached = last !== null && last.model === snapshot.model && last.showsNewestCompaction;
+  if (!isCached || last.ageMilliseconds > lifetime) return null;
+  const [check, projection] = await Promise.all([
+    readFit(database, input.turn),
+    readProjectionSource(database, { turn: input.turn, headEntryId: compaction.headEntryId }),
+  ]);
+  const { runtime: _changesWithEachCall, ...shown } = projection.input;
+  const { options, thinkingRoom } = sharedRequestOptions(snapshot.request, row.part.maximumOutput);
+  const request = sharedSummaryView({
+    policy,
+    parts: compaction.plan.parts,
+    part: row.part,
+    entries: task.entries,
+    focus: compaction.focus,
+    contextLines: compaction.contextLines,
+    agent: snapshot,
+    turnIsOpen: compaction.plan.insideTurn,
+    summarizer: check.modelLimits,
+    calibration: check.calibration,
+    view: projectView(shown),
+    viewTokens: estimateTokens(addMeasurements(check.view, check.fixed), check.calibration),
+    shown: shown.entries,
+    operations: shown.operations,
+    firstKeptSequence: compaction.plan.firstKeptSequence ?? Infinity,
+    thinkingRoom,
+  });
+  if (request === null) return null;
+  const maximumOutput = Math.min(row.part.maximumOutput + thinkingRoom, check.modelLimits.maximumOutput);
+  return { ...request, kind: 'shared_prefix', maximumOutput, options };
+}
+
+/** One text for all that is dropped, by the agent's own model, whose last request was accepted. */
+function maySharePrefix({ source, snapshot, policy, failures }: SummaryTask): boolean {
+  const { compaction, row } = source;
+  const parts = compaction.plan.parts.filter(({ kind }) => kind !== 'flush');
+  return (
+    policy.summary.sharesPrefix !== undefined &&
+    failures === 0 &&
+    compaction.form === 'summary' &&
+    compaction.reason !== 'overflow' &&
+    parts.length === 1 &&
+    row.part.kind !== 'flush' &&
+    snapshot.summarizer.model === snapshot.model
+  );
+}
+
+/**
+ * The request, without secrets of well-known forms: originals, the previous summary, focus and lines of hooks stand in
+ * one text of a request of its own (R28).
+ */
+async function transcriptRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
+  const request = await plainRequest(dependencies, task);
+  let count = 0;
+  const messages: ViewMessage[] = [];
+  for (const message of request.view.messages) {
+    if (message.role === 'tool_results') {
+      messages.push(message);
+      continue;
+    }
+    const content: ContentPart[] = [];
+    for (const part of message.content) {
+      const redacted = part.type === 'text' ? await redactSecrets(part.text) : null;
+      count += redacted?.count ?? 0;
+      content.push(redacted === null ? part : { type: 'text', text: redacted.text });
+    }
+    messages.push({ ...message, content });
+  }
+  await recordRedaction(dependencies, task, 'input', count);
+  return { ...request, view: { ...request.view, messages } };
+}
+
+async function plainRequest({ database }: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
+  const { source, snapshot, policy, entries } = task;
+  return summaryView({
+    policy,
+    parts: source.compaction.plan.parts,
+    part: source.row.part,
+    entries,
+    previousSummary: previousText(source),
+    partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
+    focus: source.compaction.focus,
+    agent: snapshot,
+    contextLines: source.compaction.contextLines,
+    turnIsOpen: source.compaction.plan.insideTurn,
+    summarizer: snapshot.summarizer.limits,
+    calibration: await readCalibration(database, snapshot.summarizer.model),
+    shorter: source.compaction.form === 'shorter_summary',
+  });
+}

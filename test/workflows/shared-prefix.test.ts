@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { summaryListLines } from '../../src/cli/render/summary-list.ts';
+import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { SimulatorReport, TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { policy: { summary: { when: 'always' } } } });
+  for (let file = 1; file <= 16; file += 1) {
+    const lines = Array.from({ length: 120 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+  await harness.startWorker();
+});
+
+afterEach(() => harness.clearFaults());
+afterAll(() => harness.stop());
+
+/** Without cache marks, which move on, and the fields behind the prompt. */
+function promptOf(body: unknown): string {
+  const {
+    max_tokens: _limit,
+    max_output_tokens: _other,
+    max_completion_tokens: _third,
+    ...prompt
+  } = body as Record<string, unknown>;
+  return JSON.stringify(prompt).replaceAll(/,?"cache_control":\{[^}]*\}/g, '');
+}
+
+/** How much of the request before a summary's stands at the beginning of the summary's, closing brackets aside. */
+function sharedShare(requests: SimulatorReport['requests'], at: number): number {
+  const [last, summary] = [requests[at - 1], requests[at]].map((request) => promptOf(request?.body));
+  if (last === undefined || summary === undefined) return 0;
+  let length = 0;
+  while (length < last.length && last[length] === summary[length]) length += 1;
+  return length / last.length;
+}
+
+const TASK = 'Call read_file with {"path": "log-$index.txt"} 16 times, one by one';
+
+test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
+  'R27 %s: a summary is asked for behind the last request, which it repeats whole, and reads 85 percent and more from the cache',
+  async (provider) => {
+    const before = (await harness.requests()).total;
+    const turn = await harness.runTask(TASK, { model: `${provider}/sim-32k` });
+    expect(turn).toMatchObject({ outcome: 'completed' });
+    const { requests } = await harness.requests();
+    const own = requests.slice(before);
+    const at = own.findIndex(({ purpose }) => purpose === 'summary');
+    expect(own[at - 1]?.purpose).toBe('agent');
+    expect(sharedShare(own, at)).toBeGreaterThanOrEqual(0.98);
+    const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
+    expect(summary).toMatchObject({ request: 'shared_prefix', modelCalls: 1, form: 'summary' });
+    expect((summary?.cacheReadTokens ?? 0) / (summary?.inputTokens ?? 1)).toBeGreaterThanOrEqual(0.85);
+    const shown = summaryListLines(summary === undefined ? [] : [summary], {
+      columns: null,
+      style: PLAIN_STYLE,
+      full: false,
+    });
+    expect(shown.join('\n')).toMatch(/asked behind the last request: [\d,]+ tokens, \d+ % from the cache/);
+  },
+);
+
+test('R19 a model that calls a tool instead of summarizing is asked again with a transcript', async () => {
+  await harness.fault({ kind: 'summary_tool_call', times: 1 });
+  const turn = await harness.runTask(TASK);
+  expect(turn).toMatchObject({ outcome: 'completed' });
+  const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
+  expect(summary).toMatchObject({ request: 'transcript', modelCalls: 2 });
+});
