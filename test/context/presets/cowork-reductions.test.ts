@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
+import { measureView } from '../../../src/context/measure-view.ts';
 import type { ModelLimits } from '../../../src/context/plan.ts';
 import type { CompactionPolicy } from '../../../src/context/policy.ts';
 import { COWORK_POLICY } from '../../../src/context/presets/cowork.ts';
@@ -34,6 +35,21 @@ test('C17 next to nothing left: a small flush comes before the parts of the pass
 
 test('C17 with more room there is no flush, and neither with fewer than four messages', () => {
   expect(planWith(working(43, 20_000)).parts.some((part) => part.kind === 'flush')).toBe(false);
+  for (const [messages, flushes] of [
+    [3, false],
+    [5, true],
+  ] as const) {
+    const conversation = conversationWith(COWORK_POLICY);
+    const size = 880_000 / messages;
+    for (let message = 0; message < messages; message += 1) {
+      if (message % 2 === 0) conversation.log.user(prose(size, message + 1));
+      else conversation.log.answer(prose(size, message + 1));
+    }
+    const input = conversation.planInput('overflow');
+    const window = estimateTokens(measureView(input), NO_CALIBRATION) + 100;
+    const { parts } = planWith(conversation, { reason: 'overflow', budget: { ...input.budget, window } });
+    expect(parts.some((part) => part.kind === 'flush')).toBe(flushes);
+  }
   const sections = COWORK_POLICY.summary.flush?.sections.map(({ title }) => title);
   expect(sections).toEqual(['Decisions', 'Open Loops', 'Next Actions', 'Key Findings']);
 });

@@ -249,8 +249,8 @@ test('C13 a jump past the window is compacted with the same budget, and is calle
 });
 
 test('C16 the documented defaults are in force', () => {
-  const { trigger, target, summary } = COWORK_POLICY;
-  expect([trigger.fraction, target?.fraction]).toEqual([0.9, 0.5]);
+  const { trigger, target, outputReserve, summary } = COWORK_POLICY;
+  expect([trigger.fraction, target?.fraction, outputReserve?.tokens]).toEqual([0.9, 0.5, 0]);
   expect([summary.maximumOutput.tokens, summary.minimumOutput, summary.transcript.total]).toEqual([4_096, 500, 60_000]);
 });
 

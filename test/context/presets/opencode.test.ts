@@ -3,6 +3,7 @@ import { budgetFor } from '../../../src/context/budget.ts';
 import { textOf } from '../../../src/context/content.ts';
 import { NO_CALIBRATION } from '../../../src/context/estimate.ts';
 import type { CompactionPlan } from '../../../src/context/plan.ts';
+import { planCompaction } from '../../../src/context/plan-compaction.ts';
 import { OPENCODE_POLICY } from '../../../src/context/presets/opencode.ts';
 import { summaryView } from '../../../src/context/summary-request.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';
@@ -61,6 +62,12 @@ describe('trigger', () => {
     const off = large({ ...OPENCODE_POLICY, enabled: false });
     off.log.user('Go.');
     expect(counted(off, { input: 500_000, output: 0, since: 9 }).isDue).toBe(false);
+    const full = large({ ...OPENCODE_POLICY, enabled: false });
+    for (let turn = 1; turn <= 4; turn += 1) {
+      full.log.user(`request ${turn}`);
+      full.log.answer(tokens(40_000, turn));
+    }
+    expect(planCompaction(full.planInput('overflow')).kind).toBe('exhausted');
   });
 });
 

@@ -159,11 +159,12 @@ test('W21 head and tail are proportional up to their limits, with a label betwee
   const conversation = conversationWith(WOLFFISH_POLICY);
   conversation.log.user('Read.');
   conversation.log.step([prose(200_000, 1)]);
-  conversation.log.step([prose(10_000, 2)]);
-  for (let step = 0; step < 4; step += 1) conversation.log.step([prose(20_000, step + 3)]);
+  for (let step = 0; step < 3; step += 1) conversation.log.step([prose(30_000, step + 2)]);
+  for (let step = 0; step < 3; step += 1) conversation.log.step([prose(20_000, step + 5)]);
   const plan = planWith(conversation);
   const sizes = plan.operations.map(({ headCharacters, tailCharacters }) => [headCharacters, tailCharacters]);
   expect(sizes).toContainEqual([6_000, 3_000]);
+  expect(sizes).toContainEqual([4_500, 2_400]);
   conversation.commit(plan, SECTIONS);
   expect(viewText(conversation.view())).toContain(
     '[TRUNCATED — 200,000 chars original, 191,000 chars omitted,\\nshowing first 6,000 + last 3,000 chars]',

@@ -118,19 +118,19 @@ test('W13 without tool results to take, answers are taken oldest first, but the 
 
 test('W14 user messages come last, oldest first, but the first and the newest three', () => {
   const conversation = conversationWith(WOLFFISH_POLICY);
-  for (let turn = 0; turn < 24; turn += 1) conversation.log.user(prose(10_000, turn + 70));
-  const users = conversation.log.entries.filter((entry) => entry.kind === 'user').map((entry) => entry.id);
-  const changed = changedIds(planWith(conversation)).filter((id) => users.includes(id));
-  expect(changed).toEqual(users.slice(1, 1 + changed.length));
-  expect(changed.length).toBeGreaterThan(0);
+  // All that may be taken is just enough.
+  for (let turn = 0; turn < 12; turn += 1) conversation.log.user(prose(20_800, turn + 70));
+  const users = conversation.log.entries.map((entry) => entry.id);
+  expect(changedIds(planWith(conversation))).toEqual(users.slice(1, -3));
 });
 
 test('W15 the first user message and contents under 500 characters are never taken', () => {
   const conversation = conversationWith(WOLFFISH_POLICY);
-  const task = conversation.log.user(prose(60_000));
+  const task = conversation.log.user(prose(20_000));
   const short = Array.from({ length: 6 }, (_, index) => conversation.log.step([prose(499, index)])[1]?.id);
-  for (let step = 0; step < 8; step += 1) conversation.log.step([prose(30_000, step + 9)]);
+  for (let turn = 0; turn < 12; turn += 1) conversation.log.user(prose(20_000, turn + 9));
   const changed = changedIds(planWith(conversation));
+  expect(changed.length).toBeGreaterThan(2);
   expect(changed).not.toContain(task.id);
   for (const id of short) expect(changed).not.toContain(id);
 });
