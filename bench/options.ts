@@ -9,6 +9,7 @@ export const BENCHMARK_NAMES = [
   'growth',
   'append',
   'planning',
+  'live-text',
   'worker-memory',
   'recall',
   'dialogues',

@@ -3,6 +3,7 @@ import { measureAppend } from './benchmarks/append.ts';
 import { measureDialogues } from './benchmarks/dialogues.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
 import { measureHistory } from './benchmarks/history.ts';
+import { measureLiveText } from './benchmarks/live-text.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
 import { measureRecall } from './benchmarks/recall.ts';
 import { measureMemory } from './benchmarks/memory.ts';
@@ -104,6 +105,8 @@ async function measure(
       return measureGrowth(stack, rounds);
     case 'planning':
       return measurePlanning(stack, rounds);
+    case 'live-text':
+      return measureLiveText(stack);
     case 'append':
       return measureAppend(stack, rounds);
   }

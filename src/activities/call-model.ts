@@ -181,7 +181,8 @@ async function ask(
   } catch (error) {
     // Whoever replaced this try accounts for it.
     fence.signal.throwIfAborted();
-    return afterFailure(dependencies, modelTry, error);
+    // Awaited here: rejected while the live text is closed, it would count as unhandled and end the worker.
+    return await afterFailure(dependencies, modelTry, error);
   } finally {
     fence.end();
     await live.close();

@@ -144,7 +144,8 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     );
   } catch (error) {
     fence.signal.throwIfAborted();
-    return afterModelError(dependencies, task, error, { asked, durationMilliseconds: Date.now() - started });
+    // Awaited here: rejected while the place is given back, it would count as unhandled and end the worker.
+    return await afterModelError(dependencies, task, error, { asked, durationMilliseconds: Date.now() - started });
   } finally {
     fence.end();
     await pass.leave();
