@@ -114,14 +114,15 @@ export interface SummaryTask extends SummaryWork {
 }
 
 async function askForSummary(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
-  const { input, attempt, source, snapshot, policy, execution } = task;
-  const { part } = source.row;
+  const { input, attempt, snapshot, policy, execution } = task;
+  const { part } = task.source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
   const asked = await summaryRequest(dependencies, task);
+  const { view, maximumOutput, options } = asked;
   const pass = await passGate(dependencies, input.turn, {
     provider,
     callKey: `${input.compactionId}:${input.part}`,
-    tokens: task.entries.reduce((sum, entry) => sum + estimateTokens(entry.measurements, NO_CALIBRATION), 0),
+    tokens: tokensRead(task),
     signal: execution.signal,
   });
   if (pass.kind === 'wait') {
@@ -132,20 +133,16 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
   try {
-    answer = await dependencies.modelClient(provider).answer(
-      {
-        model,
-        view: asked.view,
-        maximumOutput: asked.maximumOutput,
-        cacheKey: input.turn.conversationId,
-        options: asked.options,
-      },
-      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
-    );
+    answer = await dependencies
+      .modelClient(provider)
+      .answer(
+        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId },
+        { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
+      );
   } catch (error) {
     fence.signal.throwIfAborted();
-    // Awaited here: rejected while the place is given back, it would count as unhandled and end the worker.
-    return await afterModelError(dependencies, task, error, { asked, durationMilliseconds: Date.now() - started });
+    // Awaited here: rejected during what follows, it would count as unhandled and end the worker.
+    return await afterModelError(dependencies, task, error, { asked, started });
   } finally {
     fence.end();
     await pass.leave();
@@ -175,6 +172,10 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
 }
 
+function tokensRead({ entries }: SummaryTask): number {
+  return entries.reduce((sum, entry) => sum + estimateTokens(entry.measurements, NO_CALIBRATION), 0);
+}
+
 function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMilliseconds: number): PartCall {
   return {
     model: snapshot.summarizer.model,
@@ -189,10 +190,11 @@ async function afterModelError(
   dependencies: ActivityDependencies,
   task: SummaryTask,
   error: unknown,
-  { asked, durationMilliseconds }: { readonly asked: AskedRequest; readonly durationMilliseconds: number },
+  { asked, started }: { readonly asked: AskedRequest; readonly started: number },
 ): Promise<SummarizeResult> {
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
+  const durationMilliseconds = Date.now() - started;
   const call: PartCall = { model: task.snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
   // A request that was refused behind the last one may be accepted with a transcript.
   const isFinal = asked.kind === 'transcript';

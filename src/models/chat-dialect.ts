@@ -6,6 +6,8 @@ export interface ChatDialect {
   readonly maximumOutputField: 'max_completion_tokens' | 'max_tokens';
   /** Whether `prompt_cache_key` is sent: strict servers (Mistral, Groq) refuse fields that they do not know. */
   readonly cacheKey: boolean;
+  /** Whether `strict` of a tool is known. */
+  readonly strictTools: boolean;
   readonly callIds: ToolCallIdRule;
   /** Whether PDF files are accepted. */
   readonly pdf: boolean;
@@ -18,6 +20,7 @@ export interface ChatDialect {
 const OPENAI: ChatDialect = {
   maximumOutputField: 'max_completion_tokens',
   cacheKey: true,
+  strictTools: true,
   callIds: CHAT_CALL_IDS,
   pdf: true,
   refusesMiddleOut: false,
@@ -27,6 +30,7 @@ const OPENAI: ChatDialect = {
 const COMPATIBLE: ChatDialect = {
   maximumOutputField: 'max_tokens',
   cacheKey: false,
+  strictTools: false,
   callIds: COMPATIBLE_CALL_IDS,
   pdf: false,
   refusesMiddleOut: false,

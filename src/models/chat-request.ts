@@ -8,7 +8,7 @@ import { repairText } from './repair-text.ts';
 import { chatFields } from './request-fields.ts';
 import { sendableMessages, type SendableMessage, type SendablePart, type SendableResult } from './sendable-view.ts';
 import { vendorToolName } from './tool-names.ts';
-import { sendableSchema } from './tool-schema.ts';
+import { sendableSchema, strictSchema } from './tool-schema.ts';
 
 /** Several servers refuse or mishandle a tool message without text. */
 const NO_OUTPUT = '(no output)';
@@ -34,14 +34,19 @@ export function chatRequest(
     pdf: dialect.pdf,
     thinking: options.thinking,
   });
-  const tools = request.view.tools.map((tool): OpenAI.ChatCompletionTool => ({
-    type: 'function',
-    function: {
-      name: vendorToolName(tool.name),
-      description: repairText(tool.description),
-      parameters: sendableSchema(tool.inputSchema),
-    },
-  }));
+  const tools = request.view.tools.map((tool): OpenAI.ChatCompletionTool => {
+    const schema = sendableSchema(tool.inputSchema);
+    const strict = dialect.strictTools ? strictSchema(schema) : null;
+    return {
+      type: 'function',
+      function: {
+        name: vendorToolName(tool.name),
+        description: repairText(tool.description),
+        parameters: strict ?? schema,
+        ...(strict === null ? {} : { strict: true }),
+      },
+    };
+  });
   return {
     model: request.model,
     stream: true,

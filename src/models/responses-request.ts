@@ -7,7 +7,7 @@ import { repairText } from './repair-text.ts';
 import { responsesFields } from './request-fields.ts';
 import { sendableMessages, type SendableMessage, type SendablePart } from './sendable-view.ts';
 import { RESPONSES_CALL_IDS, vendorToolName } from './tool-names.ts';
-import { sendableSchema } from './tool-schema.ts';
+import { sendableSchema, strictSchema } from './tool-schema.ts';
 
 type Item = OpenAI.Responses.ResponseInputItem;
 
@@ -34,14 +34,18 @@ export function responsesRequest(
     pdf: true,
     thinking: options.thinking,
   });
-  const tools = request.view.tools.map((tool): OpenAI.Responses.FunctionTool => ({
-    type: 'function',
-    name: vendorToolName(tool.name),
-    description: repairText(tool.description),
-    parameters: sendableSchema(tool.inputSchema),
+  const tools = request.view.tools.map((tool): OpenAI.Responses.FunctionTool => {
+    const schema = sendableSchema(tool.inputSchema);
     // The default is strict, which refuses schemas with optional properties.
-    strict: false,
-  }));
+    const strict = strictSchema(schema);
+    return {
+      type: 'function',
+      name: vendorToolName(tool.name),
+      description: repairText(tool.description),
+      parameters: strict ?? schema,
+      strict: strict !== null,
+    };
+  });
   return {
     model: request.model,
     stream: true,

@@ -25,7 +25,7 @@ test('calls and outputs are items; nothing is stored, nothing dropped silently',
     truncation: 'disabled',
     instructions: 'You read files.',
     prompt_cache_key: 'conversation-1',
-    tools: [{ type: 'function', strict: false }],
+    tools: [{ type: 'function', strict: true }],
   });
 });
 
