@@ -31,9 +31,14 @@ export function arrange(ranked: readonly RankedCandidate[]): ArrangedCandidate[]
 
 /** Of passages with the same text the newest stays, at the place of the best. */
 function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
+  const alike = new Map<string, number>();
+  const outline = ({ words, matched }: RankedCandidate): string => `${words} ${matched.length}`;
+  for (const candidate of ranked) alike.set(outline(candidate), (alike.get(outline(candidate)) ?? 0) + 1);
   const byText = new Map<string, RankedCandidate>();
   for (const candidate of ranked) {
-    const text = plain(candidate.text);
+    // Its text is read only where another may have the same.
+    const isAlone = alike.get(outline(candidate)) === 1;
+    const text = isAlone ? `${candidate.sourceId} ${candidate.offset}` : plain(candidate.text);
     const kept = byText.get(text);
     if (kept === undefined) byText.set(text, candidate);
     else if (candidate.createdAt > kept.createdAt)
@@ -50,17 +55,15 @@ export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidat
   const arranged: Compared[] = [];
   for (const candidate of ranked.slice(0, COMPARED)) {
     const each = new Compared(candidate);
-    const older = arranged.filter((above) => updates(each, above));
-    for (const above of older) above.updatedBy ??= candidate.sourceId;
-    // Right above the first that it updates.
-    const [first] = older;
-    arranged.splice(first === undefined ? arranged.length : arranged.indexOf(first), 0, each);
-  }
-  // What stands higher may be updated by what already stood above it.
-  for (const [place, each] of arranged.entries()) {
-    if (each.updatedBy !== null) continue;
-    const newer = arranged.slice(0, place).find((above) => updates(above, each));
-    each.updatedBy = newer?.candidate.sourceId ?? null;
+    let place = -1;
+    for (const [at, above] of arranged.entries()) {
+      if (updates(above, each)) each.updatedBy ??= above.candidate.sourceId;
+      if (!updates(each, above)) continue;
+      above.updatedBy ??= candidate.sourceId;
+      // Right above the first that it updates.
+      if (place < 0) place = at;
+    }
+    arranged.splice(place < 0 ? arranged.length : place, 0, each);
   }
   return [
     ...arranged.map(({ candidate, updatedBy }) => Object.assign({}, candidate, { updatedBy })),
@@ -72,10 +75,16 @@ export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidat
 class Compared {
   readonly candidate: RankedCandidate;
   updatedBy: string | null = null;
+  /** Words of the query that it has. */
+  readonly mine: ReadonlySet<string>;
+  /** What they weigh together. */
+  readonly weight: number;
   #words: ReadonlySet<string> | null = null;
 
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
+    this.mine = new Set(candidate.matched.map(({ word }) => word));
+    this.weight = candidate.matched.reduce((sum, { weight }) => sum + weight, 0);
   }
 
   /** Names of the query stand in all that is compared, and say nothing of what is said of them. */
@@ -95,9 +104,9 @@ function updates(newer: Compared, older: Compared): boolean {
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
   if (one.score < SAME_SCORE * other.score) return false;
-  const mine = new Set(one.matched.map(({ word }) => word));
+  const { mine } = newer;
   if (other.matched.some(({ word, isName }) => isName && !mine.has(word))) return false;
-  const asked = other.matched.reduce((sum, { weight }) => sum + weight, 0);
+  const asked = older.weight;
   const answered = other.matched.reduce((sum, { word, weight }) => sum + (mine.has(word) ? weight : 0), 0);
   // The words are read last: that costs most.
   if (asked <= 0 || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;

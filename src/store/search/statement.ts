@@ -1,6 +1,6 @@
 import { placesByTerm } from './passage-terms.ts';
 import type { RankedCandidate } from './rank.ts';
-import { wordsOf } from './words.ts';
+import { countPlaces } from './words.ts';
 
 /** Two small letters before the stop: "Dr." and initials end no sentence. */
 const SENTENCE_END = /(?<=(?:[\p{Ll}\p{N})"'’”]{2}|\s\p{L})[.!?]|[。！？])\s+|\n+/u;
@@ -42,7 +42,7 @@ function sentencesOf(text: string): Sentence[] {
   const sentences: Sentence[] = [];
   let place = 0;
   for (const sentence of text.split(SENTENCE_END)) {
-    const words = wordsOf(sentence).at(-1)?.position ?? 0;
+    const words = countPlaces(sentence);
     if (words > 0) sentences.push({ from: place + 1, through: place + words });
     place += words;
   }

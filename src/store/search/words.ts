@@ -20,6 +20,11 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 /** What stands behind an apostrophe in English is no word: possessives and shortened verbs. */
 const CLITIC = /(?<=\p{L})['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
+/** Most words: English ones, without parts. */
+const SIMPLE = /^[A-Za-z]?[a-z]*$/;
+const ASCII = /^[\0-\x7f]*$/;
+/** `WORD` where all is ASCII. */
+const ASCII_WORD = /[A-Za-z0-9_]+(?:[.\-/:@][A-Za-z0-9_]+)*/g;
 /** `fooBarBaz`, `HTTPServer2`: words, capitals in a row, numbers. */
 const IDENTIFIER_PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
@@ -32,7 +37,12 @@ export function wordsOf(text: string): Word[] {
     const lower = found.slice(0, LONGEST_WORD).normalize('NFKC').toLowerCase();
     words.push({ text: lower, isPlain: PLAIN.test(lower), position });
   };
-  for (const [piece] of text.replaceAll(CLITIC, '').matchAll(WORD)) {
+  for (const [piece] of withoutClitics(text).matchAll(WORD)) {
+    if (SIMPLE.test(piece)) {
+      position += 1;
+      words.push({ text: piece.slice(0, LONGEST_WORD).toLowerCase(), isPlain: true, position });
+      continue;
+    }
     for (const { run, isUnspaced } of byScript(piece)) {
       if (isUnspaced) {
         for (const pair of characterPairs(run)) {
@@ -46,6 +56,16 @@ export function wordsOf(text: string): Word[] {
     }
   }
   return words;
+}
+
+/** How many places the words of a text take: what `wordsOf` says of the last one, for less. */
+export function countPlaces(text: string): number {
+  if (!ASCII.test(text)) return wordsOf(text).at(-1)?.position ?? 0;
+  return withoutClitics(text).match(ASCII_WORD)?.length ?? 0;
+}
+
+function withoutClitics(text: string): string {
+  return /['’]/u.test(text) ? text.replaceAll(CLITIC, '') : text;
 }
 
 /** Stretches with and without spaces between words: `文件.txt` is two. */
