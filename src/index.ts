@@ -37,6 +37,8 @@ export type {
 export type { ConversationArchive, ImportedConversation, WorkflowRun } from './client/archive-types.ts';
 export type { Branch, BranchCommands } from './client/branch-types.ts';
 export type { FoundPassage, MemorySearch } from './client/memory-types.ts';
+export { createEmbeddingClient } from './models/embedder.ts';
+export type { EmbeddingClient } from './models/embedder.ts';
 export { defineAgent } from './config/define-agent.ts';
 export type { AgentInput } from './config/define-agent.ts';
 export type { AgentDefinition } from './config/definitions.ts';

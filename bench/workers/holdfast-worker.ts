@@ -71,6 +71,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     tools,
     modelClient: createModelClients(configuration.providers),
     providerGate: createProviderGate({ database, providers: [], concurrentWork: 100 }),
+    embedder: null,
     retention: [],
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: createSnapshotSource(configuration, tools),

@@ -3,6 +3,7 @@ import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ModelClient } from '../models/model-client.ts';
 import type { Database } from '../store/database.ts';
+import type { TextEmbedder } from '../store/search/embedder.ts';
 import type { RetentionRule } from '../store/retention.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { ProviderGate } from './provider-gate.ts';
@@ -33,6 +34,8 @@ export interface ActivityDependencies {
     /** Days for which a window that an error named is believed. */
     readonly forgetAfterDays: number;
   };
+  /** Search by meaning beside search by words; `null`: words alone. */
+  readonly embedder: TextEmbedder | null;
   /** What upkeep deletes; empty: nothing. */
   readonly retention: readonly RetentionRule[];
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */

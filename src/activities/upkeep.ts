@@ -1,12 +1,14 @@
 import { turnWorkflowId } from '../temporal/names.ts';
 import { applyRetention, takeUp } from '../store/retention.ts';
 import { indexConversation } from '../store/search.ts';
+import { embedBehind } from '../store/search/embeddings.ts';
 import {
   findOpenTurns,
   findUnindexedConversations,
   findWaitingConversations,
   markInterrupted,
 } from '../store/upkeep.ts';
+import { describeError } from './activity-error.ts';
 import { closeToolCall } from './close-tool-call.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -52,11 +54,16 @@ export async function repairLostTurns(dependencies: ActivityDependencies): Promi
  * behind too. Ends after a while, for what is left there is the next run.
  */
 export async function indexFallenBehind(
-  { database, reachCrashPoint }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   _: void,
   { signal }: Pick<Execution, 'signal'>,
 ): Promise<void> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(INDEXING_MILLISECONDS)]);
+  await indexWords(dependencies, ending);
+  await embedPassages(dependencies, ending);
+}
+
+async function indexWords({ database, reachCrashPoint }: ActivityDependencies, ending: AbortSignal): Promise<void> {
   for (;;) {
     const behind = await findUnindexedConversations(database, { limit: INDEXED_AT_ONCE });
     for (const { conversationId } of behind) {
@@ -65,6 +72,16 @@ export async function indexFallenBehind(
       reachCrashPoint('indexFallenBehind:indexed');
     }
     if (behind.length < INDEXED_AT_ONCE) return;
+  }
+}
+
+/** A model that cannot be had keeps nobody waiting: search goes by words, and the next run tries again. */
+async function embedPassages({ database, embedder, logger }: ActivityDependencies, ending: AbortSignal): Promise<void> {
+  if (embedder === null) return;
+  try {
+    await embedBehind(database, embedder, { signal: ending });
+  } catch (error) {
+    if (!ending.aborted) logger.warn(describeError(error), 'passages could not be embedded; upkeep tries again');
   }
 }
 

@@ -79,8 +79,17 @@ async function inSurroundings<Result>(surroundings: Surroundings, work: Work<Res
   const { databaseUrl, temporalAddress, temporalNamespace } = surroundings.connections;
   // Loaded here: it brings Temporal's client, and `holdfast --help` should not wait for it.
   const { createClient } = await import('../client/create-client.ts');
+  const { configuration } = surroundings;
+  // Loaded only where it is configured: it brings an SDK.
+  const embedder =
+    configuration.embeddings === null ? null : (await import('../config/embeddings.ts')).embedderOf(configuration);
   const client = await createClient({
     databaseUrl,
+    ...(embedder !== null && { embedder }),
+    onEmbeddingFailure: (error) =>
+      process.stderr.write(
+        `warning: searched by words alone: ${error instanceof Error ? error.message : 'no embedding of the query'}\n`,
+      ),
     temporal: {
       address: temporalAddress,
       namespace: temporalNamespace,

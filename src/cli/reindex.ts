@@ -30,6 +30,8 @@ async function reindex(reference: string | undefined, flags: ConnectionFlags): P
     );
     if (flags.json === true) output.json(result);
     else
-      output.line(`Indexed ${plural(result.passages, 'passage')} of ${plural(result.conversations, 'conversation')}.`);
+      output.line(
+        `Indexed ${plural(result.passages, 'passage')} of ${plural(result.conversations, 'conversation')}${result.embedded > 0 ? `; made ${plural(result.embedded, 'embedding')}` : ''}.`,
+      );
   });
 }

@@ -12,6 +12,7 @@ import { listServedModels, storeServedModel } from '../store/served-models.ts';
 import { acceptMessage } from '../store/messages.ts';
 import type { MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
+import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
@@ -44,6 +45,10 @@ export interface ClientOptions {
   readonly temporal: TemporalAddress;
   /** Queue of the workers. Default: `agent-turn`. */
   readonly taskQueue?: string;
+  /** Search by meaning beside search by words, as workers with `embeddings` in `holdfast.yaml` do. Default: words alone. */
+  readonly embedder?: TextEmbedder;
+  /** Told when a search went by words alone because its query could not be embedded. Default: nothing. */
+  readonly onEmbeddingFailure?: (error: unknown) => void;
   /** Told of each doorbell that did not arrive; upkeep finds the row. Default: nothing. */
   readonly onDoorbellFailure?: (conversationId: string, error: unknown) => void;
 }
@@ -68,7 +73,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
   );
   return {
     ...senders(database, doorbell),
-    ...readers(database),
+    ...readers(database, meaningOf(options)),
     ...deciders(database, doorbell, guarded),
     ...archiveOf(database),
     watch: (watched) => watchConversation(database, watched),
@@ -78,6 +83,10 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
       await temporal.close();
     },
   };
+}
+
+function meaningOf({ embedder, onEmbeddingFailure: onFailure }: ClientOptions): MeaningSearch | null {
+  return embedder === undefined ? null : { embedder, ...(onFailure !== undefined && { onFailure }) };
 }
 
 /** A connection that is made when it is first asked for, and again after it could not be made. */
@@ -175,7 +184,7 @@ type Readers = Omit<
   keyof ConversationArchive | keyof ReturnType<typeof senders> | keyof DecisionMethods | 'watch' | 'close'
 >;
 
-function readers(database: Database): Readers {
+function readers(database: Database, meaning: MeaningSearch | null): Readers {
   return {
     getConversation: (id) => guarded(() => describeConversation(database, id)),
     listCosts: ({ since, ...of }) => guarded(() => readCosts(database, { ...of, since: since ?? null })),
@@ -193,8 +202,8 @@ function readers(database: Database): Readers {
     listEntries: (options) => guarded(() => listConversationEntries(database, options)),
     listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
     readLineage: (conversationId) => guarded(() => readLineage(database, conversationId)),
-    searchMemory: (options) => guarded(() => findPassages(database, options)),
-    reindex: (options) => guarded(() => reindexConversations(database, options)),
+    searchMemory: (options) => guarded(() => findPassages(database, options, meaning)),
+    reindex: (options) => guarded(() => reindexConversations(database, options, meaning)),
     openEntry: (id) => guarded(() => openStoredEntry(database, id)),
     getContext: (id) => guarded(() => describeContext(database, id)),
     getView: (options) => guarded(() => rebuildView(database, options)),

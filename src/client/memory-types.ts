@@ -30,9 +30,9 @@ export interface FoundPassage {
   readonly text: string;
   /**
    * Why it is listed: the query names its id, stands in it as it is, its words do, words like them do,
-   * or it stands beside an entry that has them.
+   * it stands beside an entry that has them, or its meaning alone is near (with embeddings).
    */
-  readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
+  readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has, in lower case. */
   readonly matched: readonly string[];
   /** An entry that was found too and says the same later with other details; `null` when there is none. */

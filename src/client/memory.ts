@@ -3,6 +3,8 @@ import { readPieces } from '../store/content-pieces.ts';
 import { getEntry, listEntries } from '../store/entries.ts';
 import type { StoredEntry } from '../store/entries.ts';
 import { searchMemory } from '../store/search.ts';
+import type { MeaningSearch } from '../store/search/embedder.ts';
+import { embedBehind } from '../store/search/embeddings.ts';
 import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
 import { listLateToolResults } from '../store/tool-calls.ts';
 import type { LateToolResult } from '../store/tool-calls.ts';
@@ -88,8 +90,12 @@ export async function listStoredSummaries(
   }));
 }
 
-export async function findPassages(database: Database, options: Options<'searchMemory'>): Promise<FoundPassage[]> {
-  const passages = await searchMemory(database, options);
+export async function findPassages(
+  database: Database,
+  options: Options<'searchMemory'>,
+  meaning: MeaningSearch | null,
+): Promise<FoundPassage[]> {
+  const passages = await searchMemory(database, options, meaning);
   const places = await readBranchPlaces(
     database,
     passages.map(({ entryId }) => entryId),
@@ -101,14 +107,18 @@ export async function findPassages(database: Database, options: Options<'searchM
 export async function reindexConversations(
   database: Database,
   { conversationId, signal }: Options<'reindex'>,
-): Promise<{ conversations: number; passages: number }> {
+  meaning: MeaningSearch | null,
+): Promise<{ conversations: number; passages: number; embedded: number }> {
   const wanted = conversationId === undefined ? await listIndexable(database) : [conversationId];
-  const done = { conversations: 0, passages: 0 };
+  const done = { conversations: 0, passages: 0, embedded: 0 };
   for (const id of wanted) {
     if (signal?.aborted === true) break;
     const { passages } = await reindexConversation(database, id, signal === undefined ? {} : { signal });
     done.conversations += 1;
     done.passages += passages;
+  }
+  if (meaning !== null) {
+    done.embedded = await embedBehind(database, meaning.embedder, { signal: signal ?? new AbortController().signal });
   }
   return done;
 }

@@ -232,11 +232,14 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
    * originals, summaries, notes and tool results, also what compaction took out of the window.
    */
   searchMemory(options: MemorySearch): Promise<FoundPassage[]>;
-  /** Builds the search index anew, of one conversation or of all. The signal stops it after the batch that is under way. */
+  /**
+   * Builds the search index anew, of one conversation or of all; with an embedder, the vectors of what has none. The signal
+   * stops it after the batch that is under way.
+   */
   reindex(options: {
     readonly conversationId?: string;
     readonly signal?: AbortSignal;
-  }): Promise<{ readonly conversations: number; readonly passages: number }>;
+  }): Promise<{ readonly conversations: number; readonly passages: number; readonly embedded: number }>;
   /** An entry with its whole original, byte for byte. */
   openEntry(
     entryId: string,

@@ -30,6 +30,8 @@ export interface Configuration {
   readonly models: Readonly<Record<string, ModelOptions>>;
   /** Days for which a window that an error named is believed. */
   readonly forgetWindowsAfterDays: number;
+  /** What vectors are made with; `null`: search goes by words alone. */
+  readonly embeddings: { readonly model: string; readonly dimensions: number } | null;
   /** What upkeep deletes; empty: nothing. */
   readonly retention: readonly RetentionRule[];
   readonly presets: Presets;

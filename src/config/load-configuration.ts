@@ -80,6 +80,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     defaultModel,
     models,
     forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
+    embeddings: parsed.value.embeddings ?? null,
     retention: retentionRules(parsed.value),
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),

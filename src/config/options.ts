@@ -212,6 +212,23 @@ export const configurationOptions = z.strictObject({
     })
     .optional()
     .meta({ description: 'Context windows that errors of servers named.' }),
+  embeddings: z
+    .strictObject({
+      model: modelName.meta({
+        description:
+          "As `provider/model`, of a provider whose protocol is `chat` or `responses`: it is asked at `/embeddings` beside the provider's other addresses.",
+      }),
+      dimensions: z.number().int().min(1).max(2_000).meta({
+        description:
+          'Numbers of a vector of this model. With another number, or another model, all vectors are made anew.',
+      }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Search by meaning beside search by words, where Postgres has pgvector. Upkeep sends the text of every passage to this model, and each search its query.',
+      defaultText: 'search by words alone',
+    }),
   retention: retentionSchema.optional().meta({
     description:
       'What upkeep deletes for good, as `holdfast delete` does; looked at every ten minutes. Conversations with an open turn or a waiting message stay.',

@@ -12,6 +12,7 @@ import { FaultStore } from './faults/fault-store.ts';
 import { answerCall, sendRefusal, type SimulatorState } from './http/answer-request.ts';
 import { controlRoutes } from './http/control.ts';
 import { sendBody } from './http/delivery.ts';
+import { embeddingRoutes } from './http/embeddings.ts';
 import { modelRoutes } from './http/models.ts';
 import { notFound } from './http/refusals.ts';
 import { RequestLog } from './http/request-log.ts';
@@ -100,6 +101,7 @@ function createApplication(state: SimulatorState): Hono<Bindings> {
   app.post('/v1/messages/count_tokens', (context) => countTokens(state, COUNTS.anthropic, context));
   app.post('/v1/responses/input_tokens', (context) => countTokens(state, COUNTS.responses, context));
   app.route('/v1/models', modelRoutes());
+  app.route('/v1/embeddings', embeddingRoutes());
   app.route('/control', controlRoutes(state.faults, state.log));
   app.get('/', (context) =>
     context.text('Holdfast simulator: a model server that speaks the Anthropic and OpenAI protocols.\n'),

@@ -4,7 +4,9 @@ import { arrange } from './search/arrange.ts';
 import type { ArrangedCandidate } from './search/arrange.ts';
 import { findCandidates } from './search/find-candidates.ts';
 import type { SearchFilter } from './search/find-candidates.ts';
+import type { MeaningSearch } from './search/embedder.ts';
 import { findByIds } from './search/find-by-id.ts';
+import { findByMeaning, fuse } from './search/find-by-meaning.ts';
 import { formsOf } from './search/forms.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
@@ -45,15 +47,24 @@ const LONGEST_QUERY = 2_000;
  * branches, or of all conversations of an agent; indexes first what came since the last search. What
  * the query names by id comes first, then passages that have it word for word, then those with its
  * words, rare words counting more, also words of the entries around; a word that is nowhere stands for
- * words like it. Of two passages that say the same with other details the newer one comes first.
+ * words like it. With a search by meaning both rankings are joined. Of two passages that say the same with other details the newer one comes first.
  */
-export async function searchMemory(sql: Database, query: MemoryQuery): Promise<FoundPassage[]> {
+export async function searchMemory(
+  sql: Database,
+  query: MemoryQuery,
+  meaning: MeaningSearch | null = null,
+): Promise<FoundPassage[]> {
   const text = plainText(query.query.trim()).slice(0, LONGEST_QUERY);
   if (text === '') return [];
   const scope = await openScope(sql, query);
   if (scope === null) return [];
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
-  const [named, ranked] = await Promise.all([findByIds(sql, scope, text, query), rank(sql, scope, text, query)]);
+  const [named, byWords, byMeaning] = await Promise.all([
+    findByIds(sql, scope, text, query),
+    rank(sql, scope, text, query),
+    meaning === null ? [] : findByMeaning(sql, scope, text, query, meaning),
+  ]);
+  const ranked = fuse(byWords, byMeaning);
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
   const rest = arrange(ranked.slice(0, ARRANGED)).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
   const found = [...named.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);

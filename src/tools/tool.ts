@@ -91,7 +91,7 @@ export interface RecallPassage {
   readonly toolName: string | null;
   readonly path: string | null;
   /** Why it was found. */
-  readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour';
+  readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has. */
   readonly matched: readonly string[];
   /** An entry that says the same later with other details; `null` when none was found. */

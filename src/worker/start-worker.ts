@@ -10,6 +10,7 @@ import { createFenceWatch } from '../activities/fence-watch.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { requireFallbacks } from '../config/check-fallbacks.ts';
 import { serverOf } from '../config/configuration.ts';
+import { embedderOf } from '../config/embeddings.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { createModelClients } from '../models/model-clients.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -165,6 +166,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
       const [listed] = await listServedModels(database, { model, server });
       return listed ?? null;
     }),
+    embedder: embedderOf(configuration),
     retention: configuration.retention,
     beforeCompaction: setup.beforeCompaction,
     secrets,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { factsOf, providerNamed, selectAgent, withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
+import { embedderOf } from '../../src/config/embeddings.ts';
 import { loadConfiguration, type LoadOptions } from '../../src/config/load-configuration.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 
@@ -146,4 +147,13 @@ test('providers: addresses, protocols and keys come from where they should', asy
     { name: 'free', protocol: 'anthropic', baseUrl: 'http://f', apiKey: null },
   ]);
   expect(secrets.toSorted()).toEqual(['my-key-0123456789', 'sk-ant-0123456789']);
+});
+
+test('embeddings are made by a provider that has them, and one that has none is refused', async () => {
+  const environment = { HOLDFAST_SIMULATOR_URL: 'http://127.0.0.1:1' };
+  const of = async (model: string) =>
+    embedderOf(await configurationOf(`embeddings: { model: ${model}, dimensions: 256 }`, { environment }));
+  expect(await of('simulator-chat/bag')).toMatchObject({ model: 'simulator-chat/bag', dimensions: 256 });
+  await expect(of('simulator/bag')).rejects.toThrow("speaks Anthropic's protocol: that has no embeddings");
+  expect(embedderOf(await configurationOf('{}', { environment }))).toBeNull();
 });

@@ -74,13 +74,13 @@ async function idsInRange(
   return rows.length > MOST_IN_RANGE ? null : new Set(rows.map(({ id }) => Number(id)));
 }
 
-function inTime(sql: Database, { after, before }: SearchFilter): Fragment {
+export function inTime(sql: Database, { after, before }: SearchFilter): Fragment {
   return sql`
     ${after === undefined ? sql`` : sql`and p.created_at >= ${after}`}
     ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
 }
 
-interface PassageRow {
+export interface PassageRow {
   readonly id: string;
   readonly conversation_id: string;
   readonly source_id: string;
@@ -102,11 +102,18 @@ async function readPassages(
   if (pool.length === 0) return [];
   const scores = new Map(pool.map(({ id, score }) => [id, score]));
   const rows = await sql<PassageRow[]>`
-    select p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
-      p.terms::text as vector, p.words, p.created_at
-    from passages p where p.id = any(${[...scores.keys()]}::bigint[])
+    select ${passageColumns(sql)} from passages p where p.id = any(${[...scores.keys()]}::bigint[])
       ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}`;
-  return rows.map((row) => ({
+  return rows.map((row) => toCandidate(row, scores.get(Number(row.id)) ?? 0));
+}
+
+export function passageColumns(sql: Database): Fragment {
+  return sql`p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
+    p.terms::text as vector, p.words, p.created_at`;
+}
+
+export function toCandidate(row: PassageRow, gathered: number): Candidate {
+  return {
     conversationId: row.conversation_id,
     sourceId: row.source_id,
     kind: row.kind,
@@ -117,6 +124,6 @@ async function readPassages(
     vector: row.vector,
     words: row.words,
     createdAt: row.created_at,
-    gathered: scores.get(Number(row.id)) ?? 0,
-  }));
+    gathered,
+  };
 }

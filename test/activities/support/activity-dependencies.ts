@@ -26,6 +26,7 @@ export function activityDependencies(
     tools: createToolRegistry(options.tools ?? []),
     modelClient: createModelClients([{ name: 'sim', protocol: 'anthropic', baseUrl, apiKey: 'key' }]),
     providerGate: createProviderGate({ database, providers: [], concurrentWork: 10 }),
+    embedder: null,
     retention: [],
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
     snapshotFor: () => Promise.resolve(SNAPSHOT),

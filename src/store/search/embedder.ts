@@ -1,0 +1,21 @@
+/** Turns texts into vectors, texts of like meaning into vectors of like direction. */
+export interface TextEmbedder {
+  /** With the dimensions, what tells vectors apart that cannot be compared: other ones are made anew. */
+  readonly model: string;
+  /** Numbers of a vector, at most 2,000: what pgvector can index. */
+  readonly dimensions: number;
+  /** One vector for each text, in order. Rejects when the server fails. */
+  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>;
+}
+
+/** Search by meaning beside search by words. */
+export interface MeaningSearch {
+  readonly embedder: TextEmbedder;
+  /** Told why a search went by words alone. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** A vector as pgvector reads it. */
+export function vectorText(vector: readonly number[]): string {
+  return `[${vector.join(',')}]`;
+}

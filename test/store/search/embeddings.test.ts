@@ -1,0 +1,141 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
+import { createEmbeddingClient } from '../../../src/models/embedder.ts';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator } from '../../../src/simulator/index.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { deleteConversation } from '../../../src/store/delete-conversation.ts';
+import { searchMemory } from '../../../src/store/search.ts';
+import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
+import { embedBehind, ensureEmbeddings } from '../../../src/store/search/embeddings.ts';
+import { reindexConversation } from '../../../src/store/search/reindex.ts';
+import { endTurn } from '../../../src/store/end-turn.ts';
+import { activityDependencies } from '../../activities/support/activity-dependencies.ts';
+import { startVectorDatabase } from '../../support/vector-database.ts';
+import { closeToolCall, conversationOf, openTestStore } from '../support/store-builders.ts';
+
+const forever = { signal: new AbortController().signal };
+let store: Awaited<ReturnType<typeof startVectorDatabase>>;
+let sql: Database;
+let simulator: Simulator;
+let embedder: TextEmbedder;
+/** Texts that were asked for. */
+let asked: string[] = [];
+
+beforeAll(async () => {
+  [store, simulator] = await Promise.all([startVectorDatabase(), startSimulator({ port: 0 })]);
+  ({ sql } = store);
+  const client = createEmbeddingClient(
+    { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null },
+    { model: 'bag', dimensions: 256 },
+  );
+  embedder = {
+    ...client,
+    async embed(texts, signal) {
+      asked.push(...texts);
+      // "cello" and "instrument" mean the same to a real model.
+      return client.embed(
+        texts.map((text) => text.replaceAll('cello', 'cello instrument music')),
+        signal,
+      );
+    },
+  };
+});
+afterAll(async () => {
+  await simulator.close();
+  await store.close();
+});
+
+const upkeep = (on: TextEmbedder | null, log?: (line: string) => void): Promise<void> =>
+  indexFallenBehind(
+    {
+      ...activityDependencies(sql),
+      embedder: on,
+      ...(log !== undefined && { logger: pino({ level: 'warn' }, { write: log }) }),
+    },
+    undefined,
+    forever,
+  );
+
+const vectors = async (conversationId: string): Promise<number> =>
+  (await sql`select from passage_embeddings where conversation_id = ${conversationId}`).length;
+
+describe('search by meaning', () => {
+  it('finds what has no word of the query, beside what has; words alone find it not', async () => {
+    const turn = await conversationOf(sql, 'She plays the cello', 'Buses were late', 'The weather was dull', 'A stew');
+    const { conversationId } = turn;
+    await upkeep(embedder);
+    expect(await vectors(conversationId)).toBe(4);
+    const query = { conversationId, query: 'musical instruments' };
+    expect(await searchMemory(sql, query)).toEqual([]);
+    const [first] = await searchMemory(sql, query, { embedder });
+    expect(first).toMatchObject({ text: 'She plays the cello', match: 'meaning' });
+    const joined = await searchMemory(sql, { conversationId, query: 'late music' }, { embedder });
+    expect(
+      joined
+        .slice(0, 2)
+        .map(({ text }) => text)
+        .toSorted(),
+    ).toEqual(['Buses were late', 'She plays the cello']);
+    expect(joined.find(({ text }) => text === 'Buses were late')).toMatchObject({ match: 'words', matched: ['late'] });
+    const filtered = await searchMemory(sql, { ...query, kinds: ['assistant'] }, { embedder });
+    expect(filtered).toEqual([]);
+  });
+
+  it('goes by words alone when the server fails, says so, and catches up afterwards', async () => {
+    const turn = await conversationOf(sql, 'The heron nests', 'Nothing else');
+    const { conversationId } = turn;
+    const broken: TextEmbedder = { ...embedder, embed: () => Promise.reject(new Error('no route to host')) };
+    const log: string[] = [];
+    await upkeep(broken, (line) => void log.push(line));
+    expect(log.join('')).toContain('passages could not be embedded');
+    expect(await vectors(conversationId)).toBe(0);
+    const failures: unknown[] = [];
+    const onFailure = (error: unknown): void => void failures.push(error);
+    const found = await searchMemory(sql, { conversationId, query: 'heron' }, { embedder: broken, onFailure });
+    expect(found.map(({ text }) => text)).toEqual(['The heron nests']);
+    expect(failures).toHaveLength(1);
+    await upkeep(embedder);
+    expect(await vectors(conversationId)).toBe(2);
+  });
+
+  it('embeds each passage once, in batches, again after a reindex, and forgets what is deleted', async () => {
+    const turn = await conversationOf(sql, ...Array.from({ length: 70 }, (_, index) => `statement ${index}`));
+    const { conversationId } = turn;
+    asked = [];
+    await upkeep(embedder);
+    await upkeep(embedder);
+    expect(asked.length).toBe(70);
+    await reindexConversation(sql, conversationId);
+    expect(await vectors(conversationId)).toBe(0);
+    expect(await embedBehind(sql, embedder, forever)).toBe(70);
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    await deleteConversation(sql, conversationId);
+    expect(await vectors(conversationId)).toBe(0);
+  });
+
+  it('makes all anew for another model, and refuses vectors of another size', async () => {
+    const [before] = await sql<{ count: number }[]>`select count(*)::int from passage_embeddings`;
+    const other = { ...embedder, model: 'simulator/other' };
+    expect(await embedBehind(sql, other, forever)).toBe(before?.count);
+    const small = createEmbeddingClient(
+      { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null },
+      { model: 'bag', dimensions: 8 },
+    );
+    await expect(small.embed(['x'], forever.signal)).rejects.toThrow('embeddings.dimensions in holdfast.yaml is 8');
+  });
+
+  it('is off, and nothing else is, where Postgres has no pgvector', async () => {
+    const plain = await openTestStore();
+    try {
+      expect(await ensureEmbeddings(plain.sql, embedder)).toBe(false);
+      expect(await embedBehind(plain.sql, embedder, forever)).toBe(0);
+      const { conversationId } = await conversationOf(plain.sql, 'The heron nests');
+      const found = await searchMemory(plain.sql, { conversationId, query: 'heron' }, { embedder });
+      expect(found.map(({ text }) => text)).toEqual(['The heron nests']);
+    } finally {
+      await plain.close();
+    }
+  });
+});
