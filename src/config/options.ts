@@ -219,6 +219,7 @@ export const configurationOptions = z.strictObject({
           "As `provider/model`, of a provider whose protocol is `chat` or `responses`: it is asked at `/embeddings` beside the provider's other addresses.",
       }),
       dimensions: z.number().int().min(1).max(2_000).meta({
+        unit: 'numbers',
         description:
           'Numbers of a vector of this model. With another number, or another model, all vectors are made anew.',
       }),

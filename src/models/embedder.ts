@@ -1,4 +1,4 @@
-import { createOpenAISdk } from './openai-sdk.ts';
+import { openAISdkOf } from './openai-sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
 
 /** What turns texts into vectors at a provider, through OpenAI's `/v1/embeddings`, which most servers speak. */
@@ -16,12 +16,14 @@ export function createEmbeddingClient(
   provider: ProviderDefinition,
   { model, dimensions }: { readonly model: string; readonly dimensions: number },
 ): EmbeddingClient {
-  const sdk = createOpenAISdk(provider);
+  const sdkOf = openAISdkOf(provider);
   return {
     model: `${provider.name}/${model}`,
     dimensions,
     async embed(texts, signal) {
-      const { data } = await sdk.embeddings.create(
+      const { data } = await (
+        await sdk
+      ).embeddings.create(
         // Servers of one's own mostly give the model's own size and know no `dimensions`.
         { model, input: [...texts], encoding_format: 'float' },
         { signal },
