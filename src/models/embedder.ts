@@ -21,9 +21,8 @@ export function createEmbeddingClient(
     model: `${provider.name}/${model}`,
     dimensions,
     async embed(texts, signal) {
-      const { data } = await (
-        await sdk
-      ).embeddings.create(
+      const sdk = await sdkOf();
+      const { data } = await sdk.embeddings.create(
         // Servers of one's own mostly give the model's own size and know no `dimensions`.
         { model, input: [...texts], encoding_format: 'float' },
         { signal },

@@ -212,7 +212,7 @@ describe('the index', () => {
         select passages, words, languages, through_sequence from search_progress
         where conversation_id = ${turn.conversationId}`,
     });
-    const dependencies = { database: sql, reachCrashPoint: () => undefined };
+    const dependencies = { database: sql, embedder: null, reachCrashPoint: () => undefined };
     await indexFallenBehind(dependencies as unknown as ActivityDependencies, undefined, {
       signal: new AbortController().signal,
     });
