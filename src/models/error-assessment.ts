@@ -98,7 +98,9 @@ function namedFigures(numbers: ReadonlyMap<string, number>): TokenFigures {
   const limit = named.find(([name]) => /limit|max|window|ctx|capacity|allowed|context/.test(name))?.[1];
   const actual = named.find(
     ([name]) =>
-      /prompt|input|sent|actual|request|used|total|^n?tokens?(?:count)?$/.test(name) && !/max|limit/.test(name),
+      /prompt|input|sent|actual|request|used|total|^(?:got|given|received|current|found|counted)|^n?tokens?(?:count)?$/.test(
+        name,
+      ) && !/max|limit/.test(name),
   )?.[1];
   return {
     ...(limit === undefined ? {} : { limit }),

@@ -178,7 +178,10 @@ const UNSPACED: readonly (readonly [english: string, words: string])[] = [
   ],
   ['try again later', '稍后再试|稍後再試|しばらく|後でもう一度|やり直して|잠시 후'],
   ['quota', '配额|配額|额度|額度|クォータ|할당량'],
-  ['credit balance', '余额|餘額|欠费|欠費|充值|账户|残高|クレジット(?:不足|残)|잔액|크레딧'],
+  [
+    'credit balance',
+    '余额|餘額|欠费|欠費|充值|账户(?![^。，,]{0,12}(?:分钟|每秒|每天|每日|小时|频率|速率|并发))|残高|クレジット(?:不足|残)|잔액|크레딧',
+  ],
   ['unauthorized', '密钥无效|未授权|无效的密钥|認証|인증'],
   [
     'content filter',

@@ -89,7 +89,7 @@ export const INPUT_TOO_LONG = new RegExp(
     String.raw`too (?:long|large|big|much|many) (?:\w+ ){0,3}?(?:of )?(?:prompt|input|context|conversation|history)\b(?! (?:items?|elements?|files?|images?))`,
     String.raw`(?:shorten|reduce|decrease|trim|truncate) (?:(?:the|your) )?(?:(?:length|size|number) of )?(?:(?:the|your) )?(?:\w+ )?(?:prompt|messages|conversation|chat history|history|context|input (?:text|prompt|messages|length))`,
     String.raw`too (?:long|large) \S{2,5} (?:\S+ ){0,2}model\b`,
-    String.raw`(?:than|past|beyond|over|exceeds?) what (?:the|this|our|any) (?:\w+ )?(?:model|engine|server|assistant) (?:can|could|is able to) (?:read|handle|take|process|see|hold|fit|accept|keep)`,
+    String.raw`(?:than|past|beyond|over|exceeds?) what (?:the|this|our|any|its|their) (?:\w+ )?(?:model|engine|server|assistant|window|context) (?:can|could|is able to) (?:read|handle|take|process|see|hold|fit|accept|keep)`,
     String.raw`too (?:long|large) (?:prompt|input|request|conversation|messages?)\b|\brequest (?:(?:\w+ )?(?:is|was) )?(?:\w+ )?too long`,
   ].join('|'),
 );
