@@ -136,6 +136,7 @@ async function runSimulator(
     name: 'simulator',
     process: simulator,
     logFile,
+    readLog,
     timeoutMilliseconds: 60_000,
     isReady: async () => (await readLog()).includes(`"port":${port}`),
   });

@@ -107,6 +107,7 @@ async function startWorker(directory: string, servers: Servers, number: number):
     name: 'worker',
     process: started,
     logFile,
+    readLog,
     timeoutMilliseconds: 60_000,
     isReady: async () => (await readLog()).includes('worker started'),
   });

@@ -31,7 +31,8 @@ export function describeEvent(event: ServiceEvent): string | null {
       return `Starting ${name}`;
     case 'ended': {
       const how = event.status === null ? 'was killed' : `ended (exit code ${event.status})`;
-      return `${name} ${how}; starting it again in ${seconds(event.restartMilliseconds)}`;
+      const log = relative(process.cwd(), event.logFile);
+      return `${name} ${how}; its log is ${log}; starting it again in ${seconds(event.restartMilliseconds)}`;
     }
     case 'restart_failed':
       return `${name} could not be started: ${messageOf(event.error)} Trying again in ${seconds(event.restartMilliseconds)}`;

@@ -46,7 +46,10 @@ export function startCommand(): Command {
     .option('--attach <files>', 'pictures, PDFs and texts that go with it, separated by commas', collectFiles, [])
     .option('--detach', 'do not watch: print the conversation and return')
     .option('--plain', 'plain lines on a terminal too')
-    .option('--no-check', 'accept an agent, model or preset that holdfast.yaml does not know; your own worker may')
+    .option(
+      '--no-check',
+      'accept an agent, model or preset that holdfast.yaml does not know, or a workspace that is not here; your own worker may',
+    )
     .action(start);
 }
 
@@ -72,15 +75,19 @@ async function start(argument: string, flags: StartFlags): Promise<void> {
   });
 }
 
-/** @throws ConfigurationError `agent_unknown`, `preset_unknown`, `model_invalid`, `provider_unknown` */
+/** @throws ConfigurationError `agent_unknown`, `preset_unknown`, `model_invalid`, `provider_unknown`, `configuration_invalid` (workspace) */
 async function checkChoice({ configuration }: Surroundings, flags: StartFlags): Promise<void> {
-  const [{ selectAgent, providerNamed }, { ConfigurationError }, { parseModelName }] = await Promise.all([
-    import('../config/configuration.ts'),
-    import('../config/errors.ts'),
-    import('../models/model-name.ts'),
-  ]);
+  const [{ selectAgent, providerNamed }, { requireWorkspaces }, { ConfigurationError }, { parseModelName }] =
+    await Promise.all([
+      import('../config/configuration.ts'),
+      import('../config/check-workspaces.ts'),
+      import('../config/errors.ts'),
+      import('../models/model-name.ts'),
+    ]);
   const { agent = 'default', model = null, preset = null } = flags;
   const chosen = selectAgent(configuration, agent, { model, preset });
+  // Another one for the conversation was checked with the command line.
+  if (flags.workspace === undefined) requireWorkspaces(configuration, agent);
   try {
     providerNamed(configuration, parseModelName(chosen.model).provider);
   } catch (error) {

@@ -3,11 +3,11 @@ import { policyForModel } from '../context/policy-for-model.ts';
 import { policyProblems } from '../context/policy-problems.ts';
 import { modelFacts } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { BUILT_IN_TOOL_NAMES, RUN_COMMAND } from '../tools/names.ts';
 import { nearestName } from '../tools/nearest-name.ts';
 import { requestProblems } from './check-request-options.ts';
 import { modelOverrides } from './configuration.ts';
 import { fallbackProblems } from './check-fallbacks.ts';
+import { toolProblems } from './check-tools.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import { ownProviderProblems } from './hosting.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
@@ -116,27 +116,6 @@ function presetProblems(name: string, { preset }: AgentOptions, presets: Presets
   if (preset === undefined || Object.hasOwn(presets, preset)) return [];
   const message = `is ${JSON.stringify(preset)}, which is no preset${presetHint(presets, preset)}`;
   return [{ code: 'wrong_value', path: ['agents', name, 'preset'], message }];
-}
-
-function toolProblems(name: string, agent: AgentOptions, toolNames: readonly string[] | undefined): FoundProblem[] {
-  const known = toolNames ?? BUILT_IN_TOOL_NAMES;
-  const problems = (agent.tools ?? []).flatMap((tool, index): FoundProblem[] => {
-    if (known.includes(tool)) return [];
-    const near = nearestName(tool, known);
-    // Without the worker's own list, only what looks like a slip is refused: the name may be a tool of the user's.
-    if (toolNames === undefined && near === null) return [];
-    const hint = near === null ? '' : `; did you mean ${near}?`;
-    const message = `is ${JSON.stringify(tool)}, which is no tool${hint} (there are: ${known.join(', ')})`;
-    return [{ code: 'wrong_value', path: ['agents', name, 'tools', index], message }];
-  });
-  if (agent.tools?.includes(RUN_COMMAND) !== true || agent.allowCommands === true) return problems;
-  const message =
-    `names ${RUN_COMMAND}, which needs allowCommands: true, because a command is not confined to the workspace ` +
-    'and can do whatever the user of the worker can';
-  return [
-    ...problems,
-    { code: 'missing_option', path: ['agents', name, 'tools', agent.tools.indexOf(RUN_COMMAND)], message },
-  ];
 }
 
 function wishProblems(name: string, agent: AgentOptions, options: ConfigurationOptions, known: Known): FoundProblem[] {

@@ -4,7 +4,7 @@ import { parseModelName } from '../models/model-name.ts';
 import { nearestName } from '../tools/nearest-name.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import type { AgentDefinition } from './definitions.ts';
-import { ConfigurationError } from './errors.ts';
+import { ConfigurationError, type ConfigurationProblem } from './errors.ts';
 import type { AgentOptions, ModelOptions } from './options.ts';
 import { presetNamed, type Presets } from './presets.ts';
 import type { UnavailableProvider } from './providers.ts';
@@ -38,6 +38,8 @@ export interface Configuration {
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */
   readonly agentOptions: Readonly<Record<string, AgentOptions>>;
+  /** Where the file names workspaces, by agent. */
+  readonly workspacePlaces: Readonly<Record<string, NonNullable<ConfigurationProblem['place']>>>;
   /**
    * Values of provider keys, to be masked wherever text is stored or shown. Grows when a key is read from a file or a
    * command; a key that was replaced stays in it, since it may still stand in some file.

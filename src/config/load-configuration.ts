@@ -85,6 +85,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),
     agentOptions: agents,
+    workspacePlaces: workspacePlacesOf(agents, source),
     secrets,
   };
 }
@@ -123,6 +124,16 @@ function refuseOtherName(directory: string): void {
 function placed({ code, path, message }: FoundProblem, source: Source | null): ConfigurationProblem {
   const option = optionPath(path);
   return { code, option, message, ...(source === null ? {} : { place: source.yaml.place(path) }) };
+}
+
+function workspacePlacesOf(
+  agents: NonNullable<ConfigurationOptions['agents']>,
+  source: Source | null,
+): Configuration['workspacePlaces'] {
+  const named = Object.entries(agents).filter(([, { workspace }]) => workspace !== undefined);
+  return source === null
+    ? {}
+    : Object.fromEntries(named.map(([name]) => [name, source.yaml.place(['agents', name, 'workspace'])]));
 }
 
 function byPlace(a: ConfigurationProblem, b: ConfigurationProblem): number {

@@ -56,6 +56,7 @@ export async function startSimulatorProcess(
     name: 'simulator',
     process,
     logFile,
+    readLog,
     timeoutMilliseconds: 60_000,
     // Its own words: something else may listen on the port.
     isReady: async () => (await readLog()).includes(`"port":${options.port}`),

@@ -39,6 +39,10 @@ function isWanted(start: StackStart, service: ServiceName, variable?: string): b
 
 const LARGEST_PORT_TRIES = 4;
 
+function logFileOf({ logDirectory }: StackStart, service: ServiceName): string {
+  return join(logDirectory, `${service}.log`);
+}
+
 /**
  * Starts and watches a service on its ports. A start that lost a port to another program between the choice and the moment
  * at which the service listens is repeated with another one.
@@ -46,7 +50,7 @@ const LARGEST_PORT_TRIES = 4;
 async function superviseIn(
   start: StackStart,
   portNames: readonly (keyof StackPorts)[],
-  define: (ports: StackPorts) => ServiceDefinition,
+  define: (ports: StackPorts) => Omit<ServiceDefinition, 'logFile'>,
 ): Promise<void> {
   const onEvent = (event: ServiceEvent): void => {
     start.options.onEvent?.(event);
@@ -55,7 +59,9 @@ async function superviseIn(
   };
   for (let tries = 1; ; tries += 1) {
     try {
-      start.running.push(await supervise(define(start.ports.ports()), onEvent, start.options.signal));
+      const definition = define(start.ports.ports());
+      const logFile = logFileOf(start, definition.name);
+      start.running.push(await supervise({ ...definition, logFile }, onEvent, start.options.signal));
       return;
     } catch (error) {
       if (tries === LARGEST_PORT_TRIES || !(await start.ports.replaceTaken(portNames))) throw error;
@@ -78,7 +84,7 @@ async function runPostgres(start: StackStart): Promise<void> {
         dataDirectory,
         port,
         durable,
-        logFile: join(start.logDirectory, 'postgres.log'),
+        logFile: logFileOf(start, 'postgres'),
       });
       await ensureDatabase(server, DATABASE);
       return server;
@@ -99,7 +105,7 @@ async function runTemporal(start: StackStart): Promise<void> {
         port,
         uiPort,
         databaseFile: join(start.directory, 'temporal.db'),
-        logFile: join(start.logDirectory, 'temporal.log'),
+        logFile: logFileOf(start, 'temporal'),
       }),
   }));
   const { temporal: port, temporalUi: uiPort } = start.ports.ports();

@@ -11,6 +11,7 @@ export interface RunningService {
 
 export interface ServiceDefinition {
   readonly name: ServiceName;
+  readonly logFile: string;
   /** Starts the service and returns when it is ready; when the signal aborts a start that takes long, it may throw. */
   start(signal: AbortSignal): Promise<RunningService>;
 }
@@ -23,6 +24,7 @@ export type ServiceEvent =
       readonly kind: 'ended';
       readonly service: ServiceName;
       readonly status: number | null;
+      readonly logFile: string;
       readonly restartMilliseconds: number;
     }
   | {
@@ -93,7 +95,7 @@ export async function supervise(
       if (stopped.signal.aborted) return;
       failures = Date.now() - readySince >= HEALTHY_MILLISECONDS ? 1 : failures + 1;
       const restartMilliseconds = restartDelay(failures);
-      onEvent({ kind: 'ended', service, status, restartMilliseconds });
+      onEvent({ kind: 'ended', service, status, logFile: definition.logFile, restartMilliseconds });
       await pause(restartMilliseconds, stopped.signal);
       const next = await restart();
       if (next === null) return;

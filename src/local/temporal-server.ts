@@ -103,6 +103,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     name: `Temporal server (${address})`,
     process: server,
     logFile,
+    readLog,
     timeoutMilliseconds: options.startTimeoutMilliseconds ?? 60_000,
     // It prints its address once it listens; until then another program's server may answer there.
     isReady: async () => (await readLog()).includes(`:${options.port}`) && (await isServing(address)),

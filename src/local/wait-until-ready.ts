@@ -1,4 +1,5 @@
 import type { GuardedProcess } from './guarded-process.ts';
+import { lastWords } from './log-tail.ts';
 import { StackError } from './stack-error.ts';
 
 export interface ReadinessOptions {
@@ -6,6 +7,8 @@ export interface ReadinessOptions {
   readonly name: string;
   readonly process: GuardedProcess;
   readonly logFile: string;
+  /** What the process has written to its log. */
+  readonly readLog: () => Promise<string>;
   readonly timeoutMilliseconds: number;
   readonly isReady: () => Promise<boolean>;
   /** Ends the wait; the process is stopped then. */
@@ -17,7 +20,7 @@ const POLL_MILLISECONDS = 50;
 /**
  * Polls until the process is ready; stops it when it is not in time, or when it is no longer wanted.
  *
- * @throws StackError `service_failed` when the process ends before, or the time is up.
+ * @throws StackError `service_failed` with its last words when the process ends before, or the time is up.
  */
 export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
   const { name, process, logFile, timeoutMilliseconds, signal } = options;
@@ -36,7 +39,9 @@ export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
           ? `was not ready after ${timeoutMilliseconds} ms`
           : `ended while starting (exit code ${status})`;
       await process.stop();
-      throw new StackError('service_failed', `The ${name} ${ending}.`, `Its last lines are in ${logFile}.`);
+      const words = lastWords(await options.readLog());
+      const said = words === null ? '.' : `:\n${words.replaceAll(/^/gmu, '  ')}\n`;
+      throw new StackError('service_failed', `The ${name} ${ending}${said}`, `Its log is ${logFile}.`);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
   }

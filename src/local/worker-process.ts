@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
+import { followLog } from './log-tail.ts';
 import { holdfastCommand, startProgram } from './services.ts';
 import type { Connections } from './stack-file.ts';
 import type { RunningService } from './supervise.ts';
@@ -55,6 +56,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions, signal?:
   const logFile = join(options.logDirectory, 'worker.log');
   const { temporalAddress, temporalNamespace } = options.connections;
   const since = Date.now();
+  const readLog = await followLog(logFile);
   const process = await startProgram({
     name: 'worker',
     arguments: options.command ?? holdfastCommand('worker', '--grace', String(GRACE_SECONDS)),
@@ -68,7 +70,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions, signal?:
   const isReady = async (): Promise<boolean> =>
     isPolled(connection, temporalNamespace, taskQueue, since).catch(() => false);
   try {
-    await waitUntilReady({ name: 'worker', process, logFile, timeoutMilliseconds: 60_000, isReady, signal });
+    await waitUntilReady({ name: 'worker', process, logFile, readLog, timeoutMilliseconds: 60_000, isReady, signal });
   } finally {
     await connection.close();
   }

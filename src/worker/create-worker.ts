@@ -1,12 +1,14 @@
 import { withAgents } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';
 import { given } from '../config/environment.ts';
+import { requireWorkspaces } from '../config/check-workspaces.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { StackAddresses } from '../config/load-configuration.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
+import { BUILT_IN_TOOL_NAMES } from '../tools/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import type { WorkerDeployment } from './create-turn-workers.ts';
@@ -57,10 +59,12 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
   const loaded = loadConfiguration({
     directory: options.directory ?? process.cwd(),
     environment,
+    toolNames: [...BUILT_IN_TOOL_NAMES, ...(options.tools ?? []).map(({ name }) => name)],
     ...(options.local !== undefined && { stack: options.local }),
     ...(options.presets !== undefined && { presets: options.presets }),
   });
   const configuration = withAgents(loaded, options.agents ?? []);
+  requireWorkspaces(configuration);
   const { databaseUrl, temporal } = configuration;
   if (databaseUrl === null) throw missing('database', 'DATABASE_URL');
   if (temporal.address === null) throw missing('Temporal server', 'TEMPORAL_ADDRESS');

@@ -9,6 +9,7 @@ import { parseCrashPoints } from '../activities/crash-points.ts';
 import { createFenceWatch } from '../activities/fence-watch.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { requireFallbacks } from '../config/check-fallbacks.ts';
+import { requireTools } from '../config/check-tools.ts';
 import { serverOf } from '../config/configuration.ts';
 import { embedderOf } from '../config/embeddings.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -145,7 +146,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     ...setup.tools,
   ]);
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.
-  for (const agent of configuration.agents) tools.schemasFor(agent);
+  requireTools(configuration, tools.names);
   requireFallbacks(configuration);
   const activities = createActivities({
     database,

@@ -1,13 +1,21 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let folder: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-connections-'));
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await database.drop();
+});
 
 test.each([['list'], ['verify']])('%s reads Postgres alone: Temporal need not be known', async (command) => {
   const result = await runInProcess([command, '--database-url', database.url]);
@@ -46,4 +54,23 @@ test.each([
 test('an empty query is refused', async () => {
   const result = await runInProcess(['recall', 'last', ' ', '--database-url', database.url]);
   expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('The query is empty.') as string });
+});
+
+const SERVERS = (): string[] => ['--database-url', database.url, '--temporal-address', '127.0.0.1:1'];
+
+test('a tool or a workspace that a worker does not have is told when it starts, with its place', async () => {
+  const file = join(folder, 'holdfast.yaml');
+  await writeFile(file, 'agents:\n  default:\n    tools: [read_file, weather]\n');
+  const tool = await runInProcess(['worker', ...SERVERS()], { directory: folder });
+  expect(tool.code).toBe(2);
+  expect(tool.stderr).toMatch(
+    /^error \(configuration_invalid\): .*\n {2}holdfast\.yaml:3:24: agents\.default\.tools\[1\] is "weather", which is no tool \(there are: list_files, .*createWorker\)\nnext: /u,
+  );
+  await writeFile(file, 'agents:\n  default: {}\n  other:\n    workspace: ./gone\n');
+  const missing = /holdfast\.yaml:4:5: agents\.other\.workspace is ".*\/gone", which is no folder/u;
+  const worker = await runInProcess(['worker', ...SERVERS()], { directory: folder });
+  expect([worker.code, worker.stderr]).toEqual([2, expect.stringMatching(missing)]);
+  const start = ['start', 'Say hello.', '--detach', ...SERVERS(), '--agent', 'other'];
+  const refused = await runInProcess(start, { directory: folder });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(missing)]);
 });

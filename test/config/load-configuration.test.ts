@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { requireTools } from '../../src/config/check-tools.ts';
+import { requireWorkspaces } from '../../src/config/check-workspaces.ts';
+import { withAgents } from '../../src/config/configuration.ts';
+import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { EXAMPLE } from '../../src/config/reference.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { BUILT_IN_TOOL_NAMES } from '../../src/tools/names.ts';
 import { load, problemsOf, temporaryDirectory } from './support/written-configuration.ts';
 
 describe('without a file', () => {
@@ -140,7 +145,9 @@ describe('what is in force', () => {
     expect((await load(file)).agents[0]?.tools).toEqual(['weather']);
     expect((await load(file, { toolNames: ['weather'] })).agents[0]?.tools).toEqual(['weather']);
     const [problem] = await problemsOf(file, { toolNames: ['read_file'] });
-    expect(problem).toBe('1:30 agents.default.tools[0] is "weather", which is no tool (there are: read_file)');
+    expect(problem).toBe(
+      '1:30 agents.default.tools[0] is "weather", which is no tool (there are: read_file; your own are passed to createWorker)',
+    );
   });
 
   test('a preset from outside can be chosen', async () => {
@@ -149,4 +156,15 @@ describe('what is in force', () => {
     expect(agents[0]?.policy).toMatchObject({ name: 'seventh', minimumGain: 0.2 });
     await expect(load(null, { presets: [DEFAULT_POLICY] })).rejects.toMatchObject({ code: 'preset_duplicate' });
   });
+});
+
+test('a tool or a folder that an agent of code names and a worker lacks is refused with the agent', async () => {
+  const agent = defineAgent({ name: 'coded', model: 'simulator/sim-8k', tools: ['weather'], workspace: '/nowhere' });
+  const configuration = withAgents(await load(null), [agent]);
+  expect(() => requireTools(configuration, [...BUILT_IN_TOOL_NAMES, 'wether'])).toThrow(
+    'agent coded: tools[0] is "weather", which is no tool; did you mean wether?',
+  );
+  expect(() => requireTools(configuration, [...BUILT_IN_TOOL_NAMES, 'weather'])).not.toThrow();
+  expect(() => requireWorkspaces(configuration)).toThrow('agent coded: workspace is "/nowhere", which is no folder');
+  expect(() => requireWorkspaces(configuration, 'default')).not.toThrow();
 });

@@ -198,14 +198,17 @@ describe('the local stack', { timeout: 120_000 }, () => {
     expect(await environmentOf('temporal')).not.toContain(key);
   });
 
-  test('a worker that cannot start ends the start with the place of its log, and nothing is left', async () => {
+  test('a worker that cannot start ends the start with its last words and the place of its log, and nothing is left', async () => {
     const starting = start({
       services: ['postgres', 'temporal', 'worker'],
-      workerCommand: ['-e', 'console.error("no agents"); process.exit(3)'],
+      workerCommand: [
+        '-e',
+        `console.error('{"level":"warn"}\\nerror (x): no agents\\nnext: add one'); process.exit(3)`,
+      ],
     });
     await expect(starting).rejects.toMatchObject({
       code: 'service_failed',
-      message: expect.stringMatching(/exit code 3.*worker\.log/),
+      message: expect.stringMatching(/exit code 3\):\n {2}error \(x\): no agents\n {2}next: add one\n.*worker\.log/),
     });
     expect(await readFile(join(directory, 'logs', 'worker.log'), 'utf8')).toContain('no agents');
     expect(isStackRunning(directory)).toBe(false);

@@ -1,5 +1,6 @@
 import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { describeEvent } from '../../src/cli/dev-output.ts';
 import { restartDelay, supervise } from '../../src/local/supervise.ts';
 import type { RunningService, ServiceEvent } from '../../src/local/supervise.ts';
 import { startGuardedProcess } from '../../src/local/guarded-process.ts';
@@ -21,15 +22,26 @@ const FOREVER = 'while :; do sleep 0.05; done';
 describe('supervision', () => {
   test('a service that ends is started again, visibly', async () => {
     const events: ServiceEvent[] = [];
-    const service = await supervise({ name: 'worker', start: async () => startScript(FOREVER) }, (event) =>
-      events.push(event),
+    const service = await supervise(
+      { name: 'worker', logFile: 'worker.log', start: async () => startScript(FOREVER) },
+      (event) => events.push(event),
     );
     const first = service.processId();
     process.kill(first, 'SIGKILL');
     await waitUntil('the service runs again', () => events.filter(({ kind }) => kind === 'ready').length === 2);
     expect(service.processId()).not.toBe(first);
     expect(events.map(({ kind }) => kind)).toEqual(['starting', 'ready', 'ended', 'ready']);
-    expect(events[2]).toEqual({ kind: 'ended', service: 'worker', status: 137, restartMilliseconds: 500 });
+    expect(events[2]).toEqual({
+      kind: 'ended',
+      service: 'worker',
+      status: 137,
+      logFile: 'worker.log',
+      restartMilliseconds: 500,
+    });
+    const [, , ended] = events;
+    expect(ended && describeEvent(ended)).toBe(
+      'Worker ended (exit code 137); its log is worker.log; starting it again in 0.5 s',
+    );
     await service.stop();
   });
 
@@ -38,6 +50,7 @@ describe('supervision', () => {
     let starts = 0;
     const definition = {
       name: 'worker' as const,
+      logFile: 'worker.log',
       start: async (): Promise<RunningService> => {
         starts += 1;
         if (starts === 2) throw new Error('port taken');
@@ -53,7 +66,9 @@ describe('supervision', () => {
 
   test('the first start’s failure is the caller’s', async () => {
     const start = async (): Promise<RunningService> => Promise.reject(new Error('no disk'));
-    await expect(supervise({ name: 'postgres', start }, () => undefined)).rejects.toThrow('no disk');
+    await expect(supervise({ name: 'postgres', logFile: 'postgres.log', start }, () => undefined)).rejects.toThrow(
+      'no disk',
+    );
   });
 
   test('a stop while it waits for a restart ends at once and starts nothing', async () => {
@@ -63,7 +78,7 @@ describe('supervision', () => {
       starts += 1;
       return startScript('exit 1');
     };
-    const service = await supervise({ name: 'worker', start }, (event) => events.push(event));
+    const service = await supervise({ name: 'worker', logFile: 'worker.log', start }, (event) => events.push(event));
     await waitUntil('it has ended', () => events.some(({ kind }) => kind === 'ended'));
     await service.stop();
     expect(starts).toBe(1);
