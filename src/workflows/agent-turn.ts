@@ -3,7 +3,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   continueAsNew,
-  isCancellation,
   makeContinueAsNewFunc,
   sleep,
   workflowInfo,
@@ -23,6 +22,7 @@ import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
 import { openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
+import { isStop } from './stopped.ts';
 import { noteNews, watchTimeLimits } from './time-limits.ts';
 import { runToolCalls } from './tool-calls.ts';
 
@@ -109,7 +109,7 @@ async function untilStopped(
   try {
     return await scope.run(() => (progress.commandOnly ? obeyCommand : takeSteps)(activities, progress, display));
   } catch (error) {
-    if (!isCancellation(error)) return interruption(error);
+    if (!isStop(error)) return interruption(error);
     return timeLimit === null || progress.stopRequested
       ? { outcome: 'stopped', reason: null }
       : { outcome: 'budget_exhausted', reason: timeLimit };
@@ -254,7 +254,7 @@ async function checkAfterLastStep(
     await fitContext(activities, progress, display, true);
     return true;
   } catch (error) {
-    if (!isCancellation(error)) throw error;
+    if (!isStop(error)) throw error;
     return false;
   }
 }

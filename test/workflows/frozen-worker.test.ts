@@ -86,3 +86,30 @@ test(
     expect(shown.join('\n')).toMatch(/late error of attempt 1, .*; not in the view\n {4}begun/u);
   },
 );
+
+test(
+  'a stop that finds the worker dead ends the turn as stopped, with what is known of its call',
+  { timeout: 60_000 },
+  async () => {
+    const dying = await startWorkerProcess(harness);
+    onTestFinished(() => dying.kill('SIGKILL'));
+    const { conversationId, messageId } = await harness.client.startTask({
+      task: 'Call run_command with {"command": "echo begun; sleep 300"}',
+    });
+    await waitUntil('the command runs', async () => {
+      const calls = await harness.database`
+      select from tool_calls t join turns u on u.id = t.turn_id
+      where u.conversation_id = ${conversationId} and t.partial_output is not null`;
+      return calls.length === 1;
+    });
+    // Frozen and not killed: Temporal believes in it until the heartbeat timeout, and asks it to cancel.
+    dying.kill('SIGSTOP');
+    await harness.startWorker();
+    await harness.client.stop({ conversationId });
+    const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+    expect(turn).toMatchObject({ outcome: 'stopped', reason: null });
+    const entries = await harness.client.listEntries({ conversationId });
+    expect(textOf(entries.at(-1)?.content ?? [])).toMatch(/^The user stopped the turn during this call .*begun\n$/su);
+    dying.kill('SIGKILL');
+  },
+);
