@@ -49,6 +49,41 @@ test('emptied summaries say less, and without recall nothing comes back', async 
   expect(figures?.withoutRecall).toEqual({ factsInView: figures?.factsInView, factsByRecall: 0 });
 });
 
+test('a pass that lasts for a turn counts no more in the next one: the view is whole again', async () => {
+  const step = (index: number): unknown[] => [
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        { id: `c${index}`, type: 'function', function: { name: 'read_file', arguments: '{"path":"a.md"}' } },
+      ],
+    },
+    {
+      role: 'tool',
+      tool_call_id: `c${index}`,
+      content: `Reference REF_${index}_7781. ${'A line of the letter. '.repeat(300)}`,
+    },
+  ];
+  const file = await writeSession(directory, 'turns.jsonl', [
+    { role: 'user', content: 'Read the letters.' },
+    ...Array.from({ length: 18 }, (_, index) => step(index)).flat(),
+    { role: 'assistant', content: 'All are read.' },
+    { role: 'user', content: 'Now the next ones.' },
+    { role: 'assistant', content: 'Ready.' },
+    { role: 'user', content: 'Thanks.' },
+    { role: 'assistant', content: 'You are welcome.' },
+  ]);
+  const lasting = { ...preset('wolffish'), name: 'lasting', lasts: 'conversation' as const };
+  const { replays, presets } = await replay(file, { policies: [preset('wolffish'), lasting] });
+  for (const figures of presets) expect(figures.facts, figures.name).toBeGreaterThan(0);
+  const [ofTurn, ofConversation] = replays.map(({ passes, steps }) => ({
+    before: passes.map(({ step: at }) => at),
+    newest: steps.at(-1)?.view.total ?? 0,
+  }));
+  // The first call of each later turn finds all letters again and shortens them once more.
+  expect(ofTurn?.before).toEqual([...(ofConversation?.before ?? []), 19, 20]);
+});
+
 test('a window that holds the session costs no pass, and all but the new part of each request is cached', async () => {
   const { presets, replays } = await replay(coding, { windows: [1_000_000] });
   expect(presets[0]).toMatchObject({ passes: 0, summaryCalls: 0, facts: 0 });

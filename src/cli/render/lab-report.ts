@@ -59,7 +59,7 @@ export function labLines(result: LabResult, options: TableOptions): string[] {
     'What was sent',
     ...tableLines(SENT, presets.map(sentRow), options),
     '',
-    'Facts of dropped originals, and where they are at the end',
+    'Facts of dropped originals, and where they are at the end; where a pass lasts for a turn, at the end of the newest turn with one',
     ...tableLines(FACTS, presets.map(factsRow), options),
     ...refused.map(({ name, window, problem }) => `not run: ${name} at ${formatShortCount(window)}: ${problem}`),
     '',

@@ -8,7 +8,12 @@ import { NO_CALIBRATION } from '../../context/estimate.ts';
 import type { FileLists } from '../../context/file-lists.ts';
 import { viewAfterCompaction } from '../../context/judge-compaction.ts';
 import { measureContent } from '../../context/measure.ts';
-import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../context/measurement-arithmetic.ts';
+import {
+  addMeasurements,
+  NO_MEASUREMENTS,
+  subtractMeasurements,
+  sumMeasurements,
+} from '../../context/measurement-arithmetic.ts';
 import type { MeasuredView } from '../../context/measure-view.ts';
 import type { Measurements } from '../../context/measurements.ts';
 import type { Calibration, CompactionPlan, Operation, SummaryInForce } from '../../context/plan.ts';
@@ -167,6 +172,20 @@ export class LabConversation {
     const position = this.positionOf(entry);
     const has = position !== null && this.session.entries[position]?.hasReasoning === true;
     return has && entry.sequence > (this.changedThrough ?? -Infinity);
+  }
+
+  /** Whether a pass is in force. */
+  get hasPass(): boolean {
+    return this.summary !== null || this.operations.size > 0;
+  }
+
+  /** What `beginTurn` does under a policy whose passes last for a turn: the view is the whole conversation again. */
+  forgetPasses(): void {
+    this.summary = null;
+    this.operations.clear();
+    this.changedThrough = null;
+    this.reported = null;
+    this.view = sumMeasurements(this.log.map(({ measurements }) => measurements));
   }
 
   /** What storing a new plan does to the log: one that opens with a marker appends it. Returns the plan as it is stored. */

@@ -68,7 +68,10 @@ export async function replaySession(
   afterPass: AfterPass = async () => undefined,
 ): Promise<Replay> {
   const replayer = new Replayer(session, agent, facts, afterPass);
+  let turn = session.entries[0]?.turn;
   for (const [position, entry] of session.entries.entries()) {
+    if (entry.turn !== turn) replayer.beginTurn();
+    turn = entry.turn;
     if (entry.kind === 'assistant') await replayer.call(position, entry);
     else replayer.append(position);
   }
@@ -82,6 +85,8 @@ class Replayer {
   private readonly passes: ReplayedPass[] = [];
   private readonly summaryCalls: SummaryCall[] = [];
   private orphans = 0;
+  /** At the end of the newest turn whose passes count no more. */
+  private survival: SurvivalFigures | null = null;
   private readonly session: LabSession;
   private readonly agent: LabAgent;
   private readonly facts: SessionFacts;
@@ -94,6 +99,14 @@ class Replayer {
     this.facts = facts;
     this.afterPass = afterPass;
     this.conversation = new LabConversation(session, session.label);
+  }
+
+  /** A pass that lasts for a turn counts no more in the next one. */
+  beginTurn(): void {
+    const { agent, conversation, facts } = this;
+    if (agent.policy.lasts !== 'turn' || !conversation.hasPass) return;
+    this.survival = survivalNow(agent, conversation, facts);
+    conversation.forgetPasses();
   }
 
   append(position: number): void {
@@ -149,7 +162,8 @@ class Replayer {
   finish(): Replay {
     const { session, agent, conversation, steps, passes, summaryCalls } = this;
     const orphans = this.orphans + countOrphans(agent, conversation);
-    const survival = survivalNow(agent, conversation, this.facts);
+    // With no pass in force nothing is dropped: then the newest turn that had one tells what it left.
+    const survival = (conversation.hasPass ? null : this.survival) ?? survivalNow(agent, conversation, this.facts);
     const money = moneyOf(agent, steps, summaryCalls);
     return { session, agent, steps, passes, summaryCalls, orphans, survival, money };
   }
