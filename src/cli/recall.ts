@@ -40,6 +40,8 @@ async function recall(reference: string, query: string, flags: RecallFlags): Pro
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const passages = await client.searchMemory({ conversationId, query, limit: flags.limit });
+    // Whose id is given whole is not looked up before: a conversation that is gone would seem to hold nothing.
+    if (passages.length === 0) await client.getConversation(conversationId);
     const { style } = output;
     if (flags.json === true) output.json({ conversationId, query, passages });
     else if (passages.length === 0) output.line('Nothing found. Try other words, or a part of an identifier.');

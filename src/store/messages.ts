@@ -83,7 +83,9 @@ export async function acceptMessage(sql: Database, message: MessageInput): Promi
   return accepted;
 }
 
-function checkIds({ id, conversationId }: MessageInput): void {
+function checkIds({ id, conversationId, target }: MessageInput): void {
+  const entryId = target?.entryId ?? null;
+  if (entryId !== null && !isId(entryId)) throw noSuchEntry(conversationId, entryId);
   if (!isId(conversationId)) {
     throw new StoreError('invalid_id', `conversation id "${conversationId}" is not a UUID; make one with newId()`);
   }
@@ -132,7 +134,7 @@ async function requireIdle(sql: Transaction, { id, conversationId, kind, target 
   }
   if (row?.known === true) return;
   throw kind === 'fork'
-    ? new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${target?.entryId ?? ''}`)
+    ? noSuchEntry(conversationId, target?.entryId ?? '')
     : new StoreError('branch_not_found', `conversation ${conversationId} has no branch ${target?.branch ?? ''}`);
 }
 
@@ -190,4 +192,8 @@ export async function listWaitingMessages(sql: Database, conversationId: string)
     content: row.content,
     createdAt: isoTime(row.created_at),
   }));
+}
+
+function noSuchEntry(conversationId: string, entryId: string): StoreError {
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${JSON.stringify(entryId)}`);
 }

@@ -48,6 +48,9 @@ describe('branches', () => {
     await expect(harness.client.switchBranch({ conversationId, branch: 7 })).rejects.toMatchObject({
       code: 'branch_not_found',
     });
+    await expect(harness.client.fork({ conversationId, entryId: 'no id' })).rejects.toMatchObject({
+      code: 'entry_not_found',
+    });
   });
 
   it('P22 fork after an entry: what is left is summarized there, and what follows knows the summary only', async () => {

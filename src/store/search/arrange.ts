@@ -57,9 +57,9 @@ export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidat
     const each = new Compared(candidate);
     let place = -1;
     for (const [at, above] of arranged.entries()) {
-      if (updates(above, each)) each.updatedBy ??= above.candidate.sourceId;
+      if (updates(above, each) && supersedes(above, each)) each.updatedBy ??= above.candidate.sourceId;
       if (!updates(each, above)) continue;
-      above.updatedBy ??= candidate.sourceId;
+      if (supersedes(each, above)) above.updatedBy ??= candidate.sourceId;
       // Right above the first that it updates.
       if (place < 0) place = at;
     }
@@ -112,6 +112,17 @@ function updates(newer: Compared, older: Compared): boolean {
   if (asked <= 0 || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
   const alike = likeness(newer.words, older.words);
   return alike >= (answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);
+}
+
+/**
+ * Of what goes first as the newer, what may be said to take the place of the older: the same role says it, or the user corrects
+ * another, and it does not only repeat the numbers.
+ */
+function supersedes(newer: Compared, older: Compared): boolean {
+  const { kind } = newer.candidate;
+  if (kind !== older.candidate.kind && kind !== 'user') return false;
+  const numbers = [...older.words].filter((word) => /\d/u.test(word));
+  return numbers.length === 0 || numbers.some((number) => !newer.words.has(number));
 }
 
 function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {

@@ -14,6 +14,9 @@ const PATIENCE_MILLISECONDS = 2_000;
 /** Reciprocal rank fusion's constant, as in its paper (Cormack, Clarke, Büttcher 2009): how little the first rank outweighs the next. */
 const RANK_CONSTANT = 60;
 
+const NO_VECTORS =
+  'this database has no vectors: its Postgres has no pgvector, or upkeep has not made any yet (`npx holdfast reindex` does)';
+
 /** Passages of like meaning, nearest first. None when the query has no vector: that search goes by words alone, and says so. */
 export async function findByMeaning(
   sql: Database,
@@ -23,6 +26,9 @@ export async function findByMeaning(
   { embedder, onFailure }: MeaningSearch,
 ): Promise<readonly Candidate[]> {
   try {
+    // Before the model is asked: what is not there cannot be searched.
+    const [table] = await sql<{ exists: boolean }[]>`select to_regclass('passage_embeddings') is not null as exists`;
+    if (table?.exists !== true) throw new Error(NO_VECTORS);
     const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS));
     if (vector === undefined) return [];
     const rows = await sql<PassageRow[]>`

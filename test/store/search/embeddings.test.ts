@@ -132,8 +132,13 @@ describe('search by meaning', () => {
       expect(await ensureEmbeddings(plain.sql, embedder)).toBe(false);
       expect(await embedBehind(plain.sql, embedder, forever)).toBe(0);
       const { conversationId } = await conversationOf(plain.sql, 'The heron nests');
-      const found = await searchMemory(plain.sql, { conversationId, query: 'heron' }, { embedder });
+      asked = [];
+      const failures: unknown[] = [];
+      const onFailure = (error: unknown): void => void failures.push(error);
+      const found = await searchMemory(plain.sql, { conversationId, query: 'heron' }, { embedder, onFailure });
       expect(found.map(({ text }) => text)).toEqual(['The heron nests']);
+      expect(String(failures[0])).toContain('this database has no vectors');
+      expect(asked).toEqual([]);
     } finally {
       await plain.close();
     }

@@ -125,6 +125,10 @@ describe('searchMemory', () => {
       'ax1234',
     ]);
     expect([first?.updatedBy, second?.updatedBy]).toEqual([null, first?.entryId]);
+    // What only repeats the value takes nobody's place.
+    const again = await conversationOf(sql, 'The pump valve is set to ax1234', 'The pump valve is still set to ax1234');
+    const repeated = await searchMemory(sql, { conversationId: again.conversationId, query: 'pump valve set to' });
+    expect(repeated.map(({ updatedBy }) => updatedBy)).toEqual([null, null]);
   });
 
   it('prefers what has a name of the query to what has more of its other words', async () => {
