@@ -26,15 +26,15 @@ async function templateName(): Promise<string> {
   return `holdfast_template_${hash.digest('hex').slice(0, 16)}`;
 }
 
-function databaseUrl(name: string): string {
-  const url = new URL(inject('databaseUrl'));
+function databaseUrl(server: string, name: string): string {
+  const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;
 }
 
-async function applyMigrations(database: string): Promise<void> {
+async function applyMigrations(server: string, database: string): Promise<void> {
   if ((await readdir(MIGRATIONS)).length === 0) return;
-  const sql = connectDatabase({ url: databaseUrl(database) });
+  const sql = connectDatabase({ url: databaseUrl(server, database) });
   try {
     await migrate(sql, MIGRATIONS);
   } finally {
@@ -42,7 +42,7 @@ async function applyMigrations(database: string): Promise<void> {
   }
 }
 
-async function ensureTemplate(admin: Sql, template: string): Promise<void> {
+async function ensureTemplate(admin: Sql, server: string, template: string): Promise<void> {
   await admin`select pg_advisory_lock(${TEMPLATE_LOCK})`;
   try {
     const [existing] = await admin<
@@ -52,15 +52,15 @@ async function ensureTemplate(admin: Sql, template: string): Promise<void> {
     // Left half made by a run that was killed.
     await admin`drop database if exists ${admin(template)} with (force)`;
     await admin`create database ${admin(template)}`;
-    await applyMigrations(template);
+    await applyMigrations(server, template);
     await admin`alter database ${admin(template)} is_template true`;
   } finally {
     await admin`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
   }
 }
 
-async function withAdmin<Result>(action: (admin: Sql) => Promise<Result>): Promise<Result> {
-  const admin = postgres(inject('databaseUrl'), { max: 1, onnotice: () => undefined });
+async function withAdmin<Result>(server: string, action: (admin: Sql) => Promise<Result>): Promise<Result> {
+  const admin = postgres(server, { max: 1, onnotice: () => undefined });
   try {
     return await action(admin);
   } finally {
@@ -82,18 +82,21 @@ async function openConnections(admin: Sql, database: string): Promise<string[]> 
   }
 }
 
-/** A migrated database of its own for a test file, cloned from a template that the first caller makes. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/**
+ * A migrated database of its own for a test file, cloned from a template that the first caller makes.
+ * @param server URL of any of its databases. Default: the server that all test files share.
+ */
+export async function createTestDatabase(server: string = inject('databaseUrl')): Promise<TestDatabase> {
   const name = `holdfast_test_${randomBytes(8).toString('hex')}`;
-  await withAdmin(async (admin) => {
+  await withAdmin(server, async (admin) => {
     const template = await templateName();
-    await ensureTemplate(admin, template);
+    await ensureTemplate(admin, server, template);
     await admin`create database ${admin(name)} template ${admin(template)}`;
   });
   return {
-    url: databaseUrl(name),
+    url: databaseUrl(server, name),
     drop: async () => {
-      await withAdmin(async (admin) => {
+      await withAdmin(server, async (admin) => {
         const leaked = await openConnections(admin, name);
         await admin`drop database if exists ${admin(name)} with (force)`;
         if (leaked.length > 0) throw new Error(`${leaked.length} leaked connections:\n${leaked.join('\n')}`);

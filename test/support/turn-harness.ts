@@ -44,6 +44,8 @@ export interface HarnessOptions {
   readonly providerLimits?: NonNullable<ProviderDefinition['limits']>;
   /** `host:port` of another Temporal server than the shared one. */
   readonly temporalAddress?: string;
+  /** URL of another Postgres than the shared one. */
+  readonly databaseServer?: string;
 }
 
 /** Everything that one test file needs to run turns: a database, a task queue, a simulator and a workspace of its own. */
@@ -112,7 +114,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
   runtimeInstalled = true;
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
   const [testDatabase, simulator, temporal, workspace] = await Promise.all([
-    createTestDatabase(),
+    createTestDatabase(options.databaseServer),
     startSimulator({ port: 0 }),
     connectClient({ address: temporalAddress, namespace: 'default' }),
     mkdtemp(join(tmpdir(), 'holdfast-workspace-')),

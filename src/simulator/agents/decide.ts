@@ -3,6 +3,7 @@ import type { Random } from '../core/random.ts';
 import type { SimulatorRequest, ToolOffer } from '../core/request.ts';
 import type { Purpose } from '../faults/fault-store.ts';
 import { readDraft } from '../reader/reader.ts';
+import { parseReadingTask } from '../reader/reading-task.ts';
 import { summarize } from '../summary/summarize.ts';
 import { newestUserText, readConversation } from './conversation.ts';
 import { oneFileDraft } from './one-file.ts';
@@ -37,7 +38,8 @@ export function decide(request: SimulatorRequest, purpose: Purpose, random: Rand
 
 function decideAsAgent(request: SimulatorRequest, random: Random): Draft {
   const events = readConversation(request);
-  const scripted = scriptedDraft(events, random);
+  const isReadingTask = (text: string): boolean => parseReadingTask(text, request.system) !== undefined;
+  const scripted = scriptedDraft(events, random, isReadingTask);
   if (scripted !== undefined) return scripted;
   const reading = readDraft(request, events, random) ?? oneFileDraft(request, events, random);
   return reading ?? plainDraft(newestUserText(events), random);

@@ -12,11 +12,17 @@ const PROGRESS = /\bStep (\d+) of (\d+)\b/g;
 
 /**
  * Follows the newest instructions of the user: `Call <tool> with {json}` and their like (see the README).
- * `undefined` when no text has any, or when they were carried out and answered. Words that arrive in between change nothing.
+ * `undefined` when no text has any, when they were carried out and answered, or when another task came after them: a
+ * shortened context may have lost that they were answered. Words that arrive in between change nothing.
  */
-export function scriptedDraft(events: readonly ConversationEvent[], random: Random): Draft | undefined {
-  const assignment = newestUserText(events, (text) => parseScript(text).length > 0);
-  if (assignment === undefined || isAnswered(assignment.since)) return undefined;
+export function scriptedDraft(
+  events: readonly ConversationEvent[],
+  random: Random,
+  isTask: (text: string) => boolean = () => false,
+): Draft | undefined {
+  const assignment = newestUserText(events, (text) => parseScript(text).length > 0 || isTask(text));
+  if (assignment === undefined || parseScript(assignment.text).length === 0) return undefined;
+  if (isAnswered(assignment.since)) return undefined;
   const steps = parseScript(assignment.text);
   const step = stepsDone(assignment.since, events, steps);
   const next = steps[step];

@@ -28,6 +28,7 @@ export function matches(fault: Fault, subject: FaultSubject): boolean {
   if (match.purpose !== undefined && match.purpose !== subject.purpose) return false;
   if (match.model !== undefined && match.model !== subject.request.model.id) return false;
   if (match.protocol !== undefined && match.protocol !== subject.request.protocol) return false;
+  if (subject.rawBody.length < (match.minimumCharacters ?? 0)) return false;
   if (match.containing === undefined) return true;
   // In a JSON body the text stands escaped.
   return (

@@ -8,6 +8,8 @@ const Match = z.strictObject({
   protocol: z.enum(['anthropic', 'chat', 'responses']).optional(),
   /** Text that stands somewhere in the request's body. */
   containing: z.string().optional(),
+  /** Characters that the request's body has at least. */
+  minimumCharacters: z.number().int().min(0).optional(),
 });
 
 /** How often a fault strikes; the rest of a fault is its kind. */

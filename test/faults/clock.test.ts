@@ -1,0 +1,41 @@
+import postgres from 'postgres';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { startSteadyTurn } from './steady-turn.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+});
+afterAll(() => harness.stop());
+
+/** Moves the clock that Holdfast reads, for every connection to the database. */
+async function moveClock(offset: string): Promise<void> {
+  const url = new URL(harness.databaseUrl);
+  const name = url.pathname.slice(1);
+  url.pathname = '/postgres';
+  const admin = postgres(url.href, { max: 1, onnotice: () => undefined });
+  await admin.unsafe(`alter database ${name} set holdfast.clock_offset = '${offset}'`);
+  // A setting of the database counts from the next connection on.
+  await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and application_name in ('holdfast-worker', 'holdfast-live')`;
+  await admin.end();
+}
+
+test(
+  'a turn goes on when the clock of Postgres jumps a day ahead and two days back',
+  { timeout: 120_000 },
+  async () => {
+    const turn = await startSteadyTurn(harness, 8);
+    await moveClock('1 day');
+    await turn.goesOn();
+    const [ahead] = await harness.database<{ days: number }[]>`
+    select round(extract(epoch from max(created_at) - clock_timestamp()) / 86400)::int as days from entries`;
+    expect(ahead?.days).toBe(1);
+    await moveClock('-2 days');
+    await turn.goesOn();
+    await turn.completes();
+  },
+);

@@ -1,0 +1,81 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import type { TcpProxy } from '../support/tcp-proxy.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+import type { WorkerProcess } from '../support/worker-process.ts';
+import { startSteadyTurn } from './steady-turn.ts';
+
+type Fault = 'refuse' | 'reset' | 'blackHole' | 'stall';
+
+/** Milliseconds that a network is cut. */
+const CUT = 2_000;
+/** Longer than a heartbeat timeout: Temporal takes the worker for dead, and the worker is not. */
+const LONGER_THAN_HEARTBEATS = 7_000;
+
+let harness: TurnHarness;
+let worker: WorkerProcess;
+let proxies: Record<'Postgres' | 'Temporal' | 'the model', TcpProxy>;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  proxies = {
+    Postgres: await startTcpProxy(harness.databaseUrl),
+    Temporal: await startTcpProxy(harness.temporalAddress),
+    'the model': await startTcpProxy(harness.simulatorUrl),
+  };
+  worker = await startWorkerProcess(harness, {
+    DATABASE_URL: proxies.Postgres.url(harness.databaseUrl),
+    TEMPORAL_ADDRESS: proxies.Temporal.address,
+    HOLDFAST_SIMULATOR_URL: proxies['the model'].url(harness.simulatorUrl),
+  });
+}, 120_000);
+
+afterAll(async () => {
+  worker.kill('SIGTERM');
+  expect(await worker.exited).toMatchObject({ code: 0 });
+  for (const proxy of Object.values(proxies)) await proxy.close();
+  await harness.stop();
+});
+
+test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, number])[]]>([
+  [
+    'Postgres',
+    [
+      ['refuse', CUT],
+      ['reset', CUT],
+      ['blackHole', CUT],
+    ],
+  ],
+  [
+    'Temporal',
+    [
+      ['refuse', CUT],
+      ['reset', CUT],
+      ['stall', LONGER_THAN_HEARTBEATS],
+    ],
+  ],
+  [
+    'the model',
+    [
+      ['refuse', CUT],
+      ['reset', CUT],
+      ['stall', CUT],
+    ],
+  ],
+])(
+  'a turn lives through a network that cuts the worker off from %s, in every way, and nothing is lost or doubled',
+  { timeout: 240_000 },
+  async (server, faults) => {
+    const turn = await startSteadyTurn(harness, 8);
+    for (const [fault, milliseconds] of faults) {
+      await proxies[server][fault]();
+      await delay(milliseconds);
+      await proxies[server].mend();
+      await turn.goesOn();
+    }
+    await turn.completes();
+  },
+);

@@ -1,0 +1,193 @@
+import { execFileSync } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import postgres from 'postgres';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import { freePort } from '../../src/local/ports.ts';
+import { startPostgres } from '../../src/local/postgres.ts';
+import type { LocalPostgres } from '../../src/local/postgres.ts';
+import { startTemporalServer } from '../../src/local/temporal-server.ts';
+import type { LocalTemporal } from '../../src/local/temporal-server.ts';
+import { diskFull } from '../support/disk-full.ts';
+import { temporaryDirectory } from '../support/servers.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+import type { WorkerProcess } from '../support/worker-process.ts';
+import { familyOf, signalAll } from './processes.ts';
+import { nothingIsBroken, startSteadyTurn } from './steady-turn.ts';
+
+/** Three heartbeat timeouts. */
+const FROZEN_MILLISECONDS = 15_000;
+const OUTAGE_MILLISECONDS = 2_000;
+const CONNECTIONS = 40;
+
+let directory: string;
+let database: LocalPostgres;
+let temporal: LocalTemporal;
+let harness: TurnHarness;
+let worker: WorkerProcess;
+let ports: { readonly postgres: number; readonly temporal: number };
+
+const dataDirectory = (): string => join(directory, 'data');
+const temporalFile = (): string => join(directory, 'temporal.db');
+
+async function openPostgres(): Promise<void> {
+  database = await startPostgres({
+    dataDirectory: dataDirectory(),
+    port: ports.postgres,
+    // It is killed: what it has acknowledged must be there afterwards.
+    durable: true,
+    maximumConnections: CONNECTIONS,
+    logFile: join(directory, 'postgres.log'),
+  });
+}
+
+async function openTemporal(): Promise<void> {
+  temporal = await startTemporalServer({
+    executable: findTemporalCli()?.path ?? '',
+    port: ports.temporal,
+    uiPort: null,
+    databaseFile: temporalFile(),
+    logFile: join(directory, 'temporal.log'),
+    dynamicConfiguration: { 'history.workflowIdReuseMinimalInterval': '"0s"' },
+  });
+}
+
+async function killTemporal(): Promise<void> {
+  process.kill(temporal.process.processId, 'SIGKILL');
+  await temporal.process.exited;
+}
+
+beforeAll(async () => {
+  directory = await temporaryDirectory('test-faults');
+  ports = { postgres: await freePort(), temporal: await freePort() };
+  await Promise.all([openPostgres(), openTemporal()]);
+  harness = await startTurnHarness({
+    databaseServer: database.url('postgres'),
+    temporalAddress: temporal.address,
+  });
+  worker = await startWorkerProcess(harness);
+}, 180_000);
+
+afterAll(async () => {
+  worker.kill('SIGTERM');
+  await worker.exited;
+  await harness.stop();
+  await Promise.all([database.stop(), temporal.stop()]);
+  await rm(directory, { recursive: true, force: true });
+}, 60_000);
+
+/** With owners and modes, which Postgres insists on. */
+function copy(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to]);
+}
+
+/** Another turn of the conversation, to its end. */
+async function nextTurnCompletes(conversationId: string): Promise<void> {
+  await harness.clearFaults();
+  const sent = await harness.client.sendMessage({ conversationId, content: 'Say repaired', mode: 'queue' });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn).toMatchObject({ outcome: 'completed' });
+  await nothingIsBroken(harness);
+}
+
+const longTest = { timeout: 300_000 };
+
+test('a turn lives through Postgres being killed, out of connections, read-only and full', longTest, async () => {
+  const turn = await startSteadyTurn(harness, 9);
+  process.kill(database.process.processId, 'SIGKILL');
+  await database.process.exited;
+  await delay(OUTAGE_MILLISECONDS);
+  await openPostgres();
+  await turn.goesOn();
+
+  const others = postgres(database.url('postgres'), {
+    max: CONNECTIONS,
+    connect_timeout: 2,
+    onnotice: () => undefined,
+  });
+  const [admin] = await Promise.all([others.reserve(), ...Array.from({ length: 5 }, () => others`select 1`)]);
+  await admin`
+    select pg_terminate_backend(pid) from pg_stat_activity where application_name in ('holdfast-worker', 'holdfast-live')`;
+  await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => others`select pg_sleep(2)`));
+  admin.release();
+  await others.end({ timeout: 1 });
+  await turn.goesOn();
+
+  const settings = postgres(database.url('postgres'), { max: 1, onnotice: () => undefined });
+  await settings`alter system set default_transaction_read_only = on`;
+  await settings`select pg_reload_conf()`;
+  await delay(OUTAGE_MILLISECONDS);
+  await settings`alter system reset default_transaction_read_only`;
+  await settings`select pg_reload_conf()`;
+  await settings.end();
+  await turn.goesOn();
+
+  const full = await diskFull(harness.database);
+  await waitUntil('writes are refused', async () => (await full.refusals()) >= 2);
+  await full.end();
+  await turn.completes();
+});
+
+test('all processes frozen for three timeouts: the turn goes on, and nothing is doubled', longTest, async () => {
+  const turn = await startSteadyTurn(harness, 5);
+  const roots = [database.process.processId, temporal.process.processId, worker.processId];
+  const frozen = (await Promise.all(roots.map(familyOf))).flat();
+  signalAll(frozen, 'SIGSTOP');
+  await delay(FROZEN_MILLISECONDS);
+  signalAll(frozen, 'SIGCONT');
+  await turn.completes();
+});
+
+test('a turn lives through Temporal being killed and started again', longTest, async () => {
+  const turn = await startSteadyTurn(harness, 5);
+  await killTemporal();
+  await delay(OUTAGE_MILLISECONDS);
+  await openTemporal();
+  await turn.completes();
+});
+
+test(
+  "when Temporal's data is lost during a turn, the next message ends the turn as interrupted and goes on",
+  longTest,
+  async () => {
+    const turn = await startSteadyTurn(harness, 100);
+    const { conversationId } = turn;
+    const before = await harness.client.getConversation(conversationId);
+    await killTemporal();
+    for (const suffix of ['', '-wal', '-shm']) await rm(`${temporalFile()}${suffix}`, { force: true });
+    await openTemporal();
+    await nextTurnCompletes(conversationId);
+    const [row] = await harness.database`select outcome from turns where id = ${before.turn?.turnId ?? ''}`;
+    expect(row).toEqual({ outcome: 'interrupted' });
+  },
+);
+
+test(
+  'when Postgres is restored from an older backup during a turn, the conversation ends up as in the backup and goes on',
+  longTest,
+  async () => {
+    const turn = await startSteadyTurn(harness, 100);
+    const { conversationId } = turn;
+    const backup = join(directory, 'backup');
+    await database.stop();
+    copy(dataDirectory(), backup);
+    await openPostgres();
+    await turn.goesOn();
+    await database.stop();
+    await rm(dataDirectory(), { recursive: true });
+    copy(backup, dataDirectory());
+    await openPostgres();
+    await harness.client.stop({ conversationId });
+    await waitUntil(
+      'the turn has ended',
+      async () => (await harness.client.getConversation(conversationId)).turn?.state === 'ended',
+      120_000,
+    );
+    await nextTurnCompletes(conversationId);
+  },
+);
