@@ -75,10 +75,11 @@ export interface RunningWorker {
 
 /**
  * Connects to Postgres and Temporal and serves turns.
- * @throws StoreError `database_behind`, `database_newer`, `migration_changed`; errors of the connections.
+ * @throws ConfigurationError for a fallback without key or address; StoreError `database_behind`, `database_newer`, `migration_changed`; errors of the connections.
  */
 export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   const { logger, taskQueue } = setup;
+  requireFallbacks(setup.configuration);
   const identity = `${process.pid}@${hostname()}`;
   const database = connectDatabase({
     url: setup.databaseUrl,
@@ -147,7 +148,6 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   ]);
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.
   requireTools(configuration, tools.names);
-  requireFallbacks(configuration);
   const activities = createActivities({
     database,
     liveDatabase,
