@@ -61,6 +61,11 @@ describe('searchMemory', () => {
     expect(await texts(turn, 'penguins zebra')).toEqual(['The report about penguins']);
   });
 
+  it('indexes a message of millions of characters without a line end, while Postgres ends transactions that pause', async () => {
+    const turn = await conversationOf(sql, `${'x'.repeat(3_000_000)} penguins`);
+    expect((await texts(turn, 'penguins'))[0]).toMatch(/ penguins$/u);
+  });
+
   it('puts the exact phrase first, although another passage has more of the words', async () => {
     const turn = await conversationOf(
       sql,

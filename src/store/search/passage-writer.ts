@@ -16,6 +16,8 @@ import type { Word } from './words.ts';
 
 /** Passages of one statement: cutting more into words would leave the transaction idle for longer than the server allows. */
 const PASSAGES_PER_INSERT = 250;
+/** Characters that are cut into passages at a time, so that one message of megabytes is written as it is cut. */
+const PORTION_CHARACTERS = 100 * PASSAGE_CHARACTERS;
 /** Characters that are indexed of one original; `recall_open` reads the rest. */
 const INDEXED_CHARACTERS = 4_000_000;
 
@@ -65,9 +67,9 @@ export class PassageWriter {
     let offset = 0;
     let rest = '';
     let language: Language | undefined;
-    for await (const text of texts) {
-      rest += text;
-      if (rest.length < 100 * PASSAGE_CHARACTERS) continue;
+    for await (const portion of portionsOf(texts)) {
+      rest += portion;
+      if (rest.length < PORTION_CHARACTERS) continue;
       language ??= languageOf(rest);
       const passages = splitPassages(rest, offset);
       const last = passages.pop();
@@ -145,6 +147,14 @@ export class PassageWriter {
         words = words + ${passages.reduce((sum, { words }) => sum + wordCount(words), 0)},
         languages = array(select distinct unnest(languages || ${[...new Set(passages.map(({ language }) => language))]}::text[]) order by 1)
       where number = ${this.#conversation.number}`;
+  }
+}
+
+async function* portionsOf(texts: Iterable<string> | AsyncIterable<string>): AsyncIterable<string> {
+  for await (const text of texts) {
+    for (let start = 0; start < text.length; start += PORTION_CHARACTERS) {
+      yield text.slice(start, start + PORTION_CHARACTERS);
+    }
   }
 }
 

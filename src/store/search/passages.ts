@@ -25,9 +25,11 @@ function passageEnd(text: string, start: number): number {
   const limit = start + PASSAGE_CHARACTERS;
   if (limit >= text.length) return text.length;
   const earliest = start + PASSAGE_CHARACTERS / 2;
+  // Looked for here alone: in a text of one line the whole beginning would be searched for each passage.
+  const half = text.slice(earliest, limit);
   for (const separator of ['\n', ' ']) {
-    const found = text.lastIndexOf(separator, limit - 1);
-    if (found >= earliest) return found + 1;
+    const found = half.lastIndexOf(separator);
+    if (found !== -1) return earliest + found + 1;
   }
   const splitsPair = (text.codePointAt(limit - 1) ?? 0) > 0xff_ff;
   return splitsPair ? limit - 1 : limit;
