@@ -1,5 +1,4 @@
 import { textOf } from '../context/content.ts';
-import { budgetFor } from '../context/budget.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import { withLearnedLimits } from '../models/learned-window.ts';
@@ -60,7 +59,7 @@ export async function beginTurn(
       agent: snapshot.agent,
       model: snapshot.model,
       preset: snapshot.policy.name,
-      inputBudget: budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget,
+      window: snapshot.modelLimits.window,
       ...(snapshot.policy.checkAfterLastStep && { checkAfterLastStep: true }),
     },
     ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),

@@ -1,4 +1,3 @@
-import { budgetFor } from '../context/budget.ts';
 import { fallBack as storeFallback, readSilence } from '../store/fallbacks.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
@@ -26,8 +25,8 @@ export async function fallBack(
 }
 
 /** What the workflow is told of the model that took over. */
-export function describeFallback({ model, policy, modelLimits }: AgentSnapshot): CallModelResult {
-  return { kind: 'fallback', model, inputBudget: budgetFor(policy, modelLimits).inputBudget };
+export function describeFallback({ model, modelLimits }: AgentSnapshot): CallModelResult {
+  return { kind: 'fallback', model, window: modelLimits.window };
 }
 
 /** Whether another model is at hand and this one has kept the turn waiting, or would, for too long. */

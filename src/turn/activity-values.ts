@@ -38,8 +38,10 @@ export interface TurnFacts {
   readonly agent: string;
   readonly model: string;
   readonly preset: string;
-  /** Tokens. */
-  readonly inputBudget: number;
+  /** The model's context window in tokens. Absent in turns that an older version began. */
+  readonly window?: number;
+  /** What such turns carry in its place: the part of the window that the request may fill, in tokens. */
+  readonly inputBudget?: number;
   /** The policy wants a check after the last step. Absent in turns that an older version began. */
   readonly checkAfterLastStep?: boolean;
 }
@@ -171,7 +173,7 @@ export type CallModelResult =
   | { readonly kind: 'overflow' }
   | { readonly kind: 'failed' }
   /** The model was given up; the next call asks another one, whose window is checked first. */
-  | { readonly kind: 'fallback'; readonly model: string; readonly inputBudget: number }
+  | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
   | { readonly kind: 'wait'; readonly delayMilliseconds: number };
 
 export interface RequestDecisionsInput {

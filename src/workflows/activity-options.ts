@@ -54,20 +54,21 @@ export type TurnActivities = ReturnType<typeof turnActivities>;
 /** The activities as the workflow calls them; queues follow the queue that the workflow itself is on. */
 export function turnActivities() {
   const taskQueue = workTaskQueueFor(workflowInfo().taskQueue);
-  const database = proxyActivities<Activities>(DATABASE_OPTIONS);
+  const database = (summary: string) => proxyActivities<Activities>({ ...DATABASE_OPTIONS, summary });
   const model = proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue });
   const tool = proxyActivities<Activities>({ ...TOOL_OPTIONS, taskQueue });
   return {
-    beginTurn: database.beginTurn,
-    continueTurn: database.continueTurn,
-    takeMessages: database.takeMessages,
-    lookAtInbox: database.lookAtInbox,
-    compactContext: database.compactContext,
-    commitCompaction: database.commitCompaction,
-    requestDecisions: database.requestDecisions,
-    endTurn: database.endTurn,
+    beginTurn: database('next turn').beginTurn,
+    continueTurn: database('turn goes on in a new run').continueTurn,
+    takeMessages: database('steering messages').takeMessages,
+    lookAtInbox: database('what waits').lookAtInbox,
+    compactContext: database('context').compactContext,
+    commitCompaction: database('compaction').commitCompaction,
+    requestDecisions: database('open decisions').requestDecisions,
+    endTurn: database('outcome').endTurn,
     summarize: model.summarize,
-    changeBranch: model.changeBranch,
+    changeBranch: proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue, summary: 'change of branch' })
+      .changeBranch,
     callModel: model.callModel,
     runTool: tool.runTool,
   };

@@ -60,7 +60,7 @@ export async function agentTurn({ conversationId, carryOver: carried }: AgentTur
         await continueAsNew<typeof agentTurn>({ conversationId, carryOver: carryOver(progress) });
         return;
       }
-      await activities.endTurn({ turn: progress.turn, ...end });
+      await activities.endTurn.executeWithOptions({ summary: end.outcome }, [{ turn: progress.turn, ...end }]);
       display.ended(end.outcome);
     }
     const look = await inbox.lookUntilQuiet(conversationId, null);
@@ -232,9 +232,9 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
 function takeOver(
   progress: TurnProgress,
   display: TurnDisplay,
-  { model, inputBudget }: Extract<CallModelResult, { kind: 'fallback' }>,
+  { model, window }: Extract<CallModelResult, { kind: 'fallback' }>,
 ): void {
-  progress.facts = { ...progress.facts, model, inputBudget };
+  progress.facts = { ...progress.facts, model, window };
   progress.overflowRecoveries = 0;
   display.modelChanged();
 }

@@ -23,13 +23,15 @@ export async function fitContext(
   display: TurnDisplay,
   turnIsOver = false,
 ): Promise<FittedContext> {
-  const check = await activities.compactContext({
-    turn: progress.turn,
-    callNumber: progress.callNumber,
-    forced: progress.forced,
-    ...limitsToCheck(progress),
-    ...(turnIsOver && { turnIsOver: true as const }),
-  });
+  const check = await activities.compactContext.executeWithOptions({ summary: display.checkSummary() }, [
+    {
+      turn: progress.turn,
+      callNumber: progress.callNumber,
+      forced: progress.forced,
+      ...limitsToCheck(progress),
+      ...(turnIsOver && { turnIsOver: true as const }),
+    },
+  ]);
   if (check.kind === 'fits') {
     progress.forced = null;
     return { kind: 'ready', view: check.view, ...(check.declined === true && { declined: true }) };

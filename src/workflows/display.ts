@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { PlannedCompaction, RequestDecisionsResult, ViewReference } from '../turn/activity-values.ts';
+import type { PlannedCompaction, RequestDecisionsResult, TurnFacts, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
 import { AGENT_ATTRIBUTE, CONVERSATION_ATTRIBUTE, MODEL_ATTRIBUTE, TURN_STATE_ATTRIBUTE } from './search-attributes.ts';
@@ -15,6 +15,7 @@ export interface TurnDisplay {
   ended(outcome: string): void;
   modelChanged(): void;
   setCost(dollars: number | null): void;
+  checkSummary(): string;
   callSummary(view: ViewReference): string;
   commitSummary(planned: PlannedCompaction): string;
 }
@@ -48,12 +49,18 @@ function waitWords(approvals: number, questions: number): string {
   return `waiting for ${parts.join(' and ')} of the user`;
 }
 
+function windowWords(tokens: number, { window, inputBudget = 0 }: TurnFacts): string {
+  return `${numberFormat(tokens)} of ${numberFormat(window ?? inputBudget)} tokens`;
+}
+
 /** Sets the search attributes of this run and returns the writers of its current details. */
 export function showTurn(progress: TurnProgress): TurnDisplay {
   const { turn } = progress;
   let state: TurnState = 'running';
   let tokens: number | null = null;
   let cost: number | null = null;
+  /** What goes on, also while it waits. */
+  let doing = 'beginning';
   upsertSearchAttributes([
     { key: CONVERSATION_ATTRIBUTE, value: turn.conversationId },
     { key: AGENT_ATTRIBUTE, value: progress.facts.agent },
@@ -68,7 +75,7 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
       ['model', facts.model],
       ['preset', facts.preset],
       ['step', String(progress.steps + 1)],
-      ['window', tokens === null ? '–' : `${numberFormat(tokens)} of ${numberFormat(facts.inputBudget)} tokens`],
+      ['window', tokens === null ? '–' : windowWords(tokens, facts)],
       ['compactions', String(progress.compactions)],
       ['cost', cost === null ? 'unknown' : `$${cost.toFixed(4)}`],
       ['now', now],
@@ -81,18 +88,25 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
     state = next;
     upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: state }]);
   };
-  show('beginning');
+  const now = (words: string): void => {
+    doing = words;
+    show(doing);
+  };
+  show(doing);
   return {
     ...waitingDisplay(enter, show),
-    running: () => enter('running'),
+    running: () => {
+      enter('running');
+      show(doing);
+    },
     calling: (view) => {
       tokens = view.tokens;
-      show('calling the model');
+      now('calling the model');
     },
-    runningTools: (count) => show(count === 1 ? 'running a tool' : `running ${count} tools`),
+    runningTools: (count) => now(count === 1 ? 'running a tool' : `running ${count} tools`),
     compacting: (planned) => {
       tokens = planned.tokensBefore;
-      show('compacting the context');
+      now('compacting the context');
     },
     ended: (outcome) => {
       upsertSearchAttributes([{ key: TURN_STATE_ATTRIBUTE, value: outcome }]);
@@ -102,8 +116,8 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
     setCost: (dollars) => {
       cost = dollars;
     },
-    callSummary: (view) =>
-      `step ${progress.steps + 1} · ${numberFormat(view.tokens)} of ${numberFormat(progress.facts.inputBudget)} tokens`,
+    checkSummary: () => `step ${progress.steps + 1}`,
+    callSummary: (view) => `step ${progress.steps + 1} · ${windowWords(view.tokens, progress.facts)}`,
     commitSummary: (planned) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
   };
 }

@@ -34,8 +34,11 @@ test('the Temporal UI shows conversation, progress, activity summaries and searc
   const metadata = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
   for (const row of ['| step |', '| window |', '| compactions |', '| cost |', '| now | completed |'])
     expect(metadata).toContain(row);
+  expect(metadata).toMatch(/\| window \| [\d,]+ of 8,192 tokens \|/u);
   const summaries = await activitySummaries(handle);
-  expect(summaries['callModel']?.[0]).toMatch(/^step 1 · [\d,]+ of [\d,]+ tokens$/);
+  expect(summaries['compactContext']?.[0]).toBe('step 1');
+  expect(summaries['endTurn']).toEqual(['completed']);
+  expect(summaries['callModel']?.[0]).toMatch(/^step 1 · [\d,]+ of 8,192 tokens$/);
   expect(summaries['runTool']?.[0]).toBe('read_file');
   expect(summaries['summarize']?.[0]).toMatch(/^entries \d+–\d+ · part 1 of \d+ · [\d,]+ tokens → ≤ [\d,]+$/);
 });
@@ -45,11 +48,14 @@ async function activitySummaries(
 ): Promise<Record<string, string[]>> {
   const { events } = await handle.fetchHistory();
   const found: Record<string, string[]> = {};
+  const unnamed: string[] = [];
   for (const event of events ?? []) {
     const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
     const data = event.userMetadata?.summary?.data;
     if (type !== undefined && type !== null && data)
       (found[type] ??= []).push(JSON.parse(Buffer.from(data).toString()) as string);
+    else if (type) unnamed.push(type);
   }
+  expect(unnamed, 'activities without a summary').toEqual([]);
   return found;
 }
