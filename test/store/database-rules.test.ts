@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database, Transaction } from '../../src/store/database.ts';
+import { writePieces } from '../../src/store/content-pieces.ts';
 import { newId } from '../../src/store/ids.ts';
 import { answer, finishToolCall, headOf, openTestStore, startTurn } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
@@ -34,6 +35,23 @@ describe('entries', () => {
     expect(await code(sql`delete from entries where ${own}`)).toBe('HF003');
     expect(await code(sql`truncate entries cascade`)).toBe('HF003');
     expect(await sql`select 1 from entries where ${own}`).toHaveLength(1);
+  });
+
+  it('keep their originals, and what was sent stays as it was sent', async () => {
+    const turn = await startTurn(sql);
+    const { contentId } = await writePieces(sql, turn.conversationId, [Buffer.from('whole')]);
+    const pieces = sql`content_id = ${contentId}`;
+    expect(await code(sql`update content_pieces set data = 'other' where ${pieces}`)).toBe('HF003');
+    expect(await code(sql`delete from content_pieces where ${pieces}`)).toBe('HF003');
+    expect(await code(sql`truncate content_pieces cascade`)).toBe('HF003');
+    expect(await code(sql`update contents set bytes = 1 where id = ${contentId}`)).toBe('HF003');
+    expect(await code(sql`delete from contents where id = ${contentId}`)).toBe('HF003');
+    expect(await code(sql`truncate contents cascade`)).toBe('HF003');
+    const sent = sql`conversation_id = ${turn.conversationId}`;
+    expect(await code(sql`update messages set content = '[]' where ${sent}`)).toBe('HF003');
+    expect(await code(sql`update messages set turn_id = null, consumed_at = null where ${sent}`)).toBe('HF003');
+    expect(await code(sql`delete from messages where ${sent}`)).toBe('HF003');
+    expect(await code(sql`truncate messages cascade`)).toBe('HF003');
   });
 
   it('are numbered without gaps, whatever number the writer wants', async () => {
