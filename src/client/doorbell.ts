@@ -11,12 +11,16 @@ export interface Doorbell {
   settle(): Promise<void>;
 }
 
-/**
- * @param client a promise, so that the database can be written to while Temporal is still out of reach.
- * @param failed told of each ring that did not arrive.
- */
+/** Temporal, connected to with the first ring, so that the database can be written to while it is out of reach. */
+export interface RungTemporal {
+  client(): Promise<Client>;
+  /** Loads the modules of Temporal's client. */
+  load(): Promise<unknown>;
+}
+
+/** @param failed told of each ring that did not arrive. */
 export function createDoorbell(
-  client: () => Promise<Client>,
+  temporal: RungTemporal,
   taskQueue: string,
   failed: (conversationId: string, error: unknown) => void,
 ): Doorbell {
@@ -24,13 +28,16 @@ export function createDoorbell(
   let settled = false;
   return {
     ring(conversationId) {
-      const ringing = client()
+      const ringing = temporal
+        .client()
         .then((connected) => ringDoorbell(connected, taskQueue, conversationId))
         .catch((error: unknown) => (settled ? undefined : failed(conversationId, error)))
         .finally(() => underWay.delete(ringing));
       underWay.set(ringing, conversationId);
     },
     async settle() {
+      // Temporal's time to answer begins when it can be asked: loading takes longer than that on a busy machine.
+      if (underWay.size > 0) await temporal.load();
       let timer: NodeJS.Timeout | undefined;
       const patience = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, CLOSE_PATIENCE_MILLISECONDS);

@@ -95,7 +95,8 @@ export function nextStepLines(
   if (kept === null) {
     return [
       '',
-      'Next: `npm run demo -- --keep` leaves it running, with the Temporal UI, summaries and the whole log to look at;',
+      'Next: `npm run demo -- --keep` leaves it running, with the Temporal UI and the whole log to look at,',
+      '      and `npx holdfast summaries last` to read what the summaries kept;',
       '      `npx holdfast dev` starts a stack of your own.',
     ];
   }

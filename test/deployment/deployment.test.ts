@@ -155,6 +155,13 @@ describe('Dockerfile', () => {
     expect(dockerfile.slice(0, dockerfile.lastIndexOf('FROM '))).toMatch(/^RUN npm ci$/m);
   });
 
+  test('keeps the optional packages of what runs: the image library has its binary in one', () => {
+    const lockfile = z.object({ packages: z.record(z.string(), z.looseObject({ optional: z.boolean().optional() })) });
+    const { packages } = lockfile.parse(JSON.parse(read('package-lock.json')));
+    expect(packages['node_modules/@img/sharp-linux-x64']).toMatchObject({ optional: true });
+    expect(dockerfile).not.toContain('--omit=optional');
+  });
+
   test('works in a folder of its own, which its user owns, and calls the program by its full path', () => {
     expect(image.lastIndexOf('WORKDIR /workspace')).toBeGreaterThan(image.lastIndexOf('WORKDIR /app'));
     expect(image).toContain('chown node:node /workspace');

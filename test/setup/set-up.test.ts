@@ -134,6 +134,27 @@ describe('set-up', () => {
     );
   });
 
+  test.each([
+    [
+      'a platform without a Temporal CLI',
+      "Object.defineProperty(process, 'platform', { value: 'sunos' })",
+      /There is no Temporal CLI for sunos-\w+\.\nNext: Use Linux or macOS/,
+    ],
+    [
+      'a Linux without glibc',
+      "Object.defineProperty(process, 'platform', { value: 'linux' }); process.report.getReport = () => ({ header: {} })",
+      /uses musl instead of glibc.*\nNext: Use a Debian/,
+    ],
+  ])('%s is one message with the next step', async (_, disguise, message) => {
+    const outcome = await setUp({
+      HOLDFAST_TEMPORAL_CLI: '',
+      HOLDFAST_CACHE: join(project.root, 'cache'),
+      HOLDFAST_TEMPORAL_DOWNLOAD: 'http://127.0.0.1:9',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(disguise)}`,
+    });
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+  });
+
   test('a Postgres that does not start is one message with its reason', async () => {
     await writeFile(
       join(project.root, 'src/local/check-postgres.ts'),
