@@ -34,9 +34,16 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-/** Everything that Temporal stores of a turn: history with payloads decoded, description, memo, details. */
+/** Everything that Temporal stores of all turns of a conversation. */
 async function storedByTemporal(conversationId: string): Promise<string> {
-  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(conversationId));
+  const runs = await harness.database<{ run: string }[]>`
+    select unnest(array[begun_by_run_id, run_id]) as run from turns where conversation_id = ${conversationId} group by 1`;
+  return (await Promise.all(runs.map(({ run }) => storedOfRun(conversationId, run)))).join('\n');
+}
+
+/** A run's history with payloads decoded, its description, memo and details. */
+async function storedOfRun(conversationId: string, runId: string): Promise<string> {
+  const handle = harness.temporal.workflow.getHandle(turnWorkflowId(conversationId), runId);
   const history = await handle.fetchHistory();
   const payloads: string[] = [];
   const collect = (value: unknown): void => {
@@ -65,6 +72,37 @@ test('no text of a message, tool, error, rule or instruction is anywhere in Temp
   const stored = await storedByTemporal(turn.conversationId);
   expect(stored).toContain(turn.conversationId);
   expect(PLANTED.filter((word) => stored.includes(word))).toEqual([]);
+});
+
+test('nor is the text of a summary, of its focus, of an answer, of a steering message, or of a failed call', async () => {
+  const planted = ['numbat', 'dugong', 'pangolin', 'wombat', 'axolotl'];
+  for (let file = 1; file <= 6; file += 1) {
+    await writeFile(join(harness.workspace, `log-${file}.txt`), `numbat ${file} opens at ${file} bar. `.repeat(120));
+  }
+  await harness.fault({
+    kind: 'status',
+    status: 500,
+    body: { type: 'error', error: { type: 'api_error', message: 'The axolotl sleeps.' } },
+    skip: 1,
+    match: { model: 'sim-8k', purpose: 'agent' },
+  });
+  await harness.fault({ kind: 'delay', milliseconds: 1_500, match: { model: 'sim-8k', purpose: 'agent' } });
+  const task = 'Call read_file with {"path": "log-$index.txt"} 6 times, one by one\nSay pangolin';
+  const sent = await harness.client.startTask({ task, model: 'simulator/sim-8k' });
+  const { conversationId } = sent;
+  await harness.client.sendMessage({ conversationId, content: 'Mind the wombat.', mode: 'steer' });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+  expect(turn).toMatchObject({ outcome: 'completed' });
+  const asked = await harness.client.requestCompaction({ conversationId, focus: 'the dugong' });
+  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 50_000 });
+  const summaries = await harness.client.listSummaries({ conversationId });
+  expect(JSON.stringify(summaries)).toContain('numbat');
+  const failed = await harness.database`
+    select from model_calls where conversation_id = ${conversationId} and failure_status = 500`;
+  expect(failed).toHaveLength(1);
+  const stored = await storedByTemporal(conversationId);
+  expect(stored).toContain(conversationId);
+  expect(planted.filter((word) => stored.includes(word))).toEqual([]);
 });
 
 test('R34 history stays under 4 KB a step over 100 calls at a conversation of 200,000 tokens', async () => {
