@@ -49,6 +49,17 @@ function waitWords(approvals: number, questions: number): string {
   return `waiting for ${parts.join(' and ')} of the user`;
 }
 
+/** What activities are called in the list of the UI. */
+function activitySummaries(
+  progress: TurnProgress,
+): Pick<TurnDisplay, 'checkSummary' | 'callSummary' | 'commitSummary'> {
+  return {
+    checkSummary: () => `step ${progress.steps + 1}`,
+    callSummary: (view) => `step ${progress.steps + 1} · ${windowWords(view.tokens, progress.facts)}`,
+    commitSummary: (planned) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
+  };
+}
+
 function windowWords(tokens: number, { window, inputBudget = 0 }: TurnFacts): string {
   return `${numberFormat(tokens)} of ${numberFormat(window ?? inputBudget)} tokens`;
 }
@@ -95,6 +106,7 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
   show(doing);
   return {
     ...waitingDisplay(enter, show),
+    ...activitySummaries(progress),
     running: () => {
       enter('running');
       show(doing);
@@ -116,8 +128,5 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
     setCost: (dollars) => {
       cost = dollars;
     },
-    checkSummary: () => `step ${progress.steps + 1}`,
-    callSummary: (view) => `step ${progress.steps + 1} · ${windowWords(view.tokens, progress.facts)}`,
-    commitSummary: (planned) => `compaction of ${numberFormat(planned.tokensBefore)} tokens`,
   };
 }
