@@ -61,6 +61,12 @@ function ageMilliseconds(path) {
   }
 }
 
+/** @param {string} path @param {LockOwner} owner */
+function isHeld(path, owner) {
+  if (owner.host !== hostname()) return ageMilliseconds(path) < FOREIGN_MILLISECONDS;
+  return owner.start !== null && processStart(owner.processId) === owner.start;
+}
+
 /**
  * Who holds the lock, or null when nobody does: not taken, or its owner is gone.
  *
@@ -69,9 +75,7 @@ function ageMilliseconds(path) {
  */
 export function lockHolder(path) {
   const owner = readOwner(path);
-  if (owner === null) return null;
-  if (owner.host !== hostname()) return ageMilliseconds(path) < FOREIGN_MILLISECONDS ? owner : null;
-  return processStart(owner.processId) === owner.start && owner.start !== null ? owner : null;
+  return owner !== null && isHeld(path, owner) ? owner : null;
 }
 
 /** @param {unknown} error @param {string} code */
@@ -103,7 +107,9 @@ function removeStale(path) {
     return;
   }
   try {
-    if (lockHolder(path) === null) removeWhole(path);
+    const owner = readOwner(path);
+    // Only what has an owner: where nothing stands now, another process may put its own at any moment.
+    if (owner !== null && !isHeld(path, owner)) removeWhole(path);
   } finally {
     rmSync(judge, { recursive: true, force: true });
   }

@@ -64,6 +64,15 @@ function windowWords(tokens: number, { window, inputBudget = 0 }: TurnFacts): st
   return `${numberFormat(tokens)} of ${numberFormat(window ?? inputBudget)} tokens`;
 }
 
+function setSearchAttributes({ turn, facts }: TurnProgress, state: TurnState): void {
+  upsertSearchAttributes([
+    { key: CONVERSATION_ATTRIBUTE, value: turn.conversationId },
+    { key: AGENT_ATTRIBUTE, value: facts.agent },
+    { key: MODEL_ATTRIBUTE, value: facts.model },
+    { key: TURN_STATE_ATTRIBUTE, value: state },
+  ]);
+}
+
 /** Sets the search attributes of this run and returns the writers of its current details. */
 export function showTurn(progress: TurnProgress): TurnDisplay {
   const { turn } = progress;
@@ -72,12 +81,7 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
   let cost: number | null = null;
   /** What goes on, also while it waits. */
   let doing = 'beginning';
-  upsertSearchAttributes([
-    { key: CONVERSATION_ATTRIBUTE, value: turn.conversationId },
-    { key: AGENT_ATTRIBUTE, value: progress.facts.agent },
-    { key: MODEL_ATTRIBUTE, value: progress.facts.model },
-    { key: TURN_STATE_ATTRIBUTE, value: state },
-  ]);
+  setSearchAttributes(progress, state);
   const show = (now: string): void => {
     const { facts } = progress;
     const rows: [string, string][] = [
