@@ -43,16 +43,12 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   },
   conversation_file_invalid: { next: 'Export the conversation again with `npx holdfast export`.', exit: 'usage' },
   message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
-  unknown_agent: { next: 'Choose an agent that holdfast.yaml defines.', exit: 'usage' },
-  unknown_model: {
-    next: 'Write the model as provider/model, with a provider that holdfast.yaml defines.',
-    exit: 'usage',
-  },
-  unknown_preset: { next: 'Leave --preset out to use the one of the agent.', exit: 'usage' },
+  conversation_differs: { next: '`npx holdfast send` says more in a conversation as it is.', exit: 'usage' },
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },
   nothing_to_resume: { next: 'Send a message instead: `npx holdfast send <conversation> "…"`.', exit: 'usage' },
   limit_not_raised: { next: '`npx holdfast resume --help` lists what can be raised.', exit: 'usage' },
   timeout: { next: 'The turn goes on; `npx holdfast watch last` shows it.', exit: 'turnNotCompleted' },
+  client_closed: { next: 'Run the command again.', exit: 'unreachable' },
   database_unreachable: { next: DEV, exit: 'unreachable' },
   database_refused: {
     next: 'Correct DATABASE_URL, or create the user and the database that it names.',
@@ -70,8 +66,17 @@ const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
   migration_changed: 'Use the version of Holdfast that migrated this database, or another database.',
 };
 
-/** Any error in words for a user, without a stack. */
-export function describeError(thrown: unknown): DescribedError {
+/** The same where a flag names the database. */
+const FLAG_NEXT: Partial<Record<ClientErrorCode, string>> = {
+  database_unreachable: 'Correct --database-url, or start the Postgres that it names.',
+  database_refused: 'Correct --database-url, or create the user and the database that it names.',
+};
+
+/** Any error in words for a user, without a stack. @param options.databaseFlag the address of Postgres came from its flag */
+export function describeError(
+  thrown: unknown,
+  { databaseFlag = false }: { readonly databaseFlag?: boolean } = {},
+): DescribedError {
   if (thrown instanceof CommanderError) return describeCommanderError(thrown);
   if (thrown instanceof UsageError)
     return { code: thrown.code, message: thrown.message, next: thrown.next, exit: 'usage' };
@@ -94,10 +99,11 @@ export function describeError(thrown: unknown): DescribedError {
   }
   const error = thrown instanceof StoreError ? thrown : clientError(thrown);
   if (error instanceof HoldfastClientError) {
-    const { code, message, cause } = error;
+    const { code, what, cause } = error;
     const known = CLIENT_NEXT[code];
     const storeNext = cause instanceof StoreError ? STORE_NEXT[cause.code] : undefined;
-    return { code, message, next: storeNext ?? known.next, exit: known.exit };
+    const flagNext = databaseFlag ? FLAG_NEXT[code] : undefined;
+    return { code, message: what, next: storeNext ?? flagNext ?? known.next, exit: known.exit };
   }
   if (error instanceof StoreError) return describeStoreError(error);
   if (isTemporalUnreachable(error)) {

@@ -88,7 +88,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     }
     await program.parseAsync([...argv]);
   } catch (error) {
-    report(error, wantsJson(argv));
+    report(error, argv);
   }
 }
 
@@ -105,10 +105,11 @@ async function leaveSoon(): Promise<void> {
   setTimeout(() => process.exit(), CLOSE_PATIENCE_MILLISECONDS).unref();
 }
 
-function report(error: unknown, json: boolean): void {
+function report(error: unknown, argv: readonly string[]): void {
+  const json = hasOption(argv, '--json');
   // Help and version are printed, then thrown.
   if (error instanceof CommanderError && error.exitCode === 0) return;
-  const described = describeError(error);
+  const described = describeError(error, { databaseFlag: hasOption(argv, '--database-url') });
   const { code, message, next, exit } = described;
   process.exitCode = EXIT_CODES[exit].code;
   if (json) process.stdout.write(`${JSON.stringify({ error: { code, message, next } })}\n`);
@@ -119,7 +120,8 @@ function report(error: unknown, json: boolean): void {
 }
 
 /** Also when the command line could not be understood. What stands after `--` is no option. */
-function wantsJson(argv: readonly string[]): boolean {
+function hasOption(argv: readonly string[], name: string): boolean {
   const end = argv.indexOf('--');
-  return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
+  const options = end === -1 ? argv : argv.slice(0, end);
+  return options.some((option) => option === name || option.startsWith(`${name}=`));
 }

@@ -1,6 +1,6 @@
 import { budgetFor } from '../context/budget.ts';
 import { breakdownWindow } from '../context/measure-view.ts';
-import { getConversation as getRow } from '../store/conversations.ts';
+import { getConversation as getRow, hasConversation } from '../store/conversations.ts';
 import type { ConversationRow } from '../store/conversations.ts';
 import { listWaitingDecisions } from '../store/decisions.ts';
 import type { Database } from '../store/database.ts';
@@ -73,7 +73,7 @@ function stateOf(row: TurnRow): TurnSummary['state'] {
 /** What the next call's request would contain, in tokens by kind, and the numbers in force. */
 export async function describeContext(database: Database, conversationId: string): Promise<ContextReport> {
   const source = await readWindowSource(database, conversationId);
-  if (source === null) throw conversationNotFound(conversationId);
+  if (source === null) throw conversationNotFound(conversationId, ' with a turn');
   const { snapshot } = source;
   const budget = budgetFor(snapshot.policy, snapshot.modelLimits);
   return {
@@ -85,9 +85,23 @@ export async function describeContext(database: Database, conversationId: string
   };
 }
 
-export function conversationNotFound(conversationId: string): HoldfastClientError {
-  return new HoldfastClientError(
-    'conversation_not_found',
-    `there is no conversation "${conversationId}" with a turn: 'holdfast list' shows what there is`,
-  );
+/** Tells an unknown conversation from one that has nothing of what was asked for. */
+export async function knownConversation<Row>(
+  database: Database,
+  conversationId: string,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  if (rows.length === 0) await requireConversation(database, conversationId);
+  return [...rows];
+}
+
+/** @throws HoldfastClientError `conversation_not_found` */
+export async function requireConversation(database: Database, conversationId: string): Promise<void> {
+  if (!(await hasConversation(database, conversationId))) throw conversationNotFound(conversationId);
+}
+
+function conversationNotFound(conversationId: string, which = ''): HoldfastClientError {
+  return new HoldfastClientError('conversation_not_found', `there is no conversation "${conversationId}"${which}`, {
+    advice: "'holdfast list' shows what there is",
+  });
 }

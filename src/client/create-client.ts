@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { ContentPart } from '../context/content.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { measureContent } from '../context/measure.ts';
-import { StoreError } from '../store/errors.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import { listConversations } from '../store/conversations.ts';
@@ -17,9 +17,18 @@ import { requireCurrentSchema } from '../store/migrate.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
 import { archiveOf } from './archive.ts';
+import { checkArgument } from './check-arguments.ts';
+import { checkedClient } from './checked-client.ts';
 import { branchCommands } from './branches.ts';
 import type { BranchCommands } from './branch-types.ts';
-import { describeContext, describeConversation, summarizeTurn, withLastTurn } from './conversation.ts';
+import {
+  describeContext,
+  describeConversation,
+  knownConversation,
+  requireConversation,
+  summarizeTurn,
+  withLastTurn,
+} from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
 import { checkResume } from './resume.ts';
@@ -55,10 +64,11 @@ export interface ClientOptions {
 
 /**
  * Opens a client. Connects to Temporal at the first doorbell, so reading works without it.
- * @throws HoldfastClientError `database_unreachable`, `database_schema`
+ * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_schema`
  */
 export async function createClient(options: ClientOptions): Promise<HoldfastClient> {
-  const database = connectDatabase({ url: options.databaseUrl, applicationName: 'holdfast-client' });
+  checkArgument('createClient', options);
+  const database = openDatabase(options.databaseUrl);
   try {
     await requireCurrentSchema(database);
   } catch (error) {
@@ -71,7 +81,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE,
     options.onDoorbellFailure ?? (() => undefined),
   );
-  return {
+  return checkedClient({
     ...senders(database, doorbell),
     ...readers(database, meaningOf(options)),
     ...deciders(database, doorbell, guarded),
@@ -82,7 +92,19 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
       await database.end({ timeout: 1 });
       await temporal.close();
     },
-  };
+  });
+}
+
+/** @throws HoldfastClientError `invalid_argument` for an address that cannot be read */
+function openDatabase(url: string): Database {
+  try {
+    return connectDatabase({ url, applicationName: 'holdfast-client' });
+  } catch {
+    // The driver's error, which holds the address and with it a password, is not kept as the cause.
+    throw new HoldfastClientError('invalid_argument', 'createClient: databaseUrl is no address of a Postgres', {
+      advice: 'write it as postgres://user:password@host:port/database',
+    });
+  }
 }
 
 function meaningOf({ embedder, onEmbeddingFailure: onFailure }: ClientOptions): MeaningSearch | null {
@@ -147,6 +169,7 @@ function senders(
         agent: agent ?? 'default',
         settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null },
         content: partsOf(task),
+        expects: definedOf({ agent, model, preset, workspace }),
         ...(messageId !== undefined && { id: messageId }),
       }),
     async sendMessage({ conversationId, content, mode, messageId }) {
@@ -189,7 +212,11 @@ type Readers = Omit<
 function readers(database: Database, meaning: MeaningSearch | null): Readers {
   return {
     getConversation: (id) => guarded(() => describeConversation(database, id)),
-    listCosts: ({ since, ...of }) => guarded(() => readCosts(database, { ...of, since: since ?? null })),
+    listCosts: ({ since, ...of }) =>
+      guarded(async () => {
+        if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
+        return readCosts(database, { ...of, since: since ?? null });
+      }),
     listServedModels: () => guarded(() => listServedModels(database)),
     storeServedModel: (served) => guarded(() => storeServedModel(database, served)),
     listLearnedWindows: ({ days }) => guarded(() => listLearnedWindows(database, days)),
@@ -203,7 +230,8 @@ function readers(database: Database, meaning: MeaningSearch | null): Readers {
       }),
     listEntries: (options) => guarded(() => listConversationEntries(database, options)),
     listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
-    readLineage: (conversationId) => guarded(() => readLineage(database, conversationId)),
+    readLineage: (conversationId) =>
+      guarded(async () => knownConversation(database, conversationId, await readLineage(database, conversationId))),
     searchMemory: (options) => guarded(() => findPassages(database, options, meaning)),
     reindex: (options) => guarded(() => reindexConversations(database, options, meaning)),
     openEntry: (id) => guarded(() => openStoredEntry(database, id)),
@@ -230,6 +258,6 @@ async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof StoreError || !(error instanceof HoldfastClientError) ? clientError(error) : error;
+    throw clientError(error);
   }
 }

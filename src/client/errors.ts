@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { StoreError } from '../store/errors.ts';
 
 /** Stable codes of what the client refuses. */
@@ -17,15 +18,16 @@ export type ClientErrorCode =
   | 'decision_ambiguous'
   /** Decided before, expired, or the turn has ended. */
   | 'decision_stale'
-  | 'unknown_agent'
-  | 'unknown_model'
-  | 'unknown_preset'
+  /** The conversation has another agent, model, preset or workspace than the task names. */
+  | 'conversation_differs'
   | 'invalid_argument'
   /** No turn, one that runs, or one that completed its task. */
   | 'nothing_to_resume'
   /** The limit that ended the turn must be raised to go on. */
   | 'limit_not_raised'
   | 'timeout'
+  /** `close` was called. */
+  | 'client_closed'
   | 'database_unreachable'
   /** Postgres answered and refused the login: user, password or name of the database. */
   | 'database_refused'
@@ -35,35 +37,69 @@ export type ClientErrorCode =
 export class HoldfastClientError extends Error {
   override readonly name = 'HoldfastClientError';
   readonly code: ClientErrorCode;
+  /** The message without the advice, for who words that himself. */
+  readonly what: string;
 
-  constructor(code: ClientErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+  /** @param options.advice what to do; ends the message. Default: `what` says it */
+  constructor(code: ClientErrorCode, what: string, options: ErrorOptions & { readonly advice?: string } = {}) {
+    const { advice, ...rest } = options;
+    super(advice === undefined ? what : `${what}: ${advice}`, rest);
     this.code = code;
+    this.what = what;
   }
 }
 
 /** Turns what the store or the driver threw into the client's error; an error that is neither is a bug and passes through. */
 export function clientError(error: unknown): unknown {
+  if (error instanceof HoldfastClientError) return error;
   if (error instanceof StoreError) return fromStore(error);
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && REFUSED.test(error.code)) {
-    return new HoldfastClientError(
-      'database_refused',
-      `Postgres refuses the login (${error.code}): check user, password and name of the database in its address`,
-      { cause: error },
-    );
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error;
+  const { code } = error;
+  if (CLOSED.test(code)) return clientClosed({ cause: error });
+  if (REFUSED.test(code)) {
+    return new HoldfastClientError('database_refused', `Postgres refuses the login (${code})`, {
+      cause: error,
+      advice: 'check user, password and name of the database in its address',
+    });
   }
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string' && UNREACHABLE.test(error.code)) {
-    return new HoldfastClientError(
-      'database_unreachable',
-      `Postgres does not answer (${error.code}): start it with 'npx holdfast dev' or set DATABASE_URL`,
-      { cause: error },
-    );
-  }
-  return error;
+  if (!UNREACHABLE.test(code)) return error;
+  const address = addressIn(error);
+  const server = address === null ? 'Postgres' : `Postgres at ${address}`;
+  return new HoldfastClientError('database_unreachable', `${server} does not answer (${code})`, {
+    cause: error,
+    advice: "start it with 'npx holdfast dev' or correct its address",
+  });
 }
 
+export function clientClosed(options: ErrorOptions = {}): HoldfastClientError {
+  return new HoldfastClientError('client_closed', 'the client was closed', {
+    ...options,
+    advice: 'make another one with createClient',
+  });
+}
+
+/** `host:port` as Node and postgres.js note it on errors of connections; a name that is not known comes without its port. */
+function addressIn(error: unknown): string | null {
+  // All addresses of a name were tried.
+  if (error instanceof AggregateError) return addressIn(error.errors[0]);
+  const noted = connectionError.safeParse(error);
+  if (!noted.success) return null;
+  const { address, hostname, port } = noted.data;
+  const host = address ?? hostname;
+  if (host === undefined) return null;
+  return port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+const connectionError = z.object({
+  address: z.string().optional(),
+  hostname: z.string().optional(),
+  port: z.number().optional(),
+});
+
+/** postgres.js's codes for a pool that was ended. */
+const CLOSED = /^CONNECTION_(?:ENDED|DESTROYED)$/u;
 /** Node's and postgres.js's codes for no connection, and the SQLSTATE classes 08, 53 and 57P. */
-const UNREACHABLE = /^(?:E[A-Z]+|CONNECT\w*|CONNECTION_\w+|08\w{3}|53\w{3}|57P\w{2})$/u;
+const UNREACHABLE = /^(?:E(?!RR_)[A-Z_]+|CONNECT\w*|CONNECTION_\w+|08\w{3}|53\w{3}|57P\w{2})$/u;
 /** SQLSTATE class 28, and a database that does not exist. */
 const REFUSED = /^(?:28\w{3}|3D000)$/u;
 
@@ -74,6 +110,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'decision_ambiguous':
     case 'decision_stale':
     case 'conversation_not_found':
+    case 'conversation_differs':
     case 'entry_not_found':
     case 'branch_not_found':
     case 'conversation_busy':

@@ -4,7 +4,7 @@ import type { TurnOutcome } from '../turn/turn-reference.ts';
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   [
     'provider_key_missing',
-    "The worker has no key for the model's provider. Set it where the worker runs (ANTHROPIC_API_KEY, OPENAI_API_KEY or the provider's key_variable), restart the worker, then send a message to go on.",
+    "The worker has no key for the model's provider. Set it where the worker runs (ANTHROPIC_API_KEY, OPENAI_API_KEY or the provider's apiKeyVariable), restart the worker, then send a message to go on.",
   ],
   [
     'provider_address_missing',

@@ -10,6 +10,7 @@ import { listLateToolResults } from '../store/tool-calls.ts';
 import type { LateToolResult } from '../store/tool-calls.ts';
 import { readBranchPlaces } from '../store/branches.ts';
 import { listSummaries } from '../store/compactions.ts';
+import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { FoundPassage } from './memory-types.ts';
 import type { HoldfastClient, LateResult, ListedEntry, StoredSummary } from './types.ts';
@@ -26,7 +27,7 @@ export async function listConversationEntries(
     after: afterSequence,
     ...(limit !== undefined && { limit }),
   });
-  return withLateResults(database, entries);
+  return knownConversation(database, conversationId, await withLateResults(database, entries));
 }
 
 /** Few turns have any: one query by the turns that the page shows. */
@@ -64,7 +65,7 @@ export async function listStoredSummaries(
   options: Options<'listSummaries'>,
 ): Promise<StoredSummary[]> {
   const rows = await listSummaries(database, { ...options, limit: 1_000 });
-  return rows.reverse().map((row) => ({
+  const summaries = rows.reverse().map((row) => ({
     compactionId: row.compactionId,
     generation: row.number,
     trigger: row.reason,
@@ -88,6 +89,7 @@ export async function listStoredSummaries(
     createdAt: row.createdAt,
     durationMilliseconds: row.durationMilliseconds,
   }));
+  return knownConversation(database, options.conversationId, summaries);
 }
 
 export async function findPassages(
@@ -100,6 +102,9 @@ export async function findPassages(
     database,
     passages.map(({ entryId }) => entryId),
   );
+  if (passages.length === 0 && options.conversationId !== undefined) {
+    await requireConversation(database, options.conversationId);
+  }
   const first = { branch: 0, onActiveBranch: true };
   return passages.map((passage) => Object.assign({}, passage, places.get(passage.entryId) ?? first));
 }
@@ -109,6 +114,7 @@ export async function reindexConversations(
   { conversationId, signal }: Options<'reindex'>,
   meaning: MeaningSearch | null,
 ): Promise<{ conversations: number; passages: number; embedded: number }> {
+  if (conversationId !== undefined) await requireConversation(database, conversationId);
   const wanted = conversationId === undefined ? await listIndexable(database) : [conversationId];
   const done = { conversations: 0, passages: 0, embedded: 0 };
   for (const id of wanted) {

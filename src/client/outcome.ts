@@ -2,6 +2,7 @@ import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL } from '../store/events.ts';
 import { readTurnForMessage } from '../store/turns.ts';
 import type { TurnRow } from '../store/turns.ts';
+import { requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 
 /** Looked for this often without a notification, which can be lost with its connection. Milliseconds. */
@@ -21,6 +22,7 @@ export async function waitForEndedTurn(
   },
 ): Promise<TurnRow | 'served'> {
   const { conversationId, messageId, timeoutMilliseconds, signal } = options;
+  signal?.throwIfAborted();
   let wake = (): void => undefined;
   const listening = await database.listen(EVENTS_CHANNEL, (payload) => {
     if (payload.startsWith(conversationId)) wake();
@@ -35,16 +37,18 @@ export async function waitForEndedTurn(
       const rung = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const found = await readTurnForMessage(database, messageId);
+      const found = await readTurnForMessage(database, { conversationId, messageId });
+      signal?.throwIfAborted();
       if (found === null) {
+        await requireConversation(database, conversationId);
         throw new HoldfastClientError(
           'invalid_argument',
-          `there is no message "${messageId}": use the id that a send returned`,
+          `conversation "${conversationId}" has no message "${messageId}"`,
+          { advice: 'use the id that a send returned' },
         );
       }
       if (found.state === 'taken' && found.turn.outcome !== null) return found.turn;
       if (found.state === 'served') return 'served';
-      signal?.throwIfAborted();
       if (Date.now() >= deadline) {
         throw new HoldfastClientError(
           'timeout',

@@ -4,6 +4,7 @@ import { findModelCall, findModelCalls } from '../store/find-model-call.ts';
 import type { FoundModelCall } from '../store/find-model-call.ts';
 import { readProjectionSourceOfCall } from '../store/view.ts';
 import { viewFingerprint } from '../store/view-fingerprint.ts';
+import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { HoldfastClient, PastCall, PastView } from './types.ts';
 
@@ -14,9 +15,11 @@ export async function rebuildView(database: Database, options: Options<'getView'
   const { conversationId, at } = options;
   const call = await findModelCall(database, conversationId, at);
   if (call === null) {
+    await requireConversation(database, conversationId);
     throw new HoldfastClientError(
       'model_call_not_found',
-      `conversation ${conversationId} has no model call${describeAddress(at)}: 'holdfast view ${conversationId} --calls' lists those that were made`,
+      `conversation ${conversationId} has no model call${describeAddress(at)}`,
+      { advice: `'holdfast view ${conversationId} --calls' lists those that were made` },
     );
   }
   const { input } = await readProjectionSourceOfCall(database, call);
@@ -34,7 +37,7 @@ export async function rebuildView(database: Database, options: Options<'getView'
 export async function listPastCalls(database: Database, options: Options<'listModelCalls'>): Promise<PastCall[]> {
   const { conversationId, limit = 100 } = options;
   const found = await findModelCalls(database, { conversationId, limit });
-  return found.reverse().map(listedCall);
+  return knownConversation(database, conversationId, found.reverse().map(listedCall));
 }
 
 function describeAddress({ turn, callNumber, attempt }: NonNullable<Options<'getView'>['at']> = {}): string {

@@ -23,6 +23,7 @@ export type { StoredSummary } from './memory-types.ts';
 /** Text, or text with images and files. */
 export type MessageContent = string | readonly ContentPart[];
 
+/** In a conversation that is there, a task is another message; agent and settings that it names must be the conversation's. */
 export interface StartTaskOptions {
   readonly task: MessageContent;
   /** Name of a configured agent. Default: `default`. */
@@ -33,7 +34,7 @@ export interface StartTaskOptions {
   readonly preset?: string;
   /** Absolute path instead of the agent's workspace. */
   readonly workspace?: string;
-  /** UUID of the new conversation. Default: a new one. */
+  /** UUID of the conversation. Default: a new one. */
   readonly conversationId?: string;
   /** Chosen by the caller to make sending twice harmless; at most 200 characters. Default: a new UUID. */
   readonly messageId?: string;
@@ -194,6 +195,7 @@ export interface PastView {
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
  */
 export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods {
+  /** @throws HoldfastClientError `conversation_differs`, `message_id_reused` */
   startTask(options: StartTaskOptions): Promise<SentMessage>;
   sendMessage(options: SendMessageOptions): Promise<SentMessage>;
   /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */
@@ -217,7 +219,7 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   getConversation(conversationId: string): Promise<Conversation>;
   /** Newest first. @param options.before id of the last conversation of the page before. */
   listConversations(options?: { readonly limit?: number; readonly before?: string }): Promise<Conversation[]>;
-  /** In order of sequence. */
+  /** In order of sequence. @throws HoldfastClientError `conversation_not_found`, as all that read a conversation */
   listEntries(options: {
     readonly conversationId: string;
     readonly afterSequence?: number;
@@ -265,12 +267,17 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   storeServedModel(served: Omit<ServedModel, 'listedAt'>): Promise<void>;
   /** Windows that servers named in errors. @param options.days only those of so many days */
   listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]>;
-  /** Events in order, each once, and live text between them, until the signal aborts. */
-  watch(options: WatchOptions): AsyncIterable<WatchUpdate>;
-  /** The turn that took the message, once it has ended. @param options.timeoutMilliseconds default: no limit. */
   /**
-   * Waits until the turn that took the message or command has ended. A command that found nothing to act on is answered
-   * as soon as it was looked at. @throws HoldfastClientError `timeout`, `invalid_argument` (no such message)
+   * Events in order, each once, and live text between them, until the signal aborts.
+   * @throws HoldfastClientError `conversation_not_found`, `database_unreachable`
+   */
+  watch(options: WatchOptions): AsyncIterable<WatchUpdate>;
+  /**
+   * Waits until the turn that took the message or command has ended, and tells of that turn. A command that found nothing to
+   * act on is answered as soon as it was looked at.
+   * @param options.timeoutMilliseconds default: no limit
+   * @throws HoldfastClientError `timeout`, `conversation_not_found`, `invalid_argument` (no such message in it); the reason of
+   * a signal that aborted
    */
   waitForOutcome(options: {
     readonly conversationId: string;
@@ -278,6 +285,6 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
     readonly timeoutMilliseconds?: number;
     readonly signal?: AbortSignal;
   }): Promise<TurnSummary | ServedCommand>;
-  /** Waits up to 2 s for doorbells still under way, then closes the connections. */
+  /** Waits up to 2 s for doorbells still under way, then closes the connections; every other method then throws `client_closed`. */
   close(): Promise<void>;
 }

@@ -4,6 +4,8 @@ import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL, listEvents } from '../store/events.ts';
 import type { EventRow } from '../store/events.ts';
 import { liveTextChannel } from '../store/live-text-channel.ts';
+import { requireConversation } from './conversation.ts';
+import { clientError } from './errors.ts';
 import type { TimelineEvent, WatchOptions, WatchUpdate } from './types.ts';
 import { createUpdateQueue } from './update-queue.ts';
 import type { UpdateQueue } from './update-queue.ts';
@@ -18,6 +20,16 @@ const LOOK_INTERVAL_MILLISECONDS = 2_000;
  * their table, notifications only say when: what a lost connection missed is found by the next look.
  */
 export async function* watchConversation(database: Database, options: WatchOptions): AsyncGenerator<WatchUpdate> {
+  try {
+    if (options.signal?.aborted === true) return;
+    await requireConversation(database, options.conversationId);
+    yield* updatesOf(database, options);
+  } catch (error) {
+    throw clientError(error);
+  }
+}
+
+async function* updatesOf(database: Database, options: WatchOptions): AsyncGenerator<WatchUpdate> {
   const { conversationId, signal } = options;
   const queue = createUpdateQueue<WatchUpdate>();
   const reader = createEventReader(database, conversationId, options.afterSequence ?? 0, queue);

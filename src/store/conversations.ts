@@ -104,6 +104,13 @@ export async function getConversation(sql: Database, conversationId: string): Pr
   return row === undefined ? null : toConversationRow(row);
 }
 
+/** `false` also for an id that is not a UUID. */
+export async function hasConversation(sql: Database, conversationId: string): Promise<boolean> {
+  if (!isId(conversationId)) return false;
+  const rows = await sql`select from conversations where id = ${conversationId}`;
+  return rows.length > 0;
+}
+
 const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 500;
 

@@ -33,6 +33,8 @@ export interface MessageInput {
   readonly agent?: string;
   /** Used when the conversation is new, ignored later. */
   readonly settings?: ConversationSettings;
+  /** What the sender takes for the conversation's own; refused when it differs. Default: anything will do. */
+  readonly expects?: Partial<Record<keyof ConversationSettings | 'agent', string>>;
   readonly kind: MessageKind;
   /** Default: `steer`. */
   readonly mode?: MessageMode;
@@ -67,13 +69,14 @@ const LONGEST_MESSAGE_ID = 200;
 /**
  * Writes the message's row, and the conversation's when it is new; returns after the commit. Takes
  * no lock that a turn holds, so a sender never waits for a turn.
- * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_not_found`
+ * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_differs`, `conversation_not_found`
  * (a command, or a message without agent, for a conversation that does not exist)
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);
   const accepted = await transaction(sql, async (open): Promise<AcceptedMessage> => {
     const newConversation = await ensureConversation(open, message);
+    if (!newConversation && message.expects !== undefined) await requireExpected(open, message, message.expects);
     const inserted = await insertMessage(open, message);
     if (inserted && message.target !== undefined) await requireIdle(open, message);
     if (!inserted) await requireSameMessage(open, message);
@@ -87,7 +90,10 @@ function checkIds({ id, conversationId, target }: MessageInput): void {
   const entryId = target?.entryId ?? null;
   if (entryId !== null && !isId(entryId)) throw noSuchEntry(conversationId, entryId);
   if (!isId(conversationId)) {
-    throw new StoreError('invalid_id', `conversation id "${conversationId}" is not a UUID; make one with newId()`);
+    throw new StoreError(
+      'invalid_id',
+      `conversation id "${conversationId}" is not a UUID: give one, or none for a new conversation`,
+    );
   }
   if (id.length === 0 || id.length > LONGEST_MESSAGE_ID || id.includes('\0')) {
     throw new StoreError(
@@ -113,6 +119,25 @@ async function ensureConversation(sql: Transaction, message: MessageInput): Prom
       ${settings?.workspace ?? null})
     on conflict do nothing`;
   return count > 0;
+}
+
+async function requireExpected(
+  sql: Transaction,
+  { conversationId }: MessageInput,
+  expects: NonNullable<MessageInput['expects']>,
+): Promise<void> {
+  const [row] = await sql<({ agent: string } & ConversationSettings)[]>`
+    select agent, model, preset, workspace from conversations where id = ${conversationId}`;
+  for (const name of ['agent', 'model', 'preset', 'workspace'] as const) {
+    const expected = expects[name];
+    const found = row?.[name] ?? null;
+    if (expected === undefined || expected === found) continue;
+    const has = found === null ? `no ${name} of its own` : `the ${name} "${found}"`;
+    throw new StoreError(
+      'conversation_differs',
+      `conversation ${conversationId} has ${has}, not "${expected}": leave it out, or start another conversation`,
+    );
+  }
 }
 
 /** A branch is changed between turns only. A turn that begins at this very moment refuses it later. */

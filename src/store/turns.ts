@@ -178,15 +178,17 @@ export async function readSnapshot(
 }
 
 /**
- * How far the message with this id has come. `waiting`: no turn took it. `served`: a command that
+ * How far the message of a conversation has come. `waiting`: no turn took it. `served`: a command that
  * found nothing to do. `null`: no such message.
  */
 export async function readTurnForMessage(
   sql: Database,
-  messageId: string,
+  { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
 ): Promise<{ readonly state: 'waiting' | 'served' } | { readonly state: 'taken'; readonly turn: TurnRow } | null> {
+  if (!isId(conversationId)) return null;
   const [message] = await sql<{ turn_id: string | null; consumed: boolean }[]>`
-    select turn_id, consumed_at is not null as consumed from messages where id = ${messageId}`;
+    select turn_id, consumed_at is not null as consumed from messages
+    where id = ${messageId} and conversation_id = ${conversationId}`;
   if (message === undefined) return null;
   if (message.turn_id !== null) return { state: 'taken', turn: await getTurn(sql, message.turn_id) };
   return { state: message.consumed ? 'served' : 'waiting' };

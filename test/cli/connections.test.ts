@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../src/store/ids.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { runInProcess } from './run-in-process.ts';
 
@@ -35,8 +36,31 @@ test('a login that Postgres refuses is not called an outage', async () => {
   url.pathname = '/no_such_database';
   const result = await runInProcess(['list', '--database-url', url.href]);
   expect(result.code).toBe(3);
-  expect(result.stderr).toMatch(/^error \(database_refused\): Postgres refuses the login \(3D000\)/u);
+  expect(result.stderr).toMatch(
+    /^error \(database_refused\): Postgres refuses the login \(3D000\)\nnext: Correct --database-url, .*\n$/u,
+  );
   expect(result.stderr).not.toContain('holdfast dev');
+});
+
+test('a Postgres that does not answer is named by its address, and the flag that named it', async () => {
+  const url = 'postgres://holdfast:secret@127.0.0.1:1/holdfast';
+  const flag = await runInProcess(['list', `--database-url=${url}`]);
+  expect([flag.code, flag.stderr]).toEqual([
+    3,
+    'error (database_unreachable): Postgres at 127.0.0.1:1 does not answer (ECONNREFUSED)\nnext: Correct --database-url, or start the Postgres that it names.\n',
+  ]);
+  const variable = await runInProcess(['list'], { environment: { DATABASE_URL: url } });
+  expect(variable.stderr).toMatch(/\(ECONNREFUSED\)\nnext: Start everything with .*DATABASE_URL.*\n$/u);
+});
+
+test('what to do is said once', async () => {
+  const unknown = await runInProcess(['send', newId(), 'Go on.', ...SERVERS()]);
+  expect([unknown.code, unknown.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^error \(conversation_not_found\): there is no conversation "\S+"\nnext: `npx holdfast list` .*\n$/u,
+    ),
+  ]);
 });
 
 test.each([

@@ -143,9 +143,14 @@ describe('takeMessages', () => {
   it('tells of a message which turn took it', async () => {
     const turn = await startTurn(sql);
     const messageId = await send(sql, { conversationId: turn.conversationId });
-    expect(await readTurnForMessage(sql, messageId)).toEqual({ state: 'waiting' });
+    const { conversationId } = turn;
+    expect(await readTurnForMessage(sql, { conversationId, messageId })).toEqual({ state: 'waiting' });
     await takeMessages(sql, turn);
-    expect(await readTurnForMessage(sql, messageId)).toMatchObject({ state: 'taken', turn: { turn } });
-    expect(await readTurnForMessage(sql, 'unknown')).toBeNull();
+    expect(await readTurnForMessage(sql, { conversationId, messageId })).toMatchObject({
+      state: 'taken',
+      turn: { turn },
+    });
+    expect(await readTurnForMessage(sql, { conversationId, messageId: 'unknown' })).toBeNull();
+    expect(await readTurnForMessage(sql, { conversationId: newId(), messageId })).toBeNull();
   });
 });
