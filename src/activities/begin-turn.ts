@@ -78,21 +78,28 @@ async function withLearnedWindows(
 ): Promise<AgentSnapshot> {
   // The name of a model that cannot be run may not even have a provider.
   if (snapshot.refusal !== undefined) return snapshot;
+  /** Their server has said their window. */
+  const named = new Set<string>();
   const limitsOf = async (model: string, limits: ModelLimits): Promise<ModelLimits> => {
     const server = learnedWindows.serverOf(parseModelName(model).provider);
-    return withLearnedLimits(
-      limits,
-      await readLearnedLimits(database, { model, server }, learnedWindows.forgetAfterDays),
-    );
+    const learned = await readLearnedLimits(database, { model, server }, learnedWindows.forgetAfterDays);
+    if (learned.tokens !== null) named.add(model);
+    return withLearnedLimits(limits, learned);
   };
   const withLearned = async <Of extends FallbackModel>(one: Of): Promise<Of> => ({
     ...one,
     modelLimits: await limitsOf(one.model, one.modelLimits),
     summarizer: { ...one.summarizer, limits: await limitsOf(one.summarizer.model, one.summarizer.limits) },
   });
-  const { fallbacks } = snapshot;
-  const learned = await withLearned(snapshot);
-  return fallbacks === undefined ? learned : { ...learned, fallbacks: await Promise.all(fallbacks.map(withLearned)) };
+  const { fallbacks, assumedWindows, ...own } = snapshot;
+  const learned = await withLearned(own);
+  const learnedFallbacks = await Promise.all((fallbacks ?? []).map(withLearned));
+  const assumed = (assumedWindows ?? []).filter(({ model }) => !named.has(model));
+  return {
+    ...learned,
+    ...(fallbacks !== undefined && { fallbacks: learnedFallbacks }),
+    ...(assumed.length > 0 && { assumedWindows: assumed }),
+  };
 }
 
 /** A turn that went on as a new run: the turn's row names the run that works on it now. */

@@ -140,12 +140,7 @@ async function begin(
   const limits = await limitsOfNewTurn(sql, { conversationId, snapshot: snapshot.snapshot, resumes });
   await endPassesOfTurns(sql, turn, snapshot.snapshot);
   await insertTurn(sql, { ...request, turn, snapshot, commandOnly, messages: messages.length, limits });
-  await writer.event('turn_begun', {
-    agent: snapshot.snapshot.agent,
-    model: snapshot.snapshot.model,
-    preset: snapshot.snapshot.policy.name,
-    commandOnly,
-  });
+  await tellBeginning(writer, snapshot.snapshot, commandOnly);
   if (!commandOnly) {
     await appendRules(writer, snapshot.rules);
     const said = messages.map(({ content }) => content);
@@ -272,6 +267,13 @@ export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void
       ${start.commandOnly}, ${start.messages},
       ${start.limits == null ? null : jsonText(start.limits)}::text::json,
       (select compactions_over from conversations where id = ${turn.conversationId}))`;
+}
+
+async function tellBeginning(writer: Writer, snapshot: AgentSnapshot, commandOnly: boolean): Promise<void> {
+  const { agent, model: own, policy, assumedWindows = [] } = snapshot;
+  await writer.event('turn_begun', { agent, model: own, preset: policy.name, commandOnly });
+  if (commandOnly) return;
+  for (const { model, window } of assumedWindows) await writer.event('model_window_assumed', { model, window });
 }
 
 /** Rules that were taken away are replaced by an empty note. */

@@ -15,6 +15,7 @@ export type EventKind =
   | 'model_call_answered'
   | 'model_call_failed'
   | 'model_fallback'
+  | 'model_window_assumed'
   | 'tool_call_claimed'
   | 'tool_call_finished'
   | 'tool_result_late'

@@ -15,6 +15,13 @@ export interface TurnRefusal {
   readonly reason: string;
 }
 
+export interface AssumedWindow {
+  /** `provider/model`. */
+  readonly model: string;
+  /** Tokens. */
+  readonly window: number;
+}
+
 /** Prices in dollars per million tokens; `null` when unknown, never 0 for unknown. */
 export interface ModelPrices {
   readonly input: number | null;
@@ -58,6 +65,8 @@ export interface AgentSnapshot extends AgentView {
   readonly approvals?: ApprovalSettings;
   /** Memories across conversations: whose, and how many tokens their note may take. Absent: none. */
   readonly memory?: { readonly user: string; readonly tokens: number };
+  /** Models that the turn may use and of which nobody knows a window: the safe default is taken. Absent: none. */
+  readonly assumedWindows?: readonly AssumedWindow[];
   /** Present when the worker cannot run the agent: the turn takes its messages and ends at once, saying why. */
   readonly refusal?: TurnRefusal;
 }

@@ -10,7 +10,7 @@ import type { ListedLimits, ModelFacts } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { describeDevice } from './describe-device.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
-import type { AgentSnapshot, TurnRefusal } from '../turn/agent-snapshot.ts';
+import type { AgentSnapshot, AssumedWindow, TurnRefusal } from '../turn/agent-snapshot.ts';
 import type { FallbackModel } from '../turn/fallback.ts';
 
 /**
@@ -25,11 +25,16 @@ export function createSnapshotSource(
 ): ActivityDependencies['snapshotFor'] {
   return async (agentName, settings) => {
     const { agent, refusal } = usableAgent(configuration, agentName, settings);
-    const factsFor = async (model: string): Promise<ModelFacts> =>
-      factsOf(configuration, model, refusal === null ? await listedLimits(model) : null);
+    const assumed = new Map<string, AssumedWindow>();
+    const factsFor = async (model: string): Promise<ModelFacts> => {
+      const facts = factsOf(configuration, model, refusal === null ? await listedLimits(model) : null);
+      if (!facts.known) assumed.set(model, { model, window: facts.limits.window });
+      return facts;
+    };
     return {
       ...(await snapshotOf(configuration, tools, agent, factsFor)),
       agent: agentName,
+      ...(assumed.size > 0 && { assumedWindows: [...assumed.values()] }),
       ...(refusal !== null && { refusal }),
     };
   };

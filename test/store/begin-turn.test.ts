@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storePlan } from '../../src/store/compactions.ts';
 import { getConversation } from '../../src/store/conversations.ts';
 import type { Database } from '../../src/store/database.ts';
+import { listEvents } from '../../src/store/events.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
 import { lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
@@ -64,6 +65,19 @@ describe('beginTurn', () => {
     const next = await begin(sql, conversationId);
     expect(next).toMatchObject({ kind: 'begun', turn: { epoch: 2 } });
     await expect(begin(sql, conversationId, { runId })).rejects.toMatchObject({ code: 'stale_epoch' });
+  });
+
+  it('tells once a turn of each model whose window is assumed', async () => {
+    const conversationId = newId();
+    await send(sql, { conversationId });
+    const runId = newId();
+    const assumedWindows = [{ model: 'local/new', window: 128_000 }];
+    for (let tries = 0; tries < 2; tries += 1)
+      await begin(sql, conversationId, { runId, snapshot: { assumedWindows } });
+    const events = await listEvents(sql, { conversationId });
+    expect(events.filter(({ kind }) => kind === 'model_window_assumed').map(({ data }) => data)).toEqual(
+      assumedWindows,
+    );
   });
 
   it('gives two runs that begin at the same time one turn', async () => {

@@ -1,4 +1,4 @@
-import { plural } from './numbers.ts';
+import { formatCount, plural } from './numbers.ts';
 
 /** What is told of a turn in passing. */
 export interface NoticeWords {
@@ -15,6 +15,13 @@ export function noticeWords(kind: string, data: Readonly<Record<string, unknown>
         level: 'warning',
         text: `${say('from')} is given up (${say('reason')}): ${say('to')} takes over, its window checked first.`,
       };
+    case 'model_window_assumed': {
+      const window = typeof data['window'] === 'number' ? formatCount(data['window']) : 'unknown';
+      return {
+        level: 'warning',
+        text: `The window of ${say('model')} is not known: ${window} tokens are assumed. Set "window" of this model under "models" in holdfast.yaml.`,
+      };
+    }
     case 'secrets_redacted': {
       const count = typeof data['count'] === 'number' ? data['count'] : 0;
       const where = data['where'] === 'input' ? 'what a summary was made from' : 'a summary';
