@@ -1,4 +1,5 @@
 import { isAnswered, newestUserText, type ConversationEvent } from '../agents/conversation.ts';
+import { summariesIn } from '../agents/summaries.ts';
 import type { Draft } from '../core/answer.ts';
 import type { Random } from '../core/random.ts';
 import type { SimulatorRequest } from '../core/request.ts';
@@ -23,7 +24,7 @@ interface Reading {
 /**
  * The reader's next step; `undefined` when the conversation holds no reading task, or one that was answered.
  * It reads the files in the task's order, one call an answer, and then writes the report part by part. When its
- * context was shortened and nothing tells it to go on, it takes what it has for the whole and reports early.
+ * context was shortened while it worked and nothing tells it to go on, it takes what it has for the whole and reports early.
  */
 export function readDraft(
   request: SimulatorRequest,
@@ -41,8 +42,16 @@ export function readDraft(
   const reading: Reading = { request, task, events, knowledge, tools, random };
   if (listing !== undefined && (!listing.wasMade || listing.nextOffset !== undefined))
     return listFirst(reading, listing);
-  const stopsEarly = knowledge.shortened && !knowledge.toldToGoOn;
-  return (stopsEarly ? undefined : readNext(reading)) ?? writeNext(reading);
+  return (stopsEarly(reading) ? undefined : readNext(reading)) ?? writeNext(reading);
+}
+
+/** A summary that knows nothing of the task is of what came before it, and no reason to think that it is done. */
+function stopsEarly({ task, knowledge, events }: Reading): boolean {
+  if (!knowledge.shortened || knowledge.toldToGoOn) return false;
+  const summaries = summariesIn(events);
+  const isOfTask = (text: string): boolean =>
+    task.items.some(({ label, files }) => text.includes(label) || files.some((path) => text.includes(path)));
+  return summaries.length === 0 || summaries.some(isOfTask);
 }
 
 function listFirst({ task, tools, random }: Reading, listing: Listing): Draft {
@@ -128,8 +137,9 @@ function writeNext(reading: Reading): Draft {
 }
 
 /** All items, or those whose files were read when the reader stops early. */
-function itemsToReport({ task, knowledge }: Reading): readonly Item[] {
-  if (!knowledge.shortened || knowledge.toldToGoOn) return task.items;
+function itemsToReport(reading: Reading): readonly Item[] {
+  const { task, knowledge } = reading;
+  if (!stopsEarly(reading)) return task.items;
   const files = task.items.flatMap((item) => item.files.map((path) => ({ item, path })));
   const done = readUpTo(files, knowledge);
   const behind = new Set(
