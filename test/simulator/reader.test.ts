@@ -144,21 +144,26 @@ test('stops early when its context was shortened and nothing tells it to go on',
   expect(world.answer).toMatch(/holds 6 of 10 items, those that I read/);
 });
 
-test('begins a task that came after its context was shortened, although nothing tells it to go on', async () => {
-  const { anthropic } = await simulator();
-  const facts = packageFacts(3);
-  const world = createWorld(packageFiles(facts, 3), packageTask(facts));
-  await runLoop({
-    client: anthropic,
-    world,
-    tools: FILE_TOOLS,
-    beforeCall: (each, number) => {
-      const summary = '[Summary of the conversation so far]\n## Progress\n- Another task was done.\n[end of summary]';
-      if (number === 1) each.messages.unshift({ role: 'user', content: summary });
-    },
-  });
-  expect(tableOf(world.files.get('report.md')).map(([name]) => name)).toEqual(facts.map((fact) => fact.name));
-});
+test.each([
+  ['a summary', '[Summary of the conversation so far]\n## Progress\n- Another task was done.\n[end of summary]'],
+  ['a note', '[12 earlier entries were compacted away.]'],
+])(
+  'begins a task that came after its context was shortened to %s, although nothing tells it to go on',
+  async (_, text) => {
+    const { anthropic } = await simulator();
+    const facts = packageFacts(3);
+    const world = createWorld(packageFiles(facts, 3), packageTask(facts));
+    await runLoop({
+      client: anthropic,
+      world,
+      tools: FILE_TOOLS,
+      beforeCall: (each, number) => {
+        if (number === 1) each.messages.unshift({ role: 'user', content: text });
+      },
+    });
+    expect(tableOf(world.files.get('report.md')).map(([name]) => name)).toEqual(facts.map((fact) => fact.name));
+  },
+);
 
 test('lists the files first when the task names a directory', async () => {
   const { anthropic } = await simulator();

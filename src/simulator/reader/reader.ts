@@ -45,13 +45,19 @@ export function readDraft(
   return (stopsEarly(reading) ? undefined : readNext(reading)) ?? writeNext(reading);
 }
 
-/** A summary that knows nothing of the task is of what came before it, and no reason to think that it is done. */
+/** Whether what was shortened was work on this task: a context that lost nothing of it is no reason to think that it is done. */
 function stopsEarly({ task, knowledge, events }: Reading): boolean {
   if (!knowledge.shortened || knowledge.toldToGoOn) return false;
-  const summaries = summariesIn(events);
   const isOfTask = (text: string): boolean =>
     task.items.some(({ label, files }) => text.includes(label) || files.some((path) => text.includes(path)));
-  return summaries.length === 0 || summaries.some(isOfTask);
+  return summariesIn(events).some(isOfTask) || lostFiles(task, knowledge);
+}
+
+/** Files are read in order: one that is not in view, or empty, before one that is, was taken out. */
+function lostFiles(task: ReadingTask, knowledge: Knowledge): boolean {
+  const files = task.items.flatMap((item) => item.files).map((path) => knowledge.files.get(path));
+  const last = files.findLastIndex((file) => file !== undefined);
+  return files.slice(0, last + 1).some((file) => file === undefined || (file.read && file.segments.length === 0));
 }
 
 function listFirst({ task, tools, random }: Reading, listing: Listing): Draft {
