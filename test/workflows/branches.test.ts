@@ -49,6 +49,10 @@ describe('branches', () => {
       code: 'branch_not_found',
     });
     await expect(harness.client.fork({ conversationId, entryId: 'no id' })).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
+    const unknown = '01981f3c-0000-7000-8000-000000000000';
+    await expect(harness.client.fork({ conversationId, entryId: unknown })).rejects.toMatchObject({
       code: 'entry_not_found',
     });
   });
