@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { addLiveText } from '../../src/cli/render/live-text.ts';
 import type { LiveText } from '../../src/cli/render/live-text.ts';
 import type { LiveTextUpdate } from '../../src/client/types.ts';
-import { newId } from '../../src/store/ids.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -13,7 +12,6 @@ let harness: TurnHarness;
 
 beforeAll(async () => {
   harness = await startTurnHarness();
-  await harness.startWorker();
 });
 
 afterEach(() => harness.clearFaults());
@@ -21,7 +19,10 @@ afterAll(() => harness.stop());
 
 test('a stream that is cut is asked for again: who watches sees the next attempt from its start, and the half of a tool call never runs', async () => {
   const { client, database } = harness;
-  const conversationId = newId();
+  const content = 'line of text '.repeat(300);
+  const call = `Call write_file with {"path": "live.txt", "content": "${content}"}`;
+  const sent = await client.startTask({ task: call });
+  const { conversationId } = sent;
   const written: LiveTextUpdate[] = [];
   const end = new AbortController();
   const watching = (async () => {
@@ -33,10 +34,8 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
       select 1 from pg_stat_activity where query like ${`%holdfast_live_${conversationId}%`} and pid <> pg_backend_pid()`;
     return row !== undefined;
   });
-  const content = 'line of text '.repeat(300);
   await harness.fault({ kind: 'cut_stream', afterBytes: 2_500, times: 1 });
-  const call = `Call write_file with {"path": "live.txt", "content": "${content}"}`;
-  const sent = await client.startTask({ task: call, conversationId });
+  await harness.startWorker();
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   await waitUntil('the last words are heard', () =>
