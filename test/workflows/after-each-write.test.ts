@@ -57,9 +57,9 @@ async function expectAllHolds(harness: TurnHarness): Promise<void> {
   ).toEqual([]);
 }
 
-test.concurrent.each(SCENARIOS)(
-  '$name: whichever write is the last of a worker, another one goes on as if nothing had happened',
-  async ({ agent, task, script, deaths, outcome = 'completed' }) => {
+test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+  '%s: whichever write is the last of a worker, another one goes on as if nothing had happened',
+  async (_, { agent, task, script, deaths, outcome = 'completed' }) => {
     const harness = await openScenario(agent);
     const workers: WorkerProcess[] = [];
     try {
