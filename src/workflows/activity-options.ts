@@ -54,18 +54,20 @@ export type TurnActivities = ReturnType<typeof turnActivities>;
 /** The activities as the workflow calls them; queues follow the queue that the workflow itself is on. */
 export function turnActivities() {
   const taskQueue = workTaskQueueFor(workflowInfo().taskQueue);
-  const database = (summary: string) => proxyActivities<Activities>({ ...DATABASE_OPTIONS, summary });
+  // Those without words of their own are named where they are called, by what they do then.
+  const database = proxyActivities<Activities>(DATABASE_OPTIONS);
+  const named = (summary: string) => proxyActivities<Activities>({ ...DATABASE_OPTIONS, summary });
   const model = proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue });
   const tool = proxyActivities<Activities>({ ...TOOL_OPTIONS, taskQueue });
   return {
-    beginTurn: database('next turn').beginTurn,
-    continueTurn: database('turn goes on in a new run').continueTurn,
-    takeMessages: database('steering messages').takeMessages,
-    lookAtInbox: database('what waits').lookAtInbox,
-    compactContext: database('context').compactContext,
-    commitCompaction: database('compaction').commitCompaction,
-    requestDecisions: database('open decisions').requestDecisions,
-    endTurn: database('outcome').endTurn,
+    beginTurn: named('next turn').beginTurn,
+    continueTurn: named('turn goes on in a new run').continueTurn,
+    takeMessages: named('steering messages').takeMessages,
+    lookAtInbox: named('what waits').lookAtInbox,
+    compactContext: database.compactContext,
+    commitCompaction: database.commitCompaction,
+    requestDecisions: named('open decisions').requestDecisions,
+    endTurn: database.endTurn,
     summarize: model.summarize,
     changeBranch: proxyActivities<Activities>({ ...MODEL_OPTIONS, taskQueue, summary: 'change of branch' })
       .changeBranch,

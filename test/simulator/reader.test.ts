@@ -128,16 +128,19 @@ test('says "unknown" for what it lost and cannot look up, and never invents', as
   }
 });
 
-test('stops early when its context was shortened and nothing tells it to go on', async () => {
+/** Lets the reader work through packages with long READMEs. */
+async function readPackages(count: number, beforeCall: NonNullable<Parameters<typeof runLoop>[0]['beforeCall']>) {
   const { anthropic } = await simulator();
-  const facts = packageFacts(10);
+  const facts = packageFacts(count);
   const world = createWorld(packageFiles(facts, 3), packageTask(facts));
-  await runLoop({
-    client: anthropic,
-    world,
-    tools: FILE_TOOLS,
-    beforeCall: (each, number) => (number === 13 ? clearOldResults(each, 4, 'no way back') : undefined),
-  });
+  await runLoop({ client: anthropic, world, tools: FILE_TOOLS, beforeCall });
+  return { world, facts };
+}
+
+test('stops early when its context was shortened and nothing tells it to go on', async () => {
+  const { world, facts } = await readPackages(10, (each, number) =>
+    number === 13 ? clearOldResults(each, 4, 'no way back') : undefined,
+  );
   expect(tableOf(world.files.get('report.md')).map(([name]) => name)).toEqual(
     facts.slice(0, 6).map((fact) => fact.name),
   );
@@ -150,16 +153,8 @@ test.each([
 ])(
   'begins a task that came after its context was shortened to %s, although nothing tells it to go on',
   async (_, text) => {
-    const { anthropic } = await simulator();
-    const facts = packageFacts(3);
-    const world = createWorld(packageFiles(facts, 3), packageTask(facts));
-    await runLoop({
-      client: anthropic,
-      world,
-      tools: FILE_TOOLS,
-      beforeCall: (each, number) => {
-        if (number === 1) each.messages.unshift({ role: 'user', content: text });
-      },
+    const { world, facts } = await readPackages(3, (each, number) => {
+      if (number === 1) each.messages.unshift({ role: 'user', content: text });
     });
     expect(tableOf(world.files.get('report.md')).map(([name]) => name)).toEqual(facts.map((fact) => fact.name));
   },
