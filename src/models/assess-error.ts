@@ -57,12 +57,14 @@ function byRefusedMedia({ signals, text }: ErrorReading): ErrorAssessment | unde
   return { kind: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
 }
 
-function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading): ErrorAssessment | undefined {
+function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorReading): ErrorAssessment | undefined {
   if (/stop (?:tokens|sequences?)|logprobs|logit_bias/.test(text)) return undefined;
-  const tokens = words.TOKEN_WORDS.test(text);
+  const tokens =
+    words.TOKEN_WORDS.test(text) || coded(/tokens?(?:limit|count|budget)?(?:exceed|over|reached)|toomanytokens/);
   const serverFault = (signals.statuses[0] ?? 0) >= 500;
   if (serverFault && words.OUTAGE_WORDS.test(text) && !over) return undefined;
-  if (over && words.WINDOW_NAMED.test(text)) return overflow(figures, 'numbers: more than the window');
+  if (over && (words.WINDOW_NAMED.test(text) || coded(/context|window/)))
+    return overflow(figures, 'numbers: more than the window');
   // A limit is the window's when it is called context, or when something about it is counted.
   const counted = tokens || figures.limit !== undefined || words.BESIDE_OUTPUT.test(text);
   if (windowExceeded && (counted || words.CONTEXT_WORDS.test(text))) {
@@ -72,8 +74,9 @@ function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading)
     return overflow(figures, 'numbers: input and output over the limit');
   }
   if (words.INPUT_TOO_LONG.test(text)) return overflow(figures, 'words: input too long');
-  if (over && /\b(?:length|long(?:er)?)\b/.test(text) && INPUT_LENGTH.test(text))
+  if (over && /(?:\b|_)(?:length|long(?:er)?)\b/.test(text) && INPUT_LENGTH.test(text))
     return overflow(figures, 'numbers: longer than accepted');
+  if (over && COMPARED_LENGTH.test(text)) return overflow(figures, 'numbers: longer than accepted');
   if (!tokens) return undefined;
   if (over && !words.VOCABULARY_WORDS.test(text)) return overflow(figures, 'numbers: more tokens than accepted');
   const excess = over || (words.EXCESS_WORDS.test(text) && !serverFault);
@@ -84,7 +87,10 @@ function byWords({ signals, text, figures, over, windowExceeded }: ErrorReading)
 
 /** The length of what was sent, and of nothing else. */
 const INPUT_LENGTH =
-  /^(?!.*\b(?:array|string|list|names?|ids?|fields?|items?|characters?)\b).*\b(?:prompt|inputs?|sequence|conversation|context)\b/s;
+  /^(?!.*\b(?:array|string|list|names?|ids?|fields?|items?|characters?)\b).*\b(?:prompt|inputs?|sequence|conversation|context)(?:\b|_)/s;
+
+/** `seq 40961 > 40960`. */
+const COMPARED_LENGTH = /\b(?:seq|sequence|prompt|input)[a-z_ :=]{0,12}\d+ ?>=? ?\d+/;
 
 const OUTAGE_CODE =
   /overloaded|servererror|internal|unavailable|timeout|^apierror$|badgateway|engineoverload|insufficientsystemresource/;

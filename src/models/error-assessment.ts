@@ -78,11 +78,17 @@ export function readError(error: RawError, now: number): ErrorReading {
   };
 }
 
+/** The SDKs begin their own message with the status: `400 prompt is too long`. */
+const STATUS_FIRST = /^[45]\d\d (?!(?:\w+ )?tokens?\b)/;
+
 /** The figures of the text that says most, else those among the properties. */
 function figuresIn(signals: ErrorSignals): TokenFigures {
   // Pages repeat the status among their words: no count of tokens.
   const withoutStatus = (text: string): string =>
-    signals.statuses.reduce((rest, status) => rest.replace(new RegExp(`(?<![\\d.,])${status}(?![\\d.,])`), ' '), text);
+    signals.statuses.reduce(
+      (rest, status) => rest.replace(new RegExp(`(?<![\\d.,])${status}(?![\\d.,])`), ' '),
+      text.replace(STATUS_FIRST, ''),
+    );
   const telling = ({ actual, limit }: TokenFigures) => Number(actual !== undefined) + 2 * Number(limit !== undefined);
   return signals.texts
     .map((text) => tokenFigures(withoutStatus(text)))
@@ -98,7 +104,7 @@ function namedFigures(numbers: ReadonlyMap<string, number>): TokenFigures {
   const limit = named.find(([name]) => /limit|max|window|ctx|capacity|allowed|context/.test(name))?.[1];
   const actual = named.find(
     ([name]) =>
-      /prompt|input|sent|actual|request|used|total|^(?:got|given|received|current|found|counted)|^n?tokens?(?:count)?$/.test(
+      /prompt|input|sent|actual|request|used|total|^(?:got|given|provided|received|current|found|counted)|^n?tokens?(?:count)?$/.test(
         name,
       ) && !/max|limit/.test(name),
   )?.[1];

@@ -225,7 +225,7 @@ const UNSPACED: readonly (readonly [english: string, words: string])[] = [
   ['size', '大小|サイズ|크기'],
   ['tokens', '令牌|词元|トークン|토큰'],
   ['conversation', '会话|對話|对话|聊天|历史|歷史|会話|対話|履歴|チャット|대화|채팅'],
-  ['messages', '消息|訊息|メッセージ|메시지'],
+  ['messages', '消息|訊息|メッセージ|메시지|(?<=\\d ?)条(?![件款数目例])'],
   ['prompt', '提示词?|提示詞|输入|輸入|入力|プロンプト|입력|프롬프트'],
   ['request', '请求|請求|リクエスト|要求|요청'],
   ['content', '内容|內容'],
@@ -249,7 +249,7 @@ const ENGLISH: readonly string[] = [...WORDS, ...UNSPACED].map(([english]) => en
 
 /** Only plain letters and signs, and one of the words that hardly any English sentence lacks. */
 const ENGLISH_TEXT =
-  /^(?=.*\b(?:the|your|this|too|must|exceeds?|exceeded|you|please|not|than|with|and|was|were|are)\b)[\t\n -~\u2000-\u22FF]*$/s;
+  /^(?=.*\b(?:the|your|this|too|must|exceeds?|exceeded|you|please|not|than|with|and|was|were|are|limited|only|number|length|allowed)\b)[\t\n -~\u2000-\u22FF]*$/s;
 
 /** A normalized text with the words that the rules know turned into English; an English text comes back as it is. */
 export function toEnglishWords(text: string): string {

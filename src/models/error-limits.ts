@@ -15,7 +15,8 @@ const NEGATIVE_REST =
 const OUTPUT_RAN_OUT = /output limit (?:was |has been )?reached|could not finish/;
 
 /** The smallest maximum that is accepted, not the largest. */
-const TOO_LITTLE = /below (?:the )?minimum|(?:at least|greater than or equal to|>=) ?\d/;
+const TOO_LITTLE =
+  /below (?:the )?minimum|(?:at least|greater than or equal to|>=) ?\d|must be (?:greater|larger|more) than [a-z]/;
 
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, characters, items. */
 export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined {
@@ -87,7 +88,7 @@ function withoutSizes({ lowerBound }: ErrorReading['figures']): ErrorReading['fi
 
 function byOtherUnit({ text, coded }: ErrorReading): ErrorAssessment | undefined {
   const excess = words.EXCESS_WORDS.test(text);
-  const media = words.MEDIA_WORDS.test(text) && (excess || /limit|maximum/.test(text));
+  const media = words.MEDIA_WORDS.test(text) && (excess || /limit|maximum|longest|largest|may be/.test(text));
   const bytes = words.BYTE_WORDS.test(text) && (excess || /larger|limit/.test(text));
   if (media || bytes || (coded(PAYLOAD_CODE) && !words.INPUT_TOO_LONG.test(text))) {
     return tooLarge(media ? 'a limit on media' : 'a limit in bytes');

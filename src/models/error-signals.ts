@@ -34,6 +34,8 @@ const DEEPEST = 8;
 
 const CODE_KEYS = /^(?:.*_)?(?:code|type|name|status|reason|exception|class|kind|__type)$|(?:Code|Type|Status|Reason)$/;
 const STATUS_KEYS = /^(?:http_?)?(?:status|code|status_?code)$/i;
+/** Properties that hold the sentence, not what it is about. */
+const MESSAGE_KEYS = /^$|message$|^(?:detail|details|msg|error|errors|description|reason|title|raw|body|text)$/i;
 /** What a server quotes of the request may be the conversation, which may talk of anything. */
 const ECHO_KEYS = new Set([
   'input',
@@ -45,6 +47,14 @@ const ECHO_KEYS = new Set([
   'stack',
   'traceback',
 ]);
+
+/** Validators leave out the subject, which is the name of the field: `{"messages": ["is too long"]}`. */
+const WITHOUT_SUBJECT = /^(?:is|are|was|were|has|have|must|should|can(?:not|'t)|may not|exceeds?|exceeded) /i;
+
+function complaints(value: unknown): boolean {
+  const items = Array.isArray(value) ? value : [value];
+  return items.length > 0 && items.every((item) => typeof item === 'string' && WITHOUT_SUBJECT.test(item));
+}
 
 /** Gathers the signals of a body of any shape. */
 export function gatherSignals(error: RawError): ErrorSignals {
@@ -80,9 +90,11 @@ class Gathering {
     for (const [key, item] of Object.entries(value)) {
       // A retrying wrapper keeps every attempt; only the last one says how it stands now.
       if (key === 'errors' && 'lastError' in value) continue;
-      if (ECHO_KEYS.has(key.toLowerCase().replaceAll('_', ''))) continue;
+      if (ECHO_KEYS.has(key.toLowerCase().replaceAll('_', '')) && !complaints(item)) continue;
       if (/^[a-z_]{1,40}$/i.test(key)) this.keys.add(key);
-      this.walk(item, key, depth + 1);
+      // By field, what is wrong with it: `{"errors": {"Prompt": ["…"]}}` quotes nothing.
+      const byField = key === 'errors' && isRecord(item) ? Object.entries(item) : [[key, item] as const];
+      for (const [field, complaint] of byField) this.walk(complaint, field, depth + 1);
     }
   }
 
@@ -103,7 +115,7 @@ class Gathering {
       return;
     }
     if (CODE_KEYS.test(key) && /^\S{1,100}$/.test(text)) this.codes.add(plainCode(text));
-    else this.texts.add(normalizeText(text));
+    else this.texts.add(normalizeText(WITHOUT_SUBJECT.test(text) && !MESSAGE_KEYS.test(key) ? `${key} ${text}` : text));
   }
 }
 

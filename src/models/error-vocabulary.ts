@@ -10,12 +10,12 @@ function concept(...alternatives: readonly string[]): string {
 
 /** What is limited, named as a property of the model or server. */
 const WINDOW = concept(
-  String.raw`context[-_ ]?(?:length|window|size|limit|budget|capacity|space|tokens?)`,
+  String.raw`context[-_ ]?(?:len(?:gth)?|window|size|limit|budget|capacity|space|tokens?)`,
   String.raw`(?:model|maximum|max|total|available|supported|allowed|configured)[a-z' ()_-]{0,24}context`,
   String.raw`\bcontext\b`,
   String.raw`(?:maximum|max|model)[-_ ](?:model |allowed |permitted |supported )?(?:sequence|seq|prompt|input|position|request)[a-z_ -]{0,14}(?:len(?:gth)?|size|tokens?|embeddings|limit)`,
   String.raw`max_?(?:model|seq(?:uence)?|input|prompt|total|position)_?(?:len(?:gth)?|tokens|embeddings)`,
-  String.raw`\bn_?ctx(?:_[a-z]+)?\b|\bnum_ctx\b|\bctx\b|\bctx[-_ ]?(?:size|len(?:gth)?|window)\b`,
+  String.raw`\bn_?ctx(?:_[a-z]+)?\b|\bnum_ctx\b|(?<![a-z])ctx(?:[-_ ]?(?:size|len(?:gth)?|window))?\b`,
   String.raw`(?:model|prompt|input|request|sequence|message|conversation)(?:'s)?[ _-]{1,2}(?:token|length|size)[ _-]?(?:limit|maximum|budget)`,
   String.raw`token[ _-]?(?:limit|budget|window|capacity|maximum|cap|count limit)`,
   String.raw`(?:limit|maximum|max) (?:for|of) (?:this|the|that) model`,
@@ -39,9 +39,9 @@ const EXCESS = concept(
   String.raw`(?:must|should|has to|have to|needs? to|can|may)(?: ?not| only)? (?:\w+ ){0,3}(?:<=?|≤|less|fewer|smaller|shorter|at most|no more|no longer|no larger|not exceed|below|under|within|up to|in the range|between|(?:in )?\[)`,
   String.raw`(?:shorten|reduce|decrease|truncate|trim|shrink|cut)(?:ing)? (?:\w+ ){0,4}(?:prompt|input|messages?|conversation|history|length|size|context|tokens|request|text)`,
   String.raw`only \d[\d,. k]*(?:\w+ )?(?:are|is|can|may)\b|no longer fits?|(?:only|just) (?:supports?|accepts?|allows?|handles?|has|have)|(?:supports?|accepts?|allows?|limited|capped|restricted|handles?)(?: only)? (?:to|at most|up to|a maximum|at)|at most|up to a maximum`,
-  String.raw`(?:fewer|less|smaller|shorter) than`,
+  String.raw`(?:fewer|less|smaller|shorter) than|\btokens? or (?:fewer|less)\b|(?:larger|longer|bigger) (?:context|window)\b`,
   String.raw`(?:cannot|can't|can not|unable to|not able to) (?:\w+ )?(?:handle|process|accept|take|read) (?:this|that|so|such) (?:many|much|long|large|a (?:long|large))|(?:keep|stay|remain)s? (?:\w+ ){0,3}(?:under|below|within) \d`,
-  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|run out of|ran out of|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
+  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|(?:context|window|memory|cache) full\b|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|run out of|ran out of|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
   String.raw`\d ?(?:>=?|&gt;) ?\d`,
 );
 
@@ -50,7 +50,7 @@ const INPUT = concept(
   String.raw`prompts?|\binputs?(?:\b|_)|messages?|conversations?|histor(?:y|ies)|\bcontext\b|sequences?|transcript|dialog(?:ue)?|\brequest(?:ed)?\b|\bquery\b|\btext\b|token (?:count|length)|total (?:number of )?tokens?`,
 );
 
-const TOKEN = String.raw`(?:\btok(?:en)?s?\b|_tokens?\b)`;
+const TOKEN = String.raw`(?:\btok(?:en)?s?\b|_tokens?\b|\d positions\b)`;
 
 /** Tokens as entries of a vocabulary, not as a count. */
 export const VOCABULARY_WORDS = /vocab|token[-_ ]ids?\b|special token/;
@@ -82,7 +82,7 @@ function spans(concept: RegExp, text: string): readonly (readonly [from: number,
 /** Input too long, without naming a window or unit: `prompt is too long`. Numbers of a field do not follow. */
 export const INPUT_TOO_LONG = new RegExp(
   [
-    String.raw`(?:prompts?|\binputs?\b|messages|conversation|history|\bcontext\b|transcript|\bchat\b|(?<!stop )\bsequence)(?: (?!(?:cache|key|name|id|queue|template|field|file|image|parameter|schema|title|label|variable)s?\b)[^\s.]+){0,5}? (?:(?:is|are|was|were|be|became|has become|got|grew|seems?|appears?) )?(?:(?:far|way|much|simply|just) )?(?:too (?:long|large|big)|overlong|over-?length|longer than|larger than|exceed(?:s|ed)?\b|overflow(?:s|ed)?|(?:no longer|does not|doesn't|do not|don't|cannot|can't|won't|will not) fit)(?! (?:\w+ ){0,3}(?:severity|threshold|safety|rate|quota))`,
+    String.raw`(?:prompts?|\binputs?\b|messages|conversation|history|\bcontext\b|transcript|\bchat\b|\bthread\b|(?<!stop )\bsequence)(?: (?!(?:cache|key|name|id|queue|template|field|file|image|parameter|schema|title|label|variable)s?\b)[^\s.]+){0,5}? (?:(?:is|are|was|were|be|became|has become|got|grew|seems?|appears?) )?(?:(?:far|way|much|simply|just) )?(?:too (?:long|large|big)|overlong|over-?length|longer than|larger than|exceed(?:s|ed)?\b|overflow(?:s|ed)?|(?:no longer|does not|doesn't|do not|don't|cannot|can't|won't|will not) fit)(?! (?:\w+ ){0,3}?[\d,]+ (?:items?|elements?|entries|objects?|strings?|rows?)\b)(?! (?:\w+ ){0,3}(?:severity|threshold|safety|rate|quota))`,
     String.raw`(?:maximum|max) (?:length|size) (?:of|for) (?:this|the|a|your) (?:prompt|conversation|chat|input|context)`,
     String.raw`(?:prompt|input|messages|conversation|history|context|chat|thread) (?:has |have )?(?:hit|reached) (?:its|the|their)(?: \w+)? (?:length|limit|size|maximum)`,
     String.raw`(?:your|the|this) message is (?:too (?:long|large)|longer than)`,
@@ -107,7 +107,7 @@ export const EXCESS_WORDS = new RegExp(EXCESS);
 export const CONTEXT_WORDS = /context|n_?ctx|length|kv|window/;
 
 /** Words that make a limit the model's own rather than an account's: `the limit for this model`. */
-export const OF_THE_MODEL = /\b(?:model|maximum|limit for|size limit|context|window)\b/;
+export const OF_THE_MODEL = /\b(?:model|maximum|limit for|size limit|context|window)\b|\bmax\.? ?\d/;
 
 /** Requests or tokens per time, whatever they are called. */
 export const RATE_WORDS = new RegExp(
@@ -115,7 +115,7 @@ export const RATE_WORDS = new RegExp(
     String.raw`rate[-_ ]?limit|too many (?:concurrent )?(?:requests|calls)|concurren(?:t|cy) (?:\w+ )?(?:limit|requests?|calls)|requests? (?:are )?too (?:often|frequent|fast)|throttl|\bquota\b|slow down|tokens? bucket|parallel requests|\d+[- ](?:hour|minute|day)s? (?:window|limit|period)|\btoday\b|concurrency cap|\b(?:past|last) (?:\d+ )?(?:seconds?|minute|hour|day)`,
     String.raw`per[- _](?:minute|second|hour|day|week|month)|/ ?(?:min(?:ute)?|sec(?:ond)?|hour|day)\b|\b(?:i|o)?tp[mdhs]\b|\brp[mdhs]\b`,
     String.raw`\b(?:daily|hourly|monthly|weekly|minute)\b[a-z ]{0,20}\b(?:limit|usage|tokens?|allowance|cap)`,
-    String.raw`wait (?:\w+ ){0,6}before|(?:try|retry)(?:ing)? (?:your request )?(?:again )?(?:in \d|after \d|after a|in a (?:few|moment|minute)|shortly)|retry (?:shortly|in|after)`,
+    String.raw`wait (?:\w+ ){0,6}before|\bresets? (?:at|in|on)\b|(?:try|retry)(?:ing)? (?:your request )?(?:again )?(?:in \d|after \d|after a|in a (?:few|moment|minute)|shortly)|retry (?:shortly|in|after)`,
   ].join('|'),
 );
 
@@ -128,15 +128,15 @@ export const BILLING_WORDS = new RegExp(
 
 /** The key or who it belongs to. */
 export const KEY_WORDS =
-  /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?|bearer|access token|auth(?:orization)?(?: header| token)?)|(?:access|api|auth|bearer|jwt|session|refresh|security|csrf|oauth|id)[-_ ]token|(?:api[-_ ]?key|credentials?|access token|bearer token) (?:provided )?(?:is |are |was |were |has |have )?(?:not (?:valid|found|recogni[sz]ed)|invalid|expired|missing|incorrect|revoked|unknown|wrong|disabled)|unauthori[sz]ed|authentication (?:failed|error)|permission denied/;
+  /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?|bearer|access token|auth(?:orization)?(?: header| token)?)|\b(?:access|api|auth|bearer|jwt|session|refresh|security|csrf|oauth|id)[-_ ]token\b(?! (?:limit|count|budget|usage|window|quota))|(?:api[-_ ]?key|credentials?|access token|bearer token) (?:provided )?(?:is |are |was |were |has |have )?(?:not (?:valid|found|recogni[sz]ed)|invalid|expired|missing|incorrect|revoked|unknown|wrong|disabled)|unauthori[sz]ed|authentication (?:failed|error)|permission denied/;
 
 /** The server, not the request: a deadline is called a context in Go. */
 export const OUTAGE_WORDS =
-  /context (?:deadline|cancell?ed|was cancell?ed)|deadline exceeded|timed? ?out|overload|temporarily unavailable|service unavailable|bad gateway|upstream (?:connect|error|request)|connection (?:reset|refused|closed|error)|internal (?:server )?error|out of memory|memory limit|at capacity|capacity (?:exceeded|constraints)|max(?:imum)? retries|try again later|engine is (?:currently )?overloaded/;
+  /context (?:deadline|cancell?ed|was cancell?ed)|deadline exceeded|timed? ?out|overload|temporarily unavailable|service unavailable|bad gateway|upstream (?:connect|error|request)|connection (?:reset|refused|closed|error)|internal (?:server )?error|out of memory|memory limit|at capacity|capacity (?:exceeded|constraints)|max(?:imum)? retries|(?:try again|retry) later|engine is (?:currently )?overloaded/;
 
 /** The answer's length: never repaired by a shorter input. */
 export const OUTPUT_WORDS =
-  /max[-_ ]?(?:new|completion|output|generated|gen|decode)?[-_ ]?tokens?(?:_to_sample)?\b|maxoutputtokens|maximum (?:number of )?(?:output|completion|new|generated) tokens|(?:output|completion|generated|new|response|thinking|budget) tokens?|budget_tokens|(?:output|completion|response|generation) length|thinking budget|\bn(?:um)?_predict\b|max(?:imum)? tokens (?:that )?(?:you|value|parameter|setting|requested|to generate|for (?:the )?(?:output|completion|generation|response))/;
+  /max[-_ ]?(?:new|completion|output|generated|gen|decode)?[-_ ]?tokens?(?:_to_sample)?\b|maxoutputtokens|maximum (?:number of )?(?:output|completion|new|generated) tokens|(?:output|completion|generated|new|response|thinking|budget) tokens?|budget_tokens|(?:output|completion|response|generation) (?:length|cap|limit|maximum)|output of \d+|thinking budget|\bn(?:um)?_predict\b|max(?:imum)? tokens (?:that )?(?:you|value|parameter|setting|requested|to generate|for (?:the )?(?:output|completion|generation|response))/;
 
 /** `max tokens of 4096 exceeded`: not the parameter but the limit that the input broke. */
 export const TOKENS_EXCEEDED =
@@ -144,7 +144,7 @@ export const TOKENS_EXCEEDED =
 
 /** What stands beside an output limit when the sum with the input is meant. */
 export const BESIDE_OUTPUT =
-  /tokens in (?:the |your )?request|\binputs?\b(?! (?:should|validation|value|error|type))|prompt|messages?\b(?! (?:is|must|because))|\brequest (?:has|contains|with)|(?:\bsum\b|total|together|combined|leaves?|plus|\+).*(?:context|window|model|n_ctx)|(?:context|window|model).*(?:\bsum\b|total|together|combined|requested)/;
+  /tokens in (?:the |your )?request|\binputs?\b(?! (?:should|validation|value|error|type))|prompt|messages?\b(?! (?:is|must|because))|\brequest (?:has|contains|with)|(?:\bsum\b|total|together|combined|leaves?|plus|\+).*(?:context|window|model|n_ctx)|(?:context|window|model).*(?:\bsum\b|total|together|combined)|(?:context|window).*requested/;
 
 /** Too little, not too much: a cache, a window or a value below its minimum. */
 export const MINIMUM_WORDS =
@@ -154,7 +154,7 @@ export const MINIMUM_WORDS =
 export const COUNTED_IN_BYTES = /\bbytes?\b|\d ?[kmg]i?b\b|(?:payload|entity) too large/;
 
 /** One field's own length, whatever the field is called. */
-export const ONE_STRING = /string (?:is )?too long|a string with (?:a )?max/;
+export const ONE_STRING = /string (?:is )?too long|a string (?:with (?:a )?max|of (?:at most|up to|no more))/;
 
 /** Bytes and requests as a whole. */
 export const BYTE_WORDS =
@@ -185,7 +185,7 @@ export const LIST_WORDS =
 
 /** A cap on the number of messages. */
 export const MESSAGE_COUNT_WORDS =
-  /(?:to|is) \d+ messages|too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z0-9 ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
+  /(?:to|is) \d+ messages|\bmax_messages\b|messages'?:? length (?:should|must)|too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|limited to|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z0-9 ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
 
 /** Thinking that came back changed or cannot be read any more. */
 export const THINKING_WORDS =
@@ -193,7 +193,7 @@ export const THINKING_WORDS =
 
 /** What the model is not allowed to read or say. */
 export const FILTER_WORDS =
-  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|toxicity|\bhate\b|harassment|self-harm|\bfiltered\b|\bmoderat(?:ion|ed)\b|safety (?:system|policy|filter|reasons)|responsible ai|blocked by|flagged|usage polic|prohibited|inappropriate content|data inspection/;
+  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|toxicity|\bhate\b|harassment|self-harm|\bfiltered\b|\bmoderat(?:ion|ed)\b|safety (?:system|policy|filter|reasons)|responsible ai|blocked by|flagged|usage polic|prohibited|(?:inappropriate|disallowed) content|data inspection/;
 
 /** Validators name the field and the rule in texts of their own: `messages`, `List should have at most 500 items`. */
 export const MESSAGE_LIST = /(?:^|\n)(?:messages|contents)(?:\n|$)/;

@@ -13,18 +13,25 @@ export interface TokenFigures {
   readonly lowerBound: boolean;
 }
 
+/** No window is smaller, and no input that is over one: smaller numbers count something else. Tokens. */
+const SMALLEST: Readonly<Record<Role, number>> = { limit: 16, other: 16, input: 1, output: 1, excess: 1, rest: 1 };
+
 /** An error that names more numbers is a log. */
 const MOST_FIGURES = 40;
 
 /** No model's output is capped lower. Tokens. */
 const SMALLEST_CAP = 16;
 
-type Role = 'limit' | 'input' | 'output' | 'excess' | 'other';
+type Role = 'limit' | 'input' | 'output' | 'excess' | 'rest' | 'other';
 
 interface Figure {
   readonly value: number;
   readonly role: Role;
   readonly lowerBound: boolean;
+  /** `8190 of 8192`: the limit by its place. */
+  readonly byPlace: boolean;
+  /** `8000 + 1000`: what is added to the input. */
+  readonly added: boolean;
 }
 
 /** 128000, 128,000, 128.000, 128 000, 128_000, 128'000, 128k, 12.8万; not the 32k of `gpt-4-32k` nor the 7 of `7b`. */
@@ -33,8 +40,11 @@ const NUMBER =
 
 const SCALE: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, 万: 1e4, 萬: 1e4 };
 
-/** Thousands apart, by the same sign each time: 1,048,576. */
-const GROUPED = /(?<![\w.,'-])\d{1,3}([ ,.'_])\d{3}(?:\1\d{3})*(?!\d|[.,'_]\d)/g;
+/** Thousands apart, by the same sign each time: 1,048,576; in India 10,48,576. */
+const GROUPED = /(?<![\w.,'-])\d{1,3}(?:([ ,.'_])\d{3}(?:\1\d{3})*|(?:,\d{2})+,\d{3})(?!\d|[.,'_]\d)/g;
+
+/** When it happened, in a log's line. */
+const MOMENT = /\d{4}-\d\d-\d\d[t ]\d\d:\d\d[\d:.,]*z?/g;
 
 /** vLLM shows how it came to its answer: `(8192 > 8192 - 64)`. */
 const ARITHMETIC = /\([\d,. ]+[<>]=?[\d,. ]+[-+][\d,. ]+\)/g;
@@ -45,9 +55,9 @@ const NOT_A_COUNT = /(?:code|status|http|error|\$|line|column|version|id)[ :=#(]
 const PERIOD = /\/ ?(?:min|sec|hour|day)|per (?:minute|second|hour|day)/;
 
 const OUTPUT_AFTER =
-  /^ ?(?:tokens? )?(?:(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b|can be generated)/;
+  /^ ?(?:tokens? )?(?:(?:(?:reserved|kept|asked|left|set aside|requested) )?(?:in|for|of|from|as) (?:the |your )?(?:\w+ )?(?:completion|output|response|answer|generation|reply)|(?:output|completion|generated|generation|response|new|max_(?:\w+_)?tokens)\b|can be generated)/;
 const OUTPUT_BEFORE =
-  /(?:max[-_](?:new|completion|output)?[-_ ]?tokens?|max (?:new|completion|output) tokens|maxoutputtokens|(?:output|completion|new) tokens?|max output|completion|\boutput|\bgenerate)\b/g;
+  /(?:max[-_](?:new|completion|output)?[-_ ]?tokens?|max (?:new|completion|output) tokens|maxoutputtokens|(?:output|completion|new) tokens?|(?:output|completion|generation|response) length|max output|completion|\boutput|\bgenerate)\b/g;
 const INPUT_AFTER =
   /^ ?(?:tokens? )?(?:(?:in|from|of|for) (?:the |your )?(?:\w+ )?(?:messages?|prompt|input|conversation|functions|tools)|(?:of )?(?:text |image |tool )?(?:input|prompt)s?\b)/;
 const INPUT_BEFORE = /(?:inputs?|prompt|messages?|contents?)(?:\b|_)[^.;0-9]{0,36}$/;
@@ -57,14 +67,23 @@ const NEXT_TO_INPUT =
 // After a verb of other languages stand their own words for "by".
 const EXCESS_BEFORE =
   /\b(?:by|over by|excess(?: of)?|exceeds (?:de|di|um|por|em|met|med|о|на|o))[ :~]*(?:about |approximately |around |roughly )?$/;
+/** What the input leaves free: neither sent nor a limit. */
+const REST_BEFORE =
+  /there is (?:only |just )?(?:room|space) for (?:only |just |at most )?$|leav(?:es?|ing) (?:only |just |room for )?$/;
+const REST_AFTER = /^ ?(?:tokens? |positions? )?(?:are |is )?(?:left|remain(?:s|ing)?|free|to spare)\b/;
+/** `with 9000 tokens too long` (German) tells the size, `9000 tokens too long` the excess. */
+const SIZE_BEFORE = /\b(?:with|mit|avec|con|com|met|med|z|at|of|has|have|is at) $/;
 const EXCESS_AFTER =
   /^ ?(?:more )?tokens? (?:over|too (?:many|long|large)|above|beyond|more than (?:the|allowed)|in excess)/;
 const LIMIT_BEFORE =
   /(?:maximum|\bmax|limit|upper bound|up to|no more than|at most|less than|fewer than|below|under|within|exceed(?:s|ed|ing)?|longer than|larger than|greater than|more than|higher than|bigger than|than|over|above|beyond|n_?ctx|num_ctx|window|context|capacity|allow(?:s|ed)?|support(?:s|ed)?|accepts?|only|[<≤]=?|>=?|trained)/g;
 const LIMIT_AFTER =
-  /^ ?(?:-? ?tokens? )?(?:\(?(?:the )?(?:maximum|max\b|limit|cap\b|context (?:length|window|size)|window|allowed|is the (?:max|limit)|token (?:limit|maximum|window|context))|上限|を超え|를 초과|을 초과)/;
+  /^ ?(?:-? ?tokens? )?(?:\(?(?:the )?(?:maximum|max\b|limit|cap\b|context (?:length|window|size)|context\b|window|allowed|or (?:fewer|less)\b|is the (?:max|limit)|token (?:limit|maximum|window|context))|上限|を超え|를 초과|을 초과)/;
+/** Between the two numbers of `8190 of 8192` or `8190 tokens out of the 8192`. */
+const SHARE_BEFORE =
+  /^ ?(?:tokens? |positions? )?(?:left |remaining |free )?(?:out )?of (?:the |its |your |a |an |our )?(?:(?:available|maximum|allowed) )?$/;
 const ACTUAL_BEFORE =
-  /(?:requested|provided|given|received|got|sent|found|counted|used|has|have|had|contains?|containing|resulted in|totall?(?:s|ing)?|with|was|were|were sent|your (?:request|prompt|input)|current(?:ly)?|actual(?:ly)?|yours)/g;
+  /(?:requested|provided|given|received|got|sent|found|counted|used|takes|uses|needs|fills|occupies|consumes|spans|has|have|had|contains?|containing|resulted in|(?<!(?:maximum|max|allowed) )totall?(?:s|ing)?|with|was|were|were sent|your (?:request|prompt|input)|current(?:ly)?|actual(?:ly)?|yours)/g;
 const AT_LEAST = /(?:at least|not less than|minimum of|or more|≥|至少)[ :]*$/;
 
 /** A clue further away than this belongs to something else. Characters. */
@@ -75,14 +94,24 @@ export function tokenFigures(normalized: string): TokenFigures {
   const text = normalized.replaceAll(GROUPED, (digits) => digits.replaceAll(/\D/g, ''));
   const sum = sumForm(text);
   if (sum !== undefined) return sum;
-  const range = /[[(] ?\d{1,2} ?(?:,|-|–|\.\.|to) ?([\d,. ]*\d) ?[\])]/.exec(text);
+  const range =
+    /[[(] ?\d{1,2} ?(?:,|-|–|\.\.|to) ?([\d,. ]*\d) ?[\])]|\b(?:between|from) \d{1,2} (?:and|to) (\d[\d,. ]*\d)/.exec(
+      text,
+    );
   if (range !== null && /length|range|token/.test(text)) {
-    const limit = plain(range[1] ?? '');
+    const limit = plain(range[1] ?? range[2] ?? '');
     const actual = Math.max(0, ...figuresOf(text.replace(range[0], ' ')).map((figure) => figure.value));
     return { limit, ...(actual > limit ? { actual } : {}), lowerBound: false };
   }
   // 70021/65536
-  return assemble(figuresOf(text.replaceAll(ARITHMETIC, ' ').replaceAll(/(\d{3}) ?\/ ?(?=\d{3})/g, '$1 of ')));
+  return assemble(
+    figuresOf(
+      text
+        .replaceAll(ARITHMETIC, ' ')
+        .replaceAll(MOMENT, ' ')
+        .replaceAll(/(\d{3}) ?\/ ?(?=\d{3})/g, '$1 of '),
+    ),
+  );
 }
 
 /** The smallest count that a text about the output alone names: of the wish and the cap, the cap. */
@@ -96,7 +125,7 @@ export function smallestFigure(text: string): number | undefined {
 function sumForm(text: string): TokenFigures | undefined {
   const n = String.raw`(\d[\d,._']{0,20})`;
   const match = new RegExp(
-    `${n}[a-z _()]{0,30}\\+[a-z _()]{0,30}${n}[^0-9+]{0,30}?(?:>=?|exceeds?|is (?:greater|larger|more) than|超过)[^0-9]{0,40}${n}`,
+    `${n}[a-z _()]{0,30}(?:\\+|\\bplus\\b)[a-z _()]{0,30}${n}[^0-9+]{0,30}?(?:>=?|exceeds?|is (?:greater|larger|more) than|超过)[^0-9]{0,40}${n}`,
   ).exec(text);
   if (match === null) return undefined;
   const [input, output, limit] = [plain(match[1] ?? ''), plain(match[2] ?? ''), plain(match[3] ?? '')];
@@ -122,7 +151,9 @@ function figuresOf(text: string): Figure[] {
     if (OTHER_UNIT.test(after) || NOT_A_COUNT.test(before) || PERIOD.test(after)) return [];
     // A lone number in brackets is an error number (MiniMax's 2013).
     if (matches.length === 1 && before.endsWith('(') && !/token/.test(before + after)) return [];
-    return [{ value: signed, role: roleOf(before, after), lowerBound: AT_LEAST.test(before) }];
+    const byPlace = position > 0 && SHARE_BEFORE.test(before);
+    const role = byPlace ? 'limit' : roleOf(before, after);
+    return [{ value: signed, role, lowerBound: AT_LEAST.test(before), byPlace, added: /\+ ?$/.test(before) }];
   });
 }
 
@@ -134,7 +165,8 @@ const CLUES_BEFORE: readonly (readonly [Role, RegExp])[] = [
 ];
 
 function roleOf(before: string, after: string): Role {
-  if (EXCESS_AFTER.test(after) || EXCESS_BEFORE.test(before)) return 'excess';
+  if (EXCESS_BEFORE.test(before) || (EXCESS_AFTER.test(after) && !SIZE_BEFORE.test(before))) return 'excess';
+  if (REST_BEFORE.test(before) || REST_AFTER.test(after)) return 'rest';
   if (OUTPUT_AFTER.test(after)) return 'output';
   if (LIMIT_AFTER.test(after)) return 'limit';
   if (INPUT_AFTER.test(after) && !/(?:maximum|max|limit)[^.;]{0,24}$/.test(before)) return 'input';
@@ -152,14 +184,16 @@ function roleOf(before: string, after: string): Role {
 
 /** Of four numbers the one that two others add up to is the request, whatever the words; what is left is the limit. */
 function addingUp(figures: readonly Figure[]): TokenFigures | undefined {
-  const counts = figures.filter((figure) => figure.value > 0);
+  const counts = figures.filter((figure) => figure.value > 0 && figure.role !== 'rest');
   for (const total of counts) {
     for (const [place, left] of counts.entries()) {
       const right = counts.slice(place + 1).find((other) => left.value + other.value === total.value);
       if (right === undefined) continue;
       const limits = counts.filter(({ value }) => value < total.value && value !== left.value && value !== right.value);
       const limit = (limits.find(({ role }) => role === 'limit') ?? limits[0])?.value;
-      const output = [left, right].find(({ role }) => role === 'output') ?? (left.role === 'input' ? right : undefined);
+      // Of two parts of the input (messages and functions) none is the output's.
+      const rest = right.added || (left.role === 'input' && right.role !== 'input') ? right : undefined;
+      const output = [left, right].find(({ role }) => role === 'output') ?? rest;
       if (limit === undefined || output === undefined) continue;
       const input = output === left ? right.value : left.value;
       return { actual: total.value, limit, input, output: output.value, lowerBound: counts.some((f) => f.lowerBound) };
@@ -173,7 +207,7 @@ function assemble(figures: readonly Figure[]): TokenFigures {
   if (sum !== undefined) return sum;
   const lowerBound = figures.some((figure) => figure.lowerBound && figure.role !== 'limit' && figure.value > 1);
   const valuesOf = (role: Role) =>
-    figures.filter((figure) => figure.role === role && figure.value > 0).map((f) => f.value);
+    figures.filter((figure) => figure.role === role && figure.value >= SMALLEST[role]).map((f) => f.value);
   let output = valuesOf('output')[0];
   const excess = valuesOf('excess')[0];
   const inputs = valuesOf('input');
@@ -186,7 +220,8 @@ function assemble(figures: readonly Figure[]): TokenFigures {
     limit = Math.min(...counts);
     actual = Math.max(...counts);
   }
-  if (limit !== undefined && actual > 0 && actual < limit && output === undefined && counts.length === 2) {
+  const byPlace = figures.some((figure) => figure.byPlace && figure.value === limit);
+  if (!byPlace && limit !== undefined && actual > 0 && actual < limit && output === undefined && counts.length === 2) {
     [actual, limit] = [limit, actual];
   }
   // "Prompt tokens: 9000, max tokens: 8192": of two counts without a limit the output's is none.
@@ -201,11 +236,22 @@ function assemble(figures: readonly Figure[]): TokenFigures {
   const others = valuesOf('other');
   if (input === undefined && output !== undefined && others.length === 1 && limit !== undefined && actual < limit)
     input = actual;
+  // "7900 in the prompt, 1024 wanted, window 8192": what only together is over the limit is input and output.
+  if (
+    inputs.length === 1 &&
+    input !== undefined &&
+    output === undefined &&
+    others.length === 1 &&
+    limit !== undefined &&
+    Math.max(input, others[0] ?? 0) < limit &&
+    input + (others[0] ?? 0) > limit
+  )
+    output = others[0];
   // Parts without a total: the limit is on their sum.
   if (input !== undefined && output !== undefined && limit !== undefined && actual <= limit) actual = input + output;
   if (actual === 0 && excess !== undefined && limit !== undefined) actual = limit + excess;
   return {
-    ...(actual > 0 && actual !== limit ? { actual } : {}),
+    ...(actual > 0 && (byPlace || actual !== limit) ? { actual } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(input === undefined ? {} : { input }),
     ...(output === undefined ? {} : { output }),
