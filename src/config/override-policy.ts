@@ -82,7 +82,6 @@ function overrideSummary(
     ...summary,
     ...overrideSummaryExtras(summary, options),
     when: options.when ?? summary.when,
-    hiddenMaximum: amountOr(options.hiddenMaximum, summary.hiddenMaximum),
     splitTurn: options.splitTurn ?? summary.splitTurn,
     maximumOutput: amountOr(options.maximumOutput, summary.maximumOutput),
     turnPrefixOutput: amountOr(options.turnPrefixOutput, summary.turnPrefixOutput),
@@ -149,9 +148,11 @@ type Summary = CompactionPolicy['summary'];
 
 /** What a preset may leave out. */
 function overrideSummaryExtras(preset: Summary, options: NonNullable<PolicyOptions['summary']>): Partial<Summary> {
-  const { minimumOutput, of, placement, headings, memory, condensed, quotedMessages, overflowGuard } = options;
+  const { minimumOutput, of, placement, headings, memory, condensed } = options;
+  const { hiddenMaximum, quotedMessages, overflowGuard } = options;
   return {
     ...definedOf({ minimumOutput, of, placement, headings, memory }),
+    ...(hiddenMaximum !== undefined && { hiddenMaximum: amountOr(hiddenMaximum, {}) }),
     ...(quotedMessages !== undefined && { quotedMessages: amountOr(quotedMessages, {}) }),
     ...(overflowGuard !== undefined && { overflowGuard: amountOr(overflowGuard, {}) }),
     ...(preset.condensed !== undefined && { condensed: { ...preset.condensed, ...definedOf(condensed ?? {}) } }),

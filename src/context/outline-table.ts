@@ -164,11 +164,11 @@ export function outlineTable(outlines: Outlines): OutlineTable {
 function tableOf(outlines: readonly EntryOutline[]): OutlineTable {
   const columns = emptyOutlineColumns(outlines.length);
   for (const [position, outline] of outlines.entries()) writeOutline(columns, position, outline);
-  return tableOfColumns(columns, (position) => outlines[position]?.id ?? '', outlines);
+  return tableOfColumns(columns, outlines.length, { idAt: (position) => outlines[position]?.id ?? '', outlines });
 }
 
 /** Columns that are being filled. */
-export interface OpenColumns extends Omit<OutlineColumns, 'turnIds' | 'toolNames' | 'idAt'> {
+export interface OpenColumns extends Omit<OutlineColumns, 'length' | 'turnIds' | 'toolNames' | 'idAt'> {
   readonly turnNames: Names;
   readonly toolNames: Names;
 }
@@ -186,18 +186,44 @@ export function writeOutline(columns: OpenColumns, position: number, outline: En
   setMeasurements(columns.measurements, position, outline.measurements);
 }
 
+/**
+ * Field by field: an object that is spread together gets a hidden class of its own each time, and all code of planning that
+ * was compiled for the last table is thrown away.
+ *
+ * @param length entries that were written; the columns may have room for more
+ */
 export function tableOfColumns(
-  { turnNames, toolNames, ...columns }: OpenColumns,
-  idAt: OutlineColumns['idAt'],
-  outlines: readonly EntryOutline[] | null = null,
+  columns: OpenColumns,
+  length: number,
+  {
+    idAt,
+    outlines = null,
+  }: { readonly idAt: OutlineColumns['idAt']; readonly outlines?: readonly EntryOutline[] | null },
 ): OutlineTable {
-  return new OutlineTable({ ...columns, turnIds: turnNames.all, toolNames: toolNames.all, idAt }, outlines);
+  const { kinds, slots, sequences, turns, turnNames, callNumbers, callIndexes, toolCallCounts } = columns;
+  const { tools, toolNames, errors, measurements } = columns;
+  const whole: OutlineColumns = {
+    length,
+    kinds,
+    slots,
+    sequences,
+    turns,
+    turnIds: turnNames.all,
+    callNumbers,
+    callIndexes,
+    toolCallCounts,
+    tools,
+    toolNames: toolNames.all,
+    errors,
+    measurements,
+    idAt,
+  };
+  return new OutlineTable(whole, outlines);
 }
 
 /** Columns of zeros; the first name of a tool is the empty one. */
 export function emptyOutlineColumns(length: number): OpenColumns {
   return {
-    length,
     kinds: new Uint8Array(length),
     slots: new Uint8Array(length),
     sequences: new Int32Array(length),

@@ -141,7 +141,7 @@ function planReduction(state: PlanningState, goal: number): DraftedPlan | null {
 /** Tokens that reducing may still take away from kept messages and results. */
 function hidingRoom(state: PlanningState): number {
   const { policy, budget } = state.input;
-  let room = resolveAmount(policy.summary.hiddenMaximum, budget);
+  let room = resolveAmount(policy.summary.hiddenMaximum ?? { tokens: 0 }, budget);
   if (state.inForce.size === 0) return room;
   for (const position of state.arrangement.kept) room -= hiddenTokens(state, position, state.inForce.get(position));
   return room;

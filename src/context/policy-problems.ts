@@ -37,7 +37,7 @@ function fractionProblems(policy: CompactionPolicy): PolicyProblem[] {
     ['keep.tail.fraction', policy.keep.tail.fraction],
     ['keep.userMessages.fraction', policy.keep.userMessages.fraction],
     ['summary.maximumOutput.fraction', policy.summary.maximumOutput.fraction],
-    ['summary.hiddenMaximum.fraction', policy.summary.hiddenMaximum.fraction],
+    ['summary.hiddenMaximum.fraction', policy.summary.hiddenMaximum?.fraction],
     ['minimumGain', policy.minimumGain],
     ['forcedTargetFactor', policy.forcedTargetFactor],
   ];

@@ -214,9 +214,10 @@ export interface CompactionPolicy {
     readonly when: 'if_needed' | 'always' | 'never';
     /**
      * How much of the originals reducers may hide before a summary covers them. Beyond it a summary is written even if
-     * reducing reaches the target: what was found would otherwise be in the log only, to be looked up item by item.
+     * reducing reaches the target: what was found would otherwise be in the log only, to be looked up item by item. Asked only
+     * where a summary is written `if_needed`; nothing when absent.
      */
-    readonly hiddenMaximum: TokenAmount;
+    readonly hiddenMaximum?: TokenAmount;
     readonly prompts: SummaryPrompts;
     readonly sections: readonly SummarySection[];
     /** Of the beginning of a split turn that gets a text of its own; `null`: `sections`. */

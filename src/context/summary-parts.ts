@@ -57,7 +57,9 @@ export function summaryParts(
     readonly turnPrefixOutput: number;
   },
 ): PlanPart[] | null {
-  const sized: SizedEntries = { ...plan.read, limits: input.policy.summary.transcript };
+  const { table, positions, tokens } = plan.read;
+  // Not spread: see `tableOfColumns`.
+  const sized: SizedEntries = { table, positions, tokens, limits: input.policy.summary.transcript };
   const stretches = splitStretches(plan.read, plan.turnStart);
   const frame: RequestFrame = {
     limit: summaryRequestLimit(input.summarizer, plan.maximumOutput),

@@ -6,6 +6,7 @@ import type { Queries } from './database.ts';
 import { outlineColumns, toOutline } from './entry-rows.ts';
 import type { OutlineColumns } from './entry-rows.ts';
 import { BLOCK_ENTRIES, UnpackedOutlines } from './unpack-outlines.ts';
+import type { PackedBlock } from './unpack-outlines.ts';
 
 /** Below this rows are read as they are: one query less. */
 const WORTH_UNPACKING = 4 * BLOCK_ENTRIES;
@@ -18,8 +19,8 @@ export async function readOutlines(sql: Queries, scope: ViewScope): Promise<Outl
   const endBlock = Math.floor(headSequence / BLOCK_ENTRIES);
   if (headSequence - fromSequence < WORTH_UNPACKING) return readRows(sql, scope);
   const [blocks, path, rest] = await Promise.all([
-    sql<{ outline: string }[]>`
-      select outline from packed_outlines
+    sql<PackedBlock[]>`
+      select ids, outline from packed_outlines
       where conversation_id = ${conversationId} and block >= ${firstBlock} and block < ${endBlock} order by block`,
     sql<BranchPart[]>`
       select ancestor, through_sequence as through from branches
@@ -32,12 +33,8 @@ export async function readOutlines(sql: Queries, scope: ViewScope): Promise<Outl
   const unpacked = new UnpackedOutlines(rest.length + blocks.length * BLOCK_ENTRIES);
   const older = rest.firstFrom(fromSequence);
   for (let position = 0; position < older; position += 1) unpacked.addRow(rest.at(position));
-  for (const [index, { outline }] of blocks.entries()) {
-    const before = (firstBlock + index) * BLOCK_ENTRIES;
-    unpacked.addBlock(outline, {
-      before,
-      isWanted: (branch, sequence) => sequence >= fromSequence && sequence <= (through.get(branch) ?? 0),
-    });
+  for (const [index, block] of blocks.entries()) {
+    unpacked.addBlock(block, { before: (firstBlock + index) * BLOCK_ENTRIES, path: { fromSequence, through } });
   }
   for (let position = older; position < rest.length; position += 1) unpacked.addRow(rest.at(position));
   return unpacked.table();

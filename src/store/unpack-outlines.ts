@@ -14,7 +14,7 @@ export const BLOCK_ENTRIES = 256;
 
 const ID_CHARACTERS = 36;
 
-/** The numeric lines of a block, in the order of `pack_outlines`; before them stand ids, kinds, turns, tools and slots. */
+/** The numeric lines of a block, in the order of `pack_outlines`; before them stand kinds, turns, tools and slots. */
 const LINES = [
   'turn',
   'tool',
@@ -41,6 +41,19 @@ const LETTERS: readonly (readonly [string, EntryKind])[] = [
 ];
 for (const [letter, kind] of LETTERS) KIND_PLACES[letter.charCodeAt(0)] = ENTRY_KINDS.indexOf(kind);
 
+/** A row of `packed_outlines`. */
+export interface PackedBlock {
+  readonly ids: string;
+  readonly outline: string;
+}
+
+/** Which entries of a block lie on a branch. */
+export interface WantedPath {
+  readonly fromSequence: number;
+  /** By branch, the last sequence of it that lies on the path. */
+  readonly through: ReadonlyMap<number, number>;
+}
+
 /** Collects outlines, oldest first, from single rows and from blocks, column by column. */
 export class UnpackedOutlines {
   private length = 0;
@@ -61,19 +74,15 @@ export class UnpackedOutlines {
     this.length += 1;
   }
 
-  /** @param block.before sequence before the block's first entry */
   addBlock(
-    outline: string,
-    block: {
-      readonly before: number;
-      readonly isWanted: (branch: number, sequence: number) => boolean;
-    },
+    { ids, outline }: PackedBlock,
+    { before, path }: { readonly before: number; readonly path: WantedPath },
   ): void {
-    const [ids = '', kinds = '', turns = '[]', tools = '[]', slots = '[]', ...lines] = outline.split('\n');
+    const [kinds = '', turns = '[]', tools = '[]', slots = '[]', ...lines] = outline.split('\n');
     const { columns, numbers, length } = this;
     const read = (name: Line): void => readNumbers(lines[LINES.indexOf(name)] ?? '0', numbers);
     read('branch');
-    const wanted = placesWhere((place) => block.isWanted(numbers[place] ?? 0, block.before + place + 1));
+    const wanted = wantedPlaces(numbers, before, path);
     const take = (column: Column, name: Line, places?: readonly number[]): void => {
       read(name);
       if (places !== undefined) translate(numbers, places);
@@ -87,19 +96,19 @@ export class UnpackedOutlines {
     take(columns.toolCallCounts, 'toolCallCount');
     take(columns.errors, 'isError');
     for (const name of MEASUREMENT_NAMES) take(columns.measurements[name], name);
-    for (const [index, place] of wanted.entries()) {
+    for (let index = 0; index < wanted.length; index += 1) {
+      const place = wanted[index] ?? 0;
       columns.kinds[length + index] = KIND_PLACES[kinds.charCodeAt(place)] ?? 0;
-      columns.sequences[length + index] = block.before + place + 1;
+      columns.sequences[length + index] = before + place + 1;
     }
-    const isWhole = wanted.length === BLOCK_ENTRIES;
-    this.ids.push(...(isWhole ? [ids] : Array.from(wanted, (place) => idAt(ids, place))));
+    this.ids.push(...(wanted === ALL_PLACES ? [ids] : Array.from(wanted, (place) => idAt(ids, place))));
     this.length += wanted.length;
   }
 
   /** Of all that was added; nothing may be added afterwards. */
   table(): OutlineTable {
     const ids = this.ids.join('');
-    return tableOfColumns({ ...this.columns, length: this.length }, (position) => idAt(ids, position));
+    return tableOfColumns(this.columns, this.length, { idAt: (position) => idAt(ids, position) });
   }
 }
 
@@ -116,15 +125,19 @@ function namesOf(json: string): string[] {
   return Array.isArray(parsed) ? parsed.map(String) : [];
 }
 
-function placesWhere(isWanted: (place: number) => boolean): Uint16Array {
+const ALL_PLACES = Uint16Array.from({ length: BLOCK_ENTRIES }, (_, place) => place);
+
+/** Places of a block's entries that lie on the path; `ALL_PLACES` itself when all do. */
+function wantedPlaces(branches: Float64Array, before: number, { fromSequence, through }: WantedPath): Uint16Array {
   const places = new Uint16Array(BLOCK_ENTRIES);
   let count = 0;
   for (let place = 0; place < BLOCK_ENTRIES; place += 1) {
-    if (!isWanted(place)) continue;
+    const sequence = before + place + 1;
+    if (sequence < fromSequence || sequence > (through.get(branches[place] ?? 0) ?? 0)) continue;
     places[count] = place;
     count += 1;
   }
-  return places.subarray(0, count);
+  return count === BLOCK_ENTRIES ? ALL_PLACES : places.subarray(0, count);
 }
 
 /** Replaces each number by what stands at its place. */
@@ -133,7 +146,7 @@ function translate(numbers: Float64Array, places: readonly number[]): void {
 }
 
 function copyPlaces(numbers: Float64Array, places: Uint16Array, column: Column, from: number): void {
-  if (places.length === numbers.length) {
+  if (places === ALL_PLACES) {
     column.set(numbers, from);
     return;
   }
@@ -142,21 +155,12 @@ function copyPlaces(numbers: Float64Array, places: Uint16Array, column: Column, 
   }
 }
 
-/** "1,2,3", or one number for all of them. None is negative. */
+/** The three forms of `packed_numbers`; none of the numbers is negative. */
 function readNumbers(line: string, numbers: Float64Array): void {
-  let number = 0;
-  let index = 0;
-  for (let place = 0; place < line.length; place += 1) {
-    const code = line.charCodeAt(place);
-    if (code === COMMA) {
-      numbers[index] = number;
-      index += 1;
-      number = 0;
-    } else number = number * 10 + (code - ZERO);
-  }
-  if (index === 0) numbers.fill(number);
-  else numbers[index] = number;
+  if (line.startsWith('~')) {
+    for (let place = 0; place < BLOCK_ENTRIES; place += 1) numbers[place] = line.charCodeAt(place + 1) - SPACE;
+  } else if (line.includes(',')) numbers.set(line.split(',').map(Number));
+  else numbers.fill(Number(line));
 }
 
-const COMMA = 44;
-const ZERO = 48;
+const SPACE = 32;

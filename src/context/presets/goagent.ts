@@ -30,7 +30,6 @@ export const GOAGENT_POLICY: CompactionPolicy = {
   reduce: [],
   summary: {
     when: 'always',
-    hiddenMaximum: { tokens: 0 },
     prompts: CHECKPOINT_PROMPTS,
     sections: CHECKPOINT_SECTIONS,
     turnPrefixSections: TURN_PREFIX_SECTIONS,

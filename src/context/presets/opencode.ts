@@ -39,7 +39,6 @@ export const OPENCODE_POLICY: CompactionPolicy = {
   ],
   summary: {
     when: 'always',
-    hiddenMaximum: { tokens: 0 },
     prompts: CONTINUATION_PROMPTS,
     sections: CONTINUATION_SECTIONS,
     turnPrefixSections: null,

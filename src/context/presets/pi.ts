@@ -29,7 +29,6 @@ export const PI_POLICY: CompactionPolicy = {
   reduce: [],
   summary: {
     when: 'always',
-    hiddenMaximum: { tokens: 0 },
     prompts: CHECKPOINT_PROMPTS,
     sections: CHECKPOINT_SECTIONS,
     turnPrefixSections: TURN_PREFIX_SECTIONS,

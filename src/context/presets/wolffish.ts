@@ -70,7 +70,6 @@ export const WOLFFISH_POLICY: CompactionPolicy = {
   summary: {
     of: 'shortened',
     when: 'always',
-    hiddenMaximum: { tokens: 0 },
     prompts: STATE_PROMPTS,
     sections: STATE_SECTIONS,
     turnPrefixSections: null,
