@@ -1,9 +1,17 @@
+import { budgetFor } from '../context/budget.ts';
+import { estimateTokens } from '../context/estimate.ts';
+import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import { readCalibration } from '../store/calibrations.ts';
+import { readPlanSource } from '../store/fit-check.ts';
 import { fallBack as storeFallback, readSilence } from '../store/fallbacks.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
 import { LONGEST_WAIT_BEFORE_FALLBACK_MILLISECONDS, nextFallback, withModelInForce } from '../turn/fallback.ts';
+import type { FallbackModel } from '../turn/fallback.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { makePlan } from './plan-pass.ts';
+import { readFit } from './read-fit.ts';
 
 /** A call that a model could not answer: the next model of the agent takes over from the next call on; `failed` without one. */
 export async function fallBack(
@@ -17,11 +25,42 @@ export async function fallBack(
   },
 ): Promise<CallModelResult> {
   const { snapshot, givenUp, attempt } = of;
-  const to = nextFallback(snapshot, givenUp);
-  if (to === null) return { kind: 'failed' };
-  await storeFallback(dependencies.database, { turn, callNumber, attempt, from: snapshot.model, to });
+  const next = nextFallback(snapshot, givenUp);
+  if (next === null) return { kind: 'failed' };
+  const skipped = await tooSmall(dependencies, turn, snapshot.fallbacks?.slice(givenUp) ?? []);
+  const to = nextFallback(snapshot, givenUp + skipped.length) ?? next;
+  await storeFallback(dependencies.database, { turn, callNumber, attempt, from: snapshot.model, skipped, to });
   dependencies.reachCrashPoint('callModel:fell-back');
-  return describeFallback(withModelInForce(snapshot, givenUp + 1));
+  return describeFallback(withModelInForce(snapshot, givenUp + skipped.length + 1));
+}
+
+/**
+ * Models, the next ones first, that cannot hold the view however much of it is compacted; none when no model after them can:
+ * then the next one's own check tells what fills its window.
+ */
+async function tooSmall(
+  dependencies: ActivityDependencies,
+  turn: TurnReference,
+  models: readonly FallbackModel[],
+): Promise<readonly FallbackModel[]> {
+  const { database } = dependencies;
+  const check = await readFit(database, turn);
+  for (const [place, model] of models.entries()) {
+    const { policy, modelLimits, summarizer } = model;
+    const calibration = await readCalibration(database, model.model);
+    const ownCheck = { ...check, model: model.model, policy, modelLimits, calibration, reported: null };
+    const tokens = estimateTokens(addMeasurements(check.view, check.fixed), calibration);
+    if (tokens <= budgetFor(policy, modelLimits).inputBudget) return models.slice(0, place);
+    const plan = await makePlan(dependencies, turn, {
+      check: ownCheck,
+      source: await readPlanSource(database, turn),
+      reason: 'threshold',
+      turnIsOver: false,
+      summarizer: summarizer.limits,
+    });
+    if (plan.kind !== 'exhausted') return models.slice(0, place);
+  }
+  return [];
 }
 
 /** What the workflow is told of the model that took over. */

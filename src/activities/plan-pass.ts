@@ -8,6 +8,7 @@ import type {
   CompactionPlan,
   CompactionReason,
   CountedRequest,
+  ModelLimits,
   PlanInput,
   PlanResult,
 } from '../context/plan.ts';
@@ -46,15 +47,17 @@ export async function makePlan(
     readonly reason: CompactionReason;
     readonly form?: CompactionForm;
     readonly turnIsOver: boolean;
+    /** Limits of the model that summarizes (default: of the one in force). */
+    readonly summarizer?: ModelLimits;
   },
 ): Promise<PlanResult> {
   const { check, source, reason, form, turnIsOver } = wish;
-  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const summarizer = wish.summarizer ?? (await readSnapshot(database, turn.turnId)).snapshot.summarizer.limits;
   return planCompaction({
     policy: check.policy,
     budget: budgetFor(check.policy, check.modelLimits),
     calibration: check.calibration,
-    summarizer: snapshot.summarizer.limits,
+    summarizer,
     fixed: check.fixed,
     entries: source.entries,
     summary: source.summary,

@@ -1,5 +1,5 @@
 import { chooseCut, turnStartBefore } from './cut-point.ts';
-import type { GroupTable } from './groups.ts';
+import type { GroupKind, GroupTable } from './groups.ts';
 import { firstWithinMessageCap, olderWithinMessageCap } from './message-cap.ts';
 import { olderEntries } from './older-entries.ts';
 import type { OutlineTable } from './outline-table.ts';
@@ -47,7 +47,7 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
   const { table, groups } = state;
   const { policy, budget, turnIsOver } = state.input;
   const index = policy.keep.pivot
-    ? pivotIndex(groups)
+    ? pivotIndex(state)
     : chooseCut({
         groups,
         tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
@@ -82,13 +82,26 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
   };
 }
 
-/** After everything; a user message that nobody has answered stays. */
-function pivotIndex(groups: GroupTable): number | null {
-  for (let group = groups.length - 1; group >= 0; group -= 1) {
-    const kind = groups.kindAt(group);
-    if (kind !== 'note' && kind !== 'marker') return kind === 'user' ? group : groups.length;
-  }
+/**
+ * After everything; a user message that nobody has answered stays, and so do results with media that no request has carried:
+ * no summary can tell what is on them. After an overflow they may be what was too much (O28).
+ */
+function pivotIndex({ groups, input }: PlanningState): number | null {
+  const newest = newestGroup(groups, (kind) => kind !== 'note' && kind !== 'marker');
+  if (newest === null) return null;
+  const exchange = newestGroup(groups, (kind) => kind === 'exchange');
+  const isUnseen = exchange !== null && input.reason !== 'overflow' && groups.cutBeforeAt(exchange);
+  if (isUnseen && groups.entriesAt(exchange).some((position) => bringsMedia(groups.table, position))) return exchange;
+  return groups.kindAt(newest) === 'user' ? newest : groups.length;
+}
+
+function newestGroup(groups: GroupTable, fits: (kind: GroupKind) => boolean): number | null {
+  for (let group = groups.length - 1; group >= 0; group -= 1) if (fits(groups.kindAt(group))) return group;
   return null;
+}
+
+function bringsMedia(table: OutlineTable, position: number): boolean {
+  return table.kindAt(position) === 'tool_result' && table.showsMediaAt(position);
 }
 
 /** Where the marker stands that is appended with the plan; one without effect from a weaker form is taken over. */

@@ -18,10 +18,12 @@ export async function fallBack(
     /** The try that failed; `null` when none was made because the wait for one was too long. */
     readonly attempt: number | null;
     readonly from: string;
+    /** Fallbacks before `to` whose window cannot hold the view. */
+    readonly skipped?: readonly FallbackModel[];
     readonly to: FallbackModel;
   },
 ): Promise<void> {
-  const { turn, callNumber, attempt, from, to } = change;
+  const { turn, callNumber, attempt, from, skipped = [], to } = change;
   await writeAsTurn(sql, turn, async (writer) => {
     const [row] = await writer.sql<
       { fallbacks: readonly GivenUpModel[]; newest: number | null; reason: string | null }[]
@@ -38,12 +40,19 @@ export async function fallBack(
       throw new StoreError('superseded_attempt', newer);
     }
     const reason = row.reason ?? 'rate_limit';
-    const givenUp: GivenUpModel[] = [...row.fallbacks, { model: from, callNumber, reason }];
+    const now: GivenUpModel[] = [
+      { model: from, callNumber, reason },
+      ...skipped.map(({ model }) => ({ model, callNumber, reason: 'window_too_small' })),
+    ];
+    const givenUp = [...row.fallbacks, ...now];
     await writer.sql`
       update turns set model = ${to.model}, model_limits = ${jsonText(to.modelLimits)}::text::json,
         policy = ${jsonText(to.policy)}::text::json, fallbacks = ${jsonText(givenUp)}::text::jsonb
       where id = ${turn.turnId}`;
-    await writer.event('model_fallback', { callNumber, from, to: to.model, reason });
+    for (const [place, each] of now.entries()) {
+      const next = now[place + 1]?.model ?? to.model;
+      await writer.event('model_fallback', { callNumber, from: each.model, to: next, reason: each.reason });
+    }
   });
 }
 

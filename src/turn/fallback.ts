@@ -12,7 +12,7 @@ export interface GivenUpModel {
   readonly model: string;
   /** The call that it could not answer. */
   readonly callNumber: number;
-  /** Code of the last failure's evidence, or `rate_limit` when the wait was too long. */
+  /** Code of the last failure's evidence, `rate_limit` when the wait was too long, `window_too_small` when the view cannot be made to fit. */
   readonly reason: string;
 }
 

@@ -8,7 +8,9 @@ let harness: TurnHarness;
 const INSTRUCTIONS = 'Check each valve twice and write down what it says. '.repeat(5_000);
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { instructions: INSTRUCTIONS } });
+  harness = await startTurnHarness({
+    agent: { instructions: INSTRUCTIONS, fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-128k'] },
+  });
   await harness.startWorker();
 });
 afterAll(() => harness.stop());
@@ -25,4 +27,28 @@ test('R1 a system prompt larger than the window ends the turn as context_exhaust
   expect(again.outcome).toBe('context_exhausted');
   const entries = await harness.client.listEntries({ conversationId: turn.conversationId, limit: 100 });
   expect(entries.filter(({ kind }) => kind === 'user')).toHaveLength(2);
+});
+
+test('R26 a fallback whose window cannot hold what no compaction makes smaller is passed over for the one after it', async () => {
+  const model = 'simulator/sim-96k';
+  await harness.fault({ kind: 'status', status: 404, times: null, match: { model: 'sim-96k' } });
+  const turn = await harness.runTask('Say hello', { model });
+  const { conversationId } = turn;
+  expect(turn).toMatchObject({
+    outcome: 'completed',
+    model: 'simulator-chat/sim-128k',
+    givenUp: [
+      { model, callNumber: 1 },
+      { model: 'simulator/sim-16k', callNumber: 1, reason: 'window_too_small' },
+    ],
+    compactions: 0,
+  });
+  const asked = await harness.database<{ model: string }[]>`
+    select model from model_calls where conversation_id = ${conversationId} order by call_number, attempt`;
+  expect(asked.map((call) => call.model)).toEqual([model, 'simulator-chat/sim-128k']);
+  const told = (await eventsOf(harness, conversationId)).filter(({ kind }) => kind === 'model_fallback');
+  expect(told.map(({ data }) => data)).toMatchObject([
+    { from: model, to: 'simulator/sim-16k' },
+    { from: 'simulator/sim-16k', to: 'simulator-chat/sim-128k', reason: 'window_too_small' },
+  ]);
 });

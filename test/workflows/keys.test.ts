@@ -1,6 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startLocalStack } from '../../src/local/stack.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { readEverything } from '../support/read-everything.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -17,7 +19,7 @@ const logged: string[] = [];
 beforeAll(async () => {
   harness = await startTurnHarness({
     log: (line) => logged.push(line),
-    agent: { model: 'filed/sim-32k', allowCommands: true },
+    agent: { model: 'filed/sim-32k', allowCommands: true, policy: { summary: { when: 'always' } } },
     environment: { SOME_KEY: FROM_ENVIRONMENT, COPY_OF_IT: `prefix ${FROM_ENVIRONMENT}` },
     configurationFile: ({ simulatorUrl }) => `
 providers:
@@ -33,9 +35,9 @@ models:
 });
 afterAll(() => harness.stop());
 
-test('keys are rotated without a restart, and stand in no log, error, history, entry or summary, also after env', async () => {
+test('keys are rotated without a restart, and stand in no log, error, history, entry, event, summary or stack file, also after env', async () => {
   const commands = [
-    'env; cat key.txt; cat /proc/$PPID/environ; grep told holdfast.yaml',
+    'env; cat key.txt; cat /proc/$PPID/environ; grep told holdfast.yaml; seq 1 2500; env',
     'cat key.txt | sed s/planted/changed/',
   ];
   const task = commands.map((command) => `Call run_command with ${JSON.stringify({ command })}`).join('\n');
@@ -49,12 +51,34 @@ test('keys are rotated without a restart, and stand in no log, error, history, e
   const again = `Call run_command with {"command": "cat key.txt"}`;
   expect((await harness.runTask(again, { conversationId })).outcome).toBe('completed');
   await harness.fault({ kind: 'status', status: 401, body: refusal, times: 2 });
-  expect((await harness.runTask(again, { conversationId })).outcome).toBe('model_failed');
+  const failed = await harness.runTask(again, { conversationId });
+  expect(failed).toMatchObject({ outcome: 'model_failed' });
   await harness.clearFaults();
   const compacted = await harness.client.requestCompaction({ conversationId, focus: 'the keys' });
   await harness.client.waitForOutcome({ ...compacted, timeoutMilliseconds: 50_000 });
+  expect(await harness.client.listSummaries({ conversationId })).toHaveLength(1);
 
-  const everything = [await readEverything(harness, conversationId), ...logged].join('\n');
+  const stack = await startLocalStack({
+    directory: join(harness.workspace, '.holdfast'),
+    services: ['postgres'],
+    environment: {
+      PATH: process.env['PATH'],
+      ...harness.environment,
+      DATABASE_URL: harness.databaseUrl,
+      TEMPORAL_ADDRESS: harness.temporalAddress,
+      SOME_KEY: FROM_ENVIRONMENT,
+      ANTHROPIC_API_KEY: ROTATED,
+    },
+  });
+  const stackFile = await readFile(join(harness.workspace, '.holdfast', 'stack.json'), 'utf8');
+  await stack.stop();
+  const workflow = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
+  const everything = [
+    await readEverything(harness, conversationId),
+    stackFile,
+    JSON.stringify([workflow.raw, failed]),
+    ...logged,
+  ].join('\n');
   expect(everything).toContain('[masked key]');
   const places = PLANTED.flatMap((key) => {
     const at = everything.indexOf(key);

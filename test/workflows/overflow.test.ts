@@ -47,6 +47,14 @@ test('R2 the next turn has a recovery of its own', async () => {
   expect(next).toMatchObject({ outcome: 'completed', overflows: 1 });
 });
 
+test('an answer that stopped because the window is full is an overflow, compacted and asked for again; no part of it is kept', async () => {
+  await harness.fault({ kind: 'window_full', times: 1, skip: 4, match: { purpose: 'agent' } });
+  const turn = await harness.runTask(TASK);
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1, compactions: 1, steps: 5 });
+  const tries = await harness.client.listModelCalls({ conversationId: turn.conversationId });
+  expect(tries.filter(({ state }) => state === 'failed')).toMatchObject([{ callNumber: 5 }]);
+});
+
 test.each(['openai', 'llama.cpp'])('an overflow in the words of %s is recovered too', async (vendor) => {
   await harness.fault({ kind: 'overflow', vendor, times: 1, skip: 4, match: { purpose: 'agent' } });
   const turn = await harness.runTask(TASK);

@@ -31,6 +31,17 @@ function promptOf(body: unknown): string {
   return JSON.stringify(prompt).replaceAll(/,?"cache_control":\{[^}]*\}/g, '');
 }
 
+/** The share of a request that the next one begins with, breakpoint marks aside. */
+function keptShare(request: unknown, next: unknown): number {
+  const [before, after] = [request, next].map((body) =>
+    Buffer.from(JSON.stringify(body).replaceAll(/,?"cache_control":\{[^}]*\}/g, '')),
+  );
+  if (before === undefined || after === undefined) return 0;
+  let length = 0;
+  while (length < before.length && before[length] === after[length]) length += 1;
+  return length / before.length;
+}
+
 /** How much of the request before a summary's stands at the beginning of the summary's, closing brackets aside. */
 function sharedShare(requests: SimulatorReport['requests'], at: number): number {
   const [last, summary] = [requests[at - 1], requests[at]].map((request) => promptOf(request?.body));
@@ -52,6 +63,12 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     const own = requests.slice(before);
     const at = own.findIndex(({ purpose }) => purpose === 'summary');
     expect(own[at - 1]?.purpose).toBe('agent');
+    // Each step's request begins with the bytes of the one before, from the first on.
+    const steps = own.slice(0, at).map(({ body }) => body);
+    expect(steps.length).toBeGreaterThan(4);
+    for (const [index, next] of steps.slice(1).entries()) {
+      expect(keptShare(steps[index], next)).toBeGreaterThanOrEqual(0.98);
+    }
     expect(sharedShare(own, at)).toBeGreaterThanOrEqual(0.98);
     const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
     expect(summary).toMatchObject({ request: 'shared_prefix', modelCalls: 1, form: 'summary' });
