@@ -29,6 +29,8 @@ function fileOf(label: string, facts: { readonly serial: string; readonly pressu
     (_, line) => `Day ${line + 1}: ${Array.from({ length: 12 }, () => random.pick(WORDS)).join(' ')}.`,
   );
   filler.splice(random.between(0, FILLER_LINES), 0, `The pump opens at ${facts.pressure} bar.`);
-  const text = [`name: ${label}`, `serial: ${facts.serial}`, '', ...filler, ''].join('\n');
-  return { path: `logs/${label}.txt`, bytes: Buffer.from(text) };
+  const path = `logs/${label}.txt`;
+  // A passage that recall finds has to tell whose it is.
+  const text = [`# ${label}`, `file: ${path}`, `serial: ${facts.serial}`, '', ...filler, ''].join('\n');
+  return { path, bytes: Buffer.from(text) };
 }

@@ -1,6 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { CRASH_POINTS, pointsNamed } from '../src/activities/crash-points.ts';
 import { UsageError } from '../src/cli/usage-error.ts';
+import { KINDS } from './strikes.ts';
+import type { StrikeWeights } from './strikes.ts';
 
 export interface SoakOptions {
   /** Strikes that must hit at least one open activity. */
@@ -9,6 +11,10 @@ export interface SoakOptions {
   readonly seed: number;
   /** Only strikes at this crash point; `null`: all kinds. */
   readonly at: string | null;
+  /** How often each kind of strike is tried. */
+  readonly kinds: StrikeWeights;
+  /** Worker processes. */
+  readonly workers: number;
   /** Conversations that are open at any time. */
   readonly conversations: number;
   /** Files that each reading task names. */
@@ -26,6 +32,8 @@ export const DEFAULT_OPTIONS: SoakOptions = {
   kills: 500,
   seed: 7,
   at: null,
+  kinds: KINDS,
+  workers: 3,
   conversations: 20,
   files: 41,
   minutes: 75,
@@ -65,6 +73,7 @@ function createCommand(): Command {
         crashPoint,
       ),
     )
+    .addOption(new Option('--workers <number>', 'worker processes').default(defaults.workers).argParser(count(1, 20)))
     .addOption(
       new Option('--conversations <number>', 'open at any time')
         .default(defaults.conversations)

@@ -25,13 +25,14 @@ import type { Battlefield } from './strikes.ts';
 import { measureTakeover } from './takeovers.ts';
 import { startWorkers } from './workers.ts';
 
-const WORKERS = 3;
 /** Smaller than what a reading task reads, so that every one compacts. */
 const MODEL = 'simulator/sim-16k';
 /** Milliseconds in which every turn reaches its outcome once nothing strikes any more. */
 const SETTLING_MILLISECONDS = 120_000;
 /** A run that waits for takeovers freezes processes beyond the heartbeat timeout of 5 s, a short one does not. */
 const SHORTEST_LONG_FREEZE_MILLISECONDS = 1_000;
+/** Milliseconds until the next try when there was nothing to hit: what is tried again at once keeps the processor from the work. */
+const MISS_MILLISECONDS = 100;
 /** Milliseconds between two things that users and the model server do, on average. */
 const INTERFERENCE_MILLISECONDS = 700;
 
@@ -52,7 +53,7 @@ export async function runSoak(
   // Marks everything that descends from here, to be found at the end.
   process.env['TMPDIR'] = directory;
   try {
-    onProgress(`Postgres, Temporal, a simulator and ${WORKERS} workers start in ${directory}`);
+    onProgress(`Postgres, Temporal, a simulator and ${options.workers} workers start in ${directory}`);
     const fought = await fight(options, directory, onProgress, signal);
     const left = await processesOfRun(directory);
     const violations: Violation[] = left.map(({ processId, command }) => ({
@@ -81,7 +82,7 @@ async function fight(
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-soak' });
   const client = await createClient({ databaseUrl, temporal: temporalOptions });
   const temporal = await connectClient(temporalOptions);
-  const workers = await startWorkers(directory, servers, WORKERS);
+  const workers = await startWorkers(directory, servers, options.workers);
   const done = new AbortController();
   const deciding = decide({ client, database, random: createRandom(options.seed) }, done.signal);
   try {
@@ -95,6 +96,7 @@ async function fight(
       conversations: () => conversations.open(),
       longestFreeze: SHORTEST_LONG_FREEZE_MILLISECONDS + options.patience,
       at: options.at,
+      kinds: options.kinds,
     };
     const struck = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
     await clearFaults(simulatorUrl);
@@ -150,7 +152,10 @@ async function strikeAll(
         onProgress(`a strike failed: ${String(error)}`);
         return null;
       });
-      if (hit === null || hit.hit.length === 0) continue;
+      if (hit === null || hit.hit.length === 0) {
+        await delay(MISS_MILLISECONDS);
+        continue;
+      }
       const takeover = measureTakeover(field.temporal, hit.hit, hit.at);
       struck.push({ strike: hit, takeover });
       onProgress(`${struck.length}/${kills} ${hit.kind}: ${hit.hit.map(({ type }) => type).join(', ')}`);

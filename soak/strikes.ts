@@ -9,7 +9,7 @@ import type { Server, Servers } from './servers.ts';
 import type { RunningWorker, WorkerPlace } from './workers.ts';
 
 /** Weights: toward the moments between two writes. */
-const KINDS = [
+export const KINDS = [
   ['worker_crash_point', 45],
   ['worker_kill', 12],
   ['worker_freeze', 10],
@@ -42,8 +42,10 @@ const POINTS = [
   'runTool:stored',
   'endTurn:written',
 ];
-/** Points that are ordered at once: the first to be reached counts. */
-const POINTS_PER_ORDER = 3;
+/** Points that are ordered at once: the first to be reached counts. Few conversations reach few points in the time. */
+const POINTS_PER_ORDER = { ofMany: 3, ofFew: 8 };
+/** So many conversations are many. */
+const MANY = 10;
 /** A point that is not reached by then is given up, milliseconds. */
 const POINT_PATIENCE = 4_000;
 /** Longest time that a server stays away, milliseconds. */
@@ -71,7 +73,10 @@ export interface Battlefield {
   readonly longestFreeze: number;
   /** Crash point to which strikes are restricted; `null`: all kinds. */
   readonly at: string | null;
+  readonly kinds: StrikeWeights;
 }
+
+export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
 
 /**
  * Strikes once and repairs what it took away. @returns `null` when it would have hit, or has hit, nothing
@@ -87,7 +92,7 @@ export async function strike(field: Battlefield): Promise<Strike | null> {
 }
 
 async function strikeOnce(field: Battlefield): Promise<Strike | null> {
-  const kind = field.at === null ? field.random.weighted<StrikeKind>(KINDS) : 'worker_crash_point';
+  const kind = field.at === null ? field.random.weighted(field.kinds) : 'worker_crash_point';
   switch (kind) {
     case 'worker_crash_point':
       return killAtPoint(field);
@@ -112,10 +117,11 @@ function pickWorker({ places, random }: Battlefield): RunningWorker | null {
 }
 
 async function killAtPoint(field: Battlefield): Promise<Strike | null> {
-  const { random, at } = field;
+  const { random, at, conversations } = field;
   const worker = pickWorker(field);
   if (worker === null) return null;
-  const points = at === null ? Array.from({ length: POINTS_PER_ORDER }, () => random.pick(POINTS)).join(',') : at;
+  const length = conversations().length < MANY ? POINTS_PER_ORDER.ofFew : POINTS_PER_ORDER.ofMany;
+  const points = at ?? Array.from({ length }, () => random.pick(POINTS)).join(',');
   await worker.order(points);
   const died = await Promise.race([worker.process.exited.then(() => true), delay(POINT_PATIENCE, false)]);
   await worker.withdrawOrder();

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { DEFAULT_OPTIONS } from '../../soak/options.ts';
+import type { SoakOptions } from '../../soak/options.ts';
+import { reportLines } from '../../soak/report.ts';
+import { runSoak } from '../../soak/run-soak.ts';
+
+/** Few conversations with few files, and strikes that follow each other sooner than a takeover takes, so that they overlap. */
+const SMALL: SoakOptions = {
+  ...DEFAULT_OPTIONS,
+  kills: 25,
+  seed: 7,
+  workers: 2,
+  conversations: 4,
+  files: 4,
+  minutes: 3,
+  patience: 300,
+  // A process that starts again takes seconds of the processor, one that was frozen none.
+  kinds: [
+    ['worker_crash_point', 30],
+    ['worker_kill', 5],
+    ['worker_restart', 3],
+    ['worker_freeze', 22],
+    ['postgres_kill', 14],
+    ['postgres_freeze', 10],
+    ['postgres_restart', 4],
+    ['temporal_kill', 4],
+    ['temporal_freeze', 8],
+  ],
+};
+
+test('25 strikes at workers, Temporal and Postgres lose nothing, double nothing, and keep no turn from its outcome', async () => {
+  const result = await runSoak(SMALL, { onProgress: () => undefined });
+  expect(result.violations, reportLines(result).join('\n')).toEqual([]);
+  expect(result.settledMilliseconds).not.toBeNull();
+  expect(result.kills).toBe(25);
+  expect(Object.keys(result.hitActivities).length).toBeGreaterThan(3);
+  expect(result.outcomes['completed']).toBeGreaterThan(0);
+  expect(result.effects).toBeGreaterThan(0);
+}, 300_000);
