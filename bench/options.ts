@@ -41,8 +41,8 @@ export interface BenchOptions {
   readonly seed: number;
   /** `memory` writes its table into docs/presets.md. */
   readonly writesPage: boolean;
-  /** Entries that `memory-search` searches. */
-  readonly entries: number;
+  /** Entries that `memory-search` searches: a conversation for each number. */
+  readonly entries: readonly number[];
 }
 
 const EXAMPLES = `
@@ -52,7 +52,7 @@ Examples:
   $ npm run bench -- --check --json
   $ npm run bench -- recall --recall-data <folder>
   $ npm run bench -- dialogues                 (how often search finds the turn that answers)
-  $ npm run bench -- memory-search --entries 1000000
+  $ npm run bench -- memory-search --entries 100000,1000000   (half an hour: a million entries are indexed first)
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
@@ -70,12 +70,12 @@ function parseRounds(text: string): number {
   return rounds;
 }
 
-function parseEntries(text: string): number {
-  const entries = Number(text);
-  if (!Number.isInteger(entries) || entries < 1_000 || entries > 10_000_000) {
-    throw new InvalidArgumentError('Entries are a whole number from 1,000 to 10,000,000.');
+function parseEntries(text: string): readonly number[] {
+  const sizes = text.split(',').map(Number);
+  if (sizes.some((entries) => !Number.isInteger(entries) || entries < 1_000 || entries > 10_000_000)) {
+    throw new InvalidArgumentError('Entries are whole numbers from 1,000 to 10,000,000, with commas between them.');
   }
-  return entries;
+  return sizes;
 }
 
 function parseSeed(text: string): number {
@@ -97,7 +97,11 @@ function createCommand(): Command {
     )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
     .option('--recall-data <folder>', 'facts.jsonl and questions.jsonl for recall')
-    .addOption(new Option('--entries <number>', 'entries of memory-search').default(100_000).argParser(parseEntries))
+    .addOption(
+      new Option('--entries <numbers>', 'entries of memory-search')
+        .default([100_000], '100000')
+        .argParser(parseEntries),
+    )
     .addOption(
       new Option('--seed <number>', 'of the sessions of memory and of dialogues').default(1).argParser(parseSeed),
     )
@@ -114,7 +118,7 @@ function createCommand(): Command {
 interface Flags {
   readonly rounds: number;
   readonly recallData?: string;
-  readonly entries: number;
+  readonly entries: readonly number[];
   readonly seed: number;
   readonly writePage?: true;
   readonly check?: true;

@@ -71,7 +71,7 @@ async function searchFigures(
   }
   if (names.includes('memory-search')) {
     events.onBegin('memory-search');
-    figures.push(...(await measureMemorySearch(database, entries)));
+    for (const size of entries) figures.push(...(await measureMemorySearch(database, size)));
   }
   if (names.includes('memory')) {
     const simulatorUrl = connections.simulatorUrl ?? '';

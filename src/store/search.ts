@@ -39,6 +39,8 @@ const DEFAULT_LIMIT = 10;
 const LARGEST_LIMIT = 100;
 /** Ranked passages that are looked at once more: more than any limit, for some fall away. */
 const ARRANGED = 130;
+/** Some 65,000 passages. Among more, words that are only related to those of the query are in too many to choose any, and each costs a row a block. */
+const MOST_BLOCKS_OF_RELATED_WORDS = 16;
 /** Characters of a query that are looked at. */
 const LONGEST_QUERY = 2_000;
 
@@ -87,13 +89,14 @@ async function openScope(sql: Database, { conversationId, agent }: MemoryQuery):
 
 async function rank(sql: Database, scope: SearchedScope, text: string, query: MemoryQuery): Promise<RankedCandidate[]> {
   const askedAt = query.askedAt === undefined ? new Date() : new Date(query.askedAt);
-  const asked = await queryTermsOf(sql, text, scope.languages, askedAt);
+  const withRelated = scope.blocks.length <= MOST_BLOCKS_OF_RELATED_WORDS;
+  const asked = await queryTermsOf(sql, text, { languages: scope.languages, askedAt, withRelated });
   const known = await weighTerms(sql, scope, asked);
-  const words = new Set(known.map(({ word }) => word));
+  const words = new Set(known.filter(({ isRelated }) => !isRelated).map(({ word }) => word));
   const like = await similarTerms(
     sql,
     scope,
-    asked.filter(({ word }) => !words.has(word)),
+    asked.filter(({ word, isRelated }) => !isRelated && !words.has(word)),
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
@@ -114,7 +117,7 @@ function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassag
     text: candidate.text,
     score: candidate.score,
     match: candidate.match,
-    matched: candidate.matched.map(({ word }) => word),
+    matched: [...new Set(candidate.matched.map(({ word }) => word))],
     forms: formsOf(candidate),
     updatedBy: candidate.updatedBy,
   };

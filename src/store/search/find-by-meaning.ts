@@ -1,4 +1,5 @@
-import type { Database } from '../database.ts';
+import type { Database, Transaction } from '../database.ts';
+import { transaction } from '../transaction.ts';
 import { vectorText } from './embedder.ts';
 import type { MeaningSearch } from './embedder.ts';
 import { inTime, passageColumns, toCandidate } from './find-candidates.ts';
@@ -9,6 +10,11 @@ import type { SearchedScope } from './scope.ts';
 
 /** Passages of nearest meaning that are looked at. */
 const NEAREST = 50;
+/** Up to so many vectors are compared with that of the query one by one. */
+const ALL_COMPARED = 5_000;
+/** Vectors that the index looks at in one go, and at most (hnsw.ef_search: 40 by default, 1,000 at most). */
+const LOOKED_AT = 100;
+const MOST_LOOKED_AT = 1_000;
 /** Milliseconds after which a search goes by words alone. */
 const PATIENCE_MILLISECONDS = 2_000;
 /** Reciprocal rank fusion's constant, as in its paper (Cormack, Clarke, Büttcher 2009): how little the first rank outweighs the next. */
@@ -31,19 +37,46 @@ export async function findByMeaning(
     if (table?.exists !== true) throw new Error(NO_VECTORS);
     const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS));
     if (vector === undefined) return [];
-    const rows = await sql<PassageRow[]>`
-      select ${passageColumns(sql)} from passage_embeddings e join passages p on p.id = e.passage_id
-      where ${
-        scope.conversationId === null
-          ? sql`e.conversation_id in (select id from conversations where agent = ${scope.agent})`
-          : sql`e.conversation_id = ${scope.conversationId}`
-      } ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}
-      order by e.embedding <=> ${vectorText(vector)}::vector limit ${NEAREST}`;
+    const rows = await transaction(sql, (open) => nearest(open, scope, filter, vectorText(vector)));
     return rows.map((row) => toCandidate(row, 0));
   } catch (error) {
     onFailure?.(error);
     return [];
   }
+}
+
+/**
+ * Of few vectors all are compared. Among many pgvector's index leads, which knows nothing of conversations, kinds and times: it goes
+ * on until enough of what it finds is in scope (from pgvector 0.8), or looks at as many as it can at once.
+ */
+async function nearest(
+  sql: Transaction,
+  scope: SearchedScope,
+  filter: SearchFilter,
+  vector: string,
+): Promise<readonly PassageRow[]> {
+  const conversations =
+    scope.conversationId === null
+      ? sql`in (select id from conversations where agent = ${scope.agent})`
+      : sql`= ${scope.conversationId}`;
+  const [known] = await sql<{ vectors: number; goes_on: boolean }[]>`
+    select coalesce((select sum(passages)::int from embedding_progress where conversation_id ${conversations}), 0) as vectors,
+      (select string_to_array(extversion, '.')::int[] >= '{0,8}' from pg_extension where extname = 'vector') as goes_on`;
+  const isSmall = known === undefined || known.vectors <= ALL_COMPARED;
+  if (!isSmall) {
+    await sql`select set_config('hnsw.ef_search', ${known.goes_on ? LOOKED_AT : MOST_LOOKED_AT}::text, true)`;
+    if (known.goes_on) await sql`select set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
+  }
+  // "offset 0" keeps the planner from the index.
+  const vectors = sql`select passage_id, conversation_id, embedding from passage_embeddings`;
+  return sql<PassageRow[]>`
+    with found as materialized (
+      select p.*, e.embedding <=> ${vector}::vector as distance
+      from (${isSmall ? sql`${vectors} where conversation_id ${conversations} offset 0` : vectors}) e join passages p on p.id = e.passage_id
+      where e.conversation_id ${conversations}
+        ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}
+      order by e.embedding <=> ${vector}::vector limit ${NEAREST})
+    select ${passageColumns(sql)} from found p order by p.distance`;
 }
 
 /** Both rankings as one by reciprocal ranks; what has the query as it is stays first. */

@@ -1,4 +1,4 @@
-import type { Database, Fragment } from '../database.ts';
+import type { Database, Fragment, Queries } from '../database.ts';
 import type { PassageKind } from './found-passage.ts';
 import { gather } from './gather.ts';
 import type { GatheredPassage } from './gather.ts';
@@ -74,7 +74,7 @@ async function idsInRange(
   return rows.length > MOST_IN_RANGE ? null : new Set(rows.map(({ id }) => Number(id)));
 }
 
-export function inTime(sql: Database, { after, before }: SearchFilter): Fragment {
+export function inTime(sql: Queries, { after, before }: SearchFilter): Fragment {
   return sql`
     ${after === undefined ? sql`` : sql`and p.created_at >= ${after}`}
     ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
@@ -107,7 +107,7 @@ async function readPassages(
   return rows.map((row) => toCandidate(row, scores.get(Number(row.id)) ?? 0));
 }
 
-export function passageColumns(sql: Database): Fragment {
+export function passageColumns(sql: Queries): Fragment {
   return sql`p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
     p.terms::text as vector, p.words, p.created_at`;
 }

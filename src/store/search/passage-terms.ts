@@ -1,4 +1,5 @@
 import { dateTermsOf, timeTermsOf } from './dates.ts';
+import { headingOf } from './heading.ts';
 import type { Stem } from './stems.ts';
 import type { Word } from './words.ts';
 
@@ -15,7 +16,7 @@ export function isWordTerm(term: string): boolean {
 /** Terms of a passage with the places at which they stand. */
 export type PassageTerms = ReadonlyMap<string, readonly number[]>;
 
-/** Its words by their stems, the dates that it names and the time at which it was written. */
+/** Its words by their stems, the dates that it names and the time at which it was written; a time at its head says when it was said. */
 export function passageTerms(
   { text, words }: { readonly text: string; readonly words: readonly Word[] },
   stems: ReadonlyMap<string, Stem>,
@@ -28,7 +29,8 @@ export function passageTerms(
     if (places === undefined) terms.set(term, [position]);
     else if (places.at(-1) !== position) places.push(position);
   }
-  for (const term of [...timeTermsOf(writtenAt), ...dateTermsOf(text, writtenAt)]) terms.set(term, []);
+  const saidAt = headingOf(text).saidAt ?? writtenAt;
+  for (const term of [...timeTermsOf(writtenAt), ...dateTermsOf(text, saidAt)]) terms.set(term, []);
   return terms;
 }
 

@@ -4,6 +4,7 @@ import { FALLBACK_LANGUAGE } from './languages.ts';
 import type { Language } from './languages.ts';
 import { stemsOf } from './stems.ts';
 import { irregularFormsOf } from './irregular-forms.ts';
+import { relatedWordsOf } from './related-words.ts';
 import { foldAccents, wordsOf } from './words.ts';
 import type { Word } from './words.ts';
 
@@ -17,21 +18,33 @@ export interface QueryTerm {
   readonly isDate: boolean;
   /** A name or a number: what speaks of another is of something else. */
   readonly isName: boolean;
+  /** Other words for the same things, or things of the kind: "dog" for "pet". */
+  readonly isRelated: boolean;
   /** As one of so many that the query names for choice ("who among Ana, Ben and Eve"); 1 when it does not. */
   readonly oneOf: number;
   /** Place in the query, to see which words stand side by side. */
   readonly position: number;
 }
 
+/** Words of a query that others are looked for. */
+const MOST_RELATED = 6;
 /** Words of a query that are looked for; what comes after is too much for one question. */
 const MOST_TERMS = 40;
 
-/** What a query asks for. `askedAt`: what its relative dates ("yesterday") are relative to. */
+export interface QueryReading {
+  /** Of the texts that are searched. */
+  readonly languages: readonly Language[];
+  /** What relative dates of the query ("yesterday") are relative to. */
+  readonly askedAt: Date;
+  /** Also words that speak of the same things. */
+  readonly withRelated: boolean;
+}
+
+/** What a query asks for. */
 export async function queryTermsOf(
   sql: Queries,
   query: string,
-  languages: readonly Language[],
-  askedAt: Date,
+  { languages, askedAt, withRelated }: QueryReading,
 ): Promise<QueryTerm[]> {
   const words = wordsOf(query);
   const known = languages.length === 0 ? [FALLBACK_LANGUAGE] : languages;
@@ -58,14 +71,43 @@ export async function queryTermsOf(
       isStopWord: ofWord.some(({ isStopWord }) => isStopWord),
       isDate: false,
       isName: names.has(text),
+      isRelated: false,
       oneOf: choice.words.has(text) ? choice.count : 1,
       position,
     });
   }
   const dates = dateTermsOf(query, askedAt).map((term): QueryTerm => {
-    return { word: term, terms: [term], isStopWord: false, isDate: true, isName: false, oneOf: 1, position: -1 };
+    return {
+      word: term,
+      terms: [term],
+      isStopWord: false,
+      isDate: true,
+      isName: false,
+      isRelated: false,
+      oneOf: 1,
+      position: -1,
+    };
   });
-  return [...found.values(), ...dates].slice(0, MOST_TERMS);
+  const related = withRelated && known.includes('english') ? await relatedTerms(sql, [...found.values()]) : [];
+  return [...[...found.values(), ...dates].slice(0, MOST_TERMS), ...related.slice(0, MOST_RELATED)];
+}
+
+/** One for each word of the query that one speaks of in other words too. */
+async function relatedTerms(sql: Queries, asked: readonly QueryTerm[]): Promise<QueryTerm[]> {
+  const taken = new Set(asked.flatMap(({ terms }) => terms));
+  const words = asked.flatMap((term) => {
+    const others = term.isStopWord || term.isName ? [] : relatedWordsOf(term.word);
+    return others.length === 0 ? [] : [{ term, others: others.map((text) => ({ text, isPlain: true, position: -1 })) }];
+  });
+  const stems = await stemsOf(
+    sql,
+    'english',
+    words.flatMap(({ others }) => others),
+  );
+  return words.map(({ term, others }) => {
+    const terms = new Set(others.map(({ text }) => stems.get(text)?.term ?? text));
+    return { ...term, terms: [...terms].filter((each) => !taken.has(each)), isRelated: true, position: -1 };
+  });
 }
 
 /** "met" for "meet", for those words of the query that have such forms. */

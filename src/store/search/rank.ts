@@ -3,6 +3,8 @@ import type { ExpectedAnswer } from './expected-answer.ts';
 import type { FoundPassage, PassageKind } from './found-passage.ts';
 import { termValue } from './gather.ts';
 import { placesOf, quoteTerm } from './passage-terms.ts';
+import { speakersAmong } from './speakers.ts';
+import type { Said, Speakers } from './speakers.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
 /** A passage that may answer, as the index has it. */
@@ -62,9 +64,12 @@ const PARTIAL_TERMS = 2;
 export function rankCandidates(query: RankedQuery, candidates: readonly Candidate[]): RankedCandidate[] {
   const quoted = query.terms.map(({ terms }) => terms.map(quoteTerm));
   const asked: ScoredQuery = { ...query, text: plain(query.text), expected: expectedAnswerOf(query.text) };
-  const ranked = candidates.map((candidate) => score(asked, quoted, candidate));
+  const speakers = speakersAmong(candidates, query.terms);
+  const ranked = candidates.map((candidate) => score(asked, quoted, speakers, candidate));
   // A single word asks for where it stands, a question for its answer.
-  const telling = new Set(query.terms.filter(({ isStopWord }) => !isStopWord).map(({ position }) => position));
+  const telling = new Set(
+    query.terms.filter(({ isStopWord, isRelated }) => !isStopWord && !isRelated).map(({ position }) => position),
+  );
   const isQuestion = telling.size >= WORDS_OF_A_QUESTION;
   return ranked.filter(({ match }) => isQuestion || match !== 'neighbour').toSorted(bestFirst);
 }
@@ -85,9 +90,10 @@ export function bestFirst(one: RankedCandidate, other: RankedCandidate): number 
   );
 }
 
-/** The query names somebody or something, and the passage has none of these names. */
-function isOfOthers(terms: readonly WeightedTerm[], own: readonly WeightedTerm[]): boolean {
-  return terms.some(({ isName }) => isName) && !own.some(({ isName }) => isName);
+/** The query names somebody or something, and the passage has none of these names, or speaks to whom it names. */
+function isOfOthers(terms: readonly WeightedTerm[], own: readonly WeightedTerm[], said: Said): boolean {
+  if (!terms.some(({ isName }) => isName) || said.isByAsked || said.isByAnybody) return false;
+  return !own.some(({ isName, word }) => isName && !said.addressed.has(word));
 }
 
 function placesOfAny(vector: string, quoted: readonly string[]): readonly number[] | null {
@@ -103,7 +109,12 @@ interface ScoredQuery extends RankedQuery {
   readonly expected: ExpectedAnswer | null;
 }
 
-function score(query: ScoredQuery, quoted: readonly (readonly string[])[], candidate: Candidate): RankedCandidate {
+function score(
+  query: ScoredQuery,
+  quoted: readonly (readonly string[])[],
+  speakers: Speakers,
+  candidate: Candidate,
+): RankedCandidate {
   const places = quoted.map((terms) => placesOfAny(candidate.vector, terms));
   const own = query.terms.filter((_, index) => places[index] !== null);
   let total = candidate.gathered + adjacency(query.terms, places);
@@ -112,14 +123,14 @@ function score(query: ScoredQuery, quoted: readonly (readonly string[])[], candi
     if (found === null || found === undefined || query.chosenBy.has(index)) continue;
     total += weight * termValue(Math.max(1, found.length), candidate.words, query.averageWords);
   }
-  const isSaidByAsked = isSaidBy(candidate.text, own);
+  const said = speakers(candidate);
   return {
     ...candidate,
-    isSaidByAsked,
+    isSaidByAsked: said.isByAsked,
     score:
-      (isSaidByAsked ? SPEAKER_FACTOR : 1) *
-      (query.expected?.(candidate.text, candidate.createdAt) === true ? EXPECTED_FACTOR : 1) *
-      (isOfOthers(query.terms, own) ? NAMELESS_FACTOR : 1) *
+      (said.isByAsked ? SPEAKER_FACTOR : 1) *
+      (query.expected?.(said.text, said.at) === true ? EXPECTED_FACTOR : 1) *
+      (isOfOthers(query.terms, own, said) ? NAMELESS_FACTOR : 1) *
       total,
     match: matchOf(query, candidate, own),
     matched: own,
@@ -140,17 +151,10 @@ function adjacency(terms: readonly WeightedTerm[], places: readonly (readonly nu
   return earned;
 }
 
-/** `Name: …`, also behind a time in brackets. */
-const SPEAKER = /^\s*(?:[[(][^\])\n]{0,60}[\])]\s*)?(\p{Lu}[\p{L}\p{M}'’ .-]{0,40}):\s/u;
-
-function isSaidBy(text: string, terms: readonly WeightedTerm[]): boolean {
-  const speaker = SPEAKER.exec(text)?.[1]?.toLowerCase().split(' ');
-  return speaker !== undefined && terms.some(({ word, isStopWord }) => !isStopWord && speaker.includes(word));
-}
-
 function matchOf(query: RankedQuery, candidate: Candidate, own: readonly WeightedTerm[]): FoundPassage['match'] {
   // The text is read only where it may have the phrase: all its whole words stand there.
-  const hasAll = own.length >= query.terms.length - PARTIAL_TERMS;
+  const count = (terms: readonly WeightedTerm[]): number => terms.filter(({ isRelated }) => !isRelated).length;
+  const hasAll = count(own) >= count(query.terms) - PARTIAL_TERMS;
   if (hasAll && query.text.length >= SHORTEST_PHRASE && plain(candidate.text).includes(query.text)) {
     return 'phrase';
   }

@@ -7,7 +7,7 @@ export interface WeightedTerm extends QueryTerm {
   /** Passages in scope that have it, estimated. */
   readonly passages: number;
   readonly weight: number;
-  /** It stands for a word that no passage has. */
+  /** It stands for a word of the query that the passage need not have. */
   readonly isSimilar: boolean;
 }
 
@@ -15,6 +15,9 @@ export interface WeightedTerm extends QueryTerm {
 const STOP_WORD_SHARE = 0.3;
 /** A date is named more often than meant: below a word of the same rarity. */
 const DATE_SHARE = 0.6;
+
+/** Who asks for a "pet" may be told of a dog; the word itself is the better sign. */
+const RELATED_SHARE = 0.4;
 
 /** BM25's weight of a term that n of N passages have. */
 export function rarity(passages: number, total: number): number {
@@ -38,8 +41,12 @@ export async function weighTerms(
       term.terms.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0),
     );
     if (passages === 0) return [];
-    const share = ((term.isStopWord ? STOP_WORD_SHARE : 1) * (term.isDate ? DATE_SHARE : 1)) / term.oneOf;
-    return [{ ...term, passages, weight: share * rarity(passages, scope.passages), isSimilar: false }];
+    const share =
+      ((term.isStopWord ? STOP_WORD_SHARE : 1) *
+        (term.isDate ? DATE_SHARE : 1) *
+        (term.isRelated ? RELATED_SHARE : 1)) /
+      term.oneOf;
+    return [{ ...term, passages, weight: share * rarity(passages, scope.passages), isSimilar: term.isRelated }];
   });
 }
 

@@ -34,9 +34,9 @@ beforeAll(async () => {
     ...client,
     async embed(texts, signal) {
       asked.push(...texts);
-      // "cello" and "instrument" mean the same to a real model.
+      // "bassoon" and "instrument" mean the same to a real model.
       return client.embed(
-        texts.map((text) => text.replaceAll('cello', 'cello instrument music')),
+        texts.map((text) => text.replaceAll('bassoon', 'bassoon instrument music')),
         signal,
       );
     },
@@ -63,24 +63,50 @@ const vectors = async (conversationId: string): Promise<number> =>
 
 describe('search by meaning', () => {
   it('finds what has no word of the query, beside what has; words alone find it not', async () => {
-    const turn = await conversationOf(sql, 'She plays the cello', 'Buses were late', 'The weather was dull', 'A stew');
+    const turn = await conversationOf(
+      sql,
+      'She plays the bassoon',
+      'Buses were late',
+      'The weather was dull',
+      'A stew',
+    );
     const { conversationId } = turn;
     await upkeep(embedder);
     expect(await vectors(conversationId)).toBe(4);
     const query = { conversationId, query: 'musical instruments' };
     expect(await searchMemory(sql, query)).toEqual([]);
     const [first] = await searchMemory(sql, query, { embedder });
-    expect(first).toMatchObject({ text: 'She plays the cello', match: 'meaning' });
+    expect(first).toMatchObject({ text: 'She plays the bassoon', match: 'meaning' });
     const joined = await searchMemory(sql, { conversationId, query: 'late music' }, { embedder });
     expect(
       joined
         .slice(0, 2)
         .map(({ text }) => text)
         .toSorted(),
-    ).toEqual(['Buses were late', 'She plays the cello']);
+    ).toEqual(['Buses were late', 'She plays the bassoon']);
     expect(joined.find(({ text }) => text === 'Buses were late')).toMatchObject({ match: 'words', matched: ['late'] });
     const filtered = await searchMemory(sql, { ...query, kinds: ['assistant'] }, { embedder });
     expect(filtered).toEqual([]);
+  });
+
+  it('finds what is in scope though hundreds of others are nearer, by comparing all and by the index', async () => {
+    const { conversationId } = await conversationOf(sql, 'She plays the bassoon', 'Buses were late');
+    await conversationOf(sql, ...Array.from({ length: 250 }, (_, at) => `musical instruments ${at}`));
+    await upkeep(embedder);
+    const search = async (): Promise<string[]> => {
+      const found = await searchMemory(sql, { conversationId, query: 'musical instruments' }, { embedder });
+      return found.map(({ text }) => text);
+    };
+    expect(await search()).toContain('She plays the bassoon');
+    // As if it had many: then the index leads, which the planner would not take for so few.
+    await sql`update embedding_progress set passages = 1000000 where conversation_id = ${conversationId}`;
+    await sql`select set_config(name, 'off', false) from unnest('{enable_seqscan,enable_bitmapscan,enable_sort}'::text[]) as name`;
+    try {
+      expect(await search()).toContain('She plays the bassoon');
+    } finally {
+      await sql`reset all`;
+      await sql`update embedding_progress set passages = 2 where conversation_id = ${conversationId}`;
+    }
   });
 
   it('goes by words alone when the server fails, says so, and catches up afterwards', async () => {

@@ -8,13 +8,16 @@ import type { MemoryQuery } from '../../../src/store/search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { newId } from '../../../src/store/ids.ts';
+import { takeMessages } from '../../../src/store/inbox.ts';
 import { storeAnswer } from '../../../src/store/model-calls.ts';
 import {
+  answer,
   answerWith,
   conversationOf,
   finishToolCall,
   openTestStore,
   register,
+  send,
   startTurn,
   text,
   toolCall,
@@ -107,6 +110,43 @@ describe('searchMemory', () => {
     );
     expect((await texts(turn, 'When did Ana join the pottery class?'))[0]).toContain('last year');
     expect((await texts(turn, 'How does Ana find the pottery class?'))[0]).toContain('Ana:');
+  });
+
+  it('knows who speaks where no name stands before the text: by whom the other role speaks to', async () => {
+    const turn = await startTurn(sql, 'Hi Ana! Is the pottery class good?');
+    await answer(sql, turn, 1, { said: 'My teacher at the pottery class is a sailor.' });
+    await send(sql, {
+      conversationId: turn.conversationId,
+      ...text('Thanks, Ana! My pottery class has a teacher too.'),
+    });
+    await takeMessages(sql, turn);
+    const [first] = await texts(turn, 'Who is the teacher at the pottery class of Ana?');
+    expect(first).toContain('sailor');
+  });
+
+  it('takes relative dates from the time at the head of a text, where it has one', async () => {
+    const turn = await conversationOf(
+      sql,
+      '[10:00 am on 9 March, 2021] Ana: The choir of Brill sang yesterday',
+      '[10:00 am on 9 May, 2021] Ana: The choir of Brill sang yesterday, louder',
+    );
+    expect((await texts(turn, 'Which choir of Brill sang on 8 March 2021?'))[0]).toContain('9 March');
+    expect((await texts(turn, 'Which choir of Brill sang on 8 May 2021?'))[0]).toContain('louder');
+  });
+
+  it('finds what is told in other words for the same, below what has the word itself', async () => {
+    const turn = await conversationOf(
+      sql,
+      'Our beagle chews on everything in the hall',
+      'The ferry leaves at nine',
+      'No pet is allowed in the hall',
+    );
+    const { conversationId } = turn;
+    const found = await searchMemory(sql, { conversationId, query: 'Which pet does she have?' });
+    expect(found.map(({ text: said, match }) => [said, match])).toEqual([
+      ['No pet is allowed in the hall', 'words'],
+      ['Our beagle chews on everything in the hall', 'similar'],
+    ]);
   });
 
   it('puts the newer statement first although it stands in a long passage, and says what it supersedes', async () => {

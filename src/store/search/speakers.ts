@@ -1,0 +1,93 @@
+import { headingOf } from './heading.ts';
+import type { Candidate } from './rank.ts';
+import type { WeightedTerm } from './weigh-terms.ts';
+
+/** Who says a passage, and to whom, as far as the query asks for them. */
+export interface Said {
+  /** By somebody whom the query names. */
+  readonly isByAsked: boolean;
+  /** In the first person, and nothing says by whom. */
+  readonly isByAnybody: boolean;
+  /** Names of the query, in lower case, that it only speaks to: "Thanks, Ada!" */
+  readonly addressed: ReadonlySet<string>;
+  /** Without its heading. */
+  readonly text: string;
+  readonly at: Date;
+}
+
+export type Speakers = (candidate: Candidate) => Said;
+
+/** Turns that must speak to somebody by name before the other role is taken for theirs … */
+const FEWEST_ADDRESSES = 2;
+/** … and the share of them that one role has. */
+const CLEAR_SHARE = 0.8;
+
+const FIRST_PERSON = /\b(?:I|me|my|mine|we|us|our)\b/iu;
+const GREETING =
+  'hey|hi|hello|thanks|thank you|bye|wow|yeah|yes|yep|no|oh|aw+|haha|congrats|congratulations|sure|absolutely|totally|exactly|ok|okay|dear|sorry|great|good|cool|nice|well|so';
+
+/**
+ * Tells who says each passage: by its heading, or, where there is none, by its role. Who is spoken to by name in the
+ * turns of one role speaks in those of the other.
+ */
+export function speakersAmong(candidates: readonly Candidate[], terms: readonly WeightedTerm[]): Speakers {
+  const names = namesOf(terms);
+  const addressing = names.map((name) => ({ name, pattern: addressOf(name) }));
+  const said = new Map<Candidate, Omit<Said, 'isByAsked'> & { readonly speaker: readonly string[] }>();
+  for (const candidate of candidates) {
+    const { speaker, saidAt, length } = headingOf(candidate.text);
+    const text = candidate.text.slice(length);
+    const addressed = isTurn(candidate) ? addressing.filter(({ pattern }) => pattern.test(text)) : [];
+    said.set(candidate, {
+      speaker,
+      text,
+      at: saidAt ?? candidate.createdAt,
+      addressed: new Set(addressed.map(({ name }) => name)),
+      isByAnybody: isTurn(candidate) && speaker.length === 0 && FIRST_PERSON.test(text),
+    });
+  }
+  const asked = terms.filter(({ isStopWord }) => !isStopWord).map(({ word }) => word);
+  const roles = rolesOf(names, said);
+  return (candidate) => {
+    const of = said.get(candidate);
+    if (of === undefined) throw new RangeError('a passage that is no candidate has no speaker');
+    const isByAsked =
+      of.speaker.length > 0 ? asked.some((word) => of.speaker.includes(word)) : roles.has(candidate.kind);
+    return { ...of, isByAsked };
+  };
+}
+
+/** A name may begin the query: there every word has a capital. */
+function namesOf(terms: readonly WeightedTerm[]): readonly string[] {
+  const named = terms.filter(({ isName, position, isStopWord }) => isName || (position === 1 && !isStopWord));
+  return named.map(({ word }) => word).filter((word) => /^\p{L}+$/u.test(word));
+}
+
+function isTurn({ kind }: Candidate): boolean {
+  return kind === 'user' || kind === 'assistant';
+}
+
+function addressOf(name: string): RegExp {
+  return new RegExp(
+    String.raw`\b(?:${GREETING}),? ${name}\s*(?:[,!.?…]|$)|,\s?${name}\s*[!.?…]|(?:^|[.!?…]\s+)${name}[,!] (?:you|your|that|this|what|how|I|we|do|did|have|can|are)\b`,
+    'iu',
+  );
+}
+
+/** Roles whose turns are said by somebody whom the query names. */
+function rolesOf(
+  names: readonly string[],
+  said: ReadonlyMap<Candidate, Pick<Said, 'addressed'> & { readonly speaker: readonly string[] }>,
+): ReadonlySet<string> {
+  const roles = new Set<string>();
+  for (const name of names) {
+    const to = { user: 0, assistant: 0 };
+    for (const [{ kind }, { addressed, speaker }] of said) {
+      if (speaker.length === 0 && addressed.has(name) && (kind === 'user' || kind === 'assistant')) to[kind] += 1;
+    }
+    const most = Math.max(to.user, to.assistant);
+    if (most < FEWEST_ADDRESSES || most < CLEAR_SHARE * (to.user + to.assistant)) continue;
+    roles.add(to.user > to.assistant ? 'assistant' : 'user');
+  }
+  return roles;
+}
