@@ -105,8 +105,9 @@ async function relatedTerms(sql: Queries, asked: readonly QueryTerm[]): Promise<
     words.flatMap(({ others }) => others),
   );
   return words.map(({ term, others }) => {
-    const terms = new Set(others.map(({ text }) => stems.get(text)?.term ?? text));
-    return { ...term, terms: [...terms].filter((each) => !taken.has(each)), isRelated: true, position: -1 };
+    const stemmed = new Set(others.map(({ text }) => stems.get(text)?.term ?? text));
+    const terms = [...stemmed].filter((each) => !taken.has(each));
+    return Object.assign({}, term, { terms, isRelated: true, position: -1 });
   });
 }
 
