@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
 import { imageSize } from 'image-size';
-import type { ContentPart, FilePart } from '../context/content.ts';
+import type { ContentPart } from '../context/content.ts';
 import type { MessageContent } from '../client/types.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -15,6 +15,8 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
   gif: 'image/gif',
   webp: 'image/webp',
 };
+
+const NAMES_OF_MEDIA: ReadonlySet<string> = new Set(['.png', '.jpg', '.jpeg', '.gif', '.webp', '.pdf']);
 
 /** Where a PDF hides its page tree in compressed objects, a page is taken to be this long. Bytes. */
 const TYPICAL_PDF_PAGE = 50_000;
@@ -34,24 +36,34 @@ export async function withAttachments(text: string, files: readonly string[]): P
   const parts: ContentPart[] = [];
   let bytes = 0;
   for (const file of files) {
-    const data = await readWhole(file);
-    bytes += data.length;
+    bytes += await sizeOf(file);
     if (bytes > LARGEST_TOGETHER) {
       const limit = LARGEST_TOGETHER / 1_000_000;
       throw refused(`The attached files are larger than ${limit} MB together.`, 'Attach fewer or smaller files.');
     }
-    parts.push(toPart(file, data));
+    parts.push(toPart(file, await readWhole(file)));
   }
   return [{ type: 'text', text }, ...parts];
 }
 
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
+  if (found.isDirectory()) throw refused(`${file} is a folder.`, 'Name the files in it, separated by commas.');
+  if (found.size === 0) throw refused(`${file} is empty.`, 'Attach a file that holds something.');
+  return found.size;
+}
+
 async function readWhole(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw refused(`The file ${file} cannot be read (${code}).`, 'Name files that exist, separated by commas.');
-  }
+  return readFile(file).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
+}
+
+function unreadable(file: string, error: unknown): UsageError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  return refused(`The file ${file} cannot be read (${code}).`, 'Name files that exist, separated by commas.');
 }
 
 function toPart(file: string, data: Buffer): ContentPart {
@@ -59,17 +71,21 @@ function toPart(file: string, data: Buffer): ContentPart {
   const picture = measurePicture(data);
   if (picture !== undefined) return { type: 'image', ...picture, data: data.toString('base64') };
   if (data.subarray(0, 5).toString('latin1') === '%PDF-') {
-    return filePart('application/pdf', name, data, countPages(data));
+    const pages = countPages(data);
+    return { type: 'file', mediaType: 'application/pdf', name, data: data.toString('base64'), pages };
   }
-  if (isText(data)) return filePart('text/plain', name, data, 1);
+  if (NAMES_OF_MEDIA.has(extname(name).toLowerCase())) {
+    throw refused(
+      `${file} is not what its name says: it begins as no picture and no PDF does.`,
+      'Attach another file.',
+    );
+  }
+  // As text it can be searched, summarized and shortened like all that was said.
+  if (isText(data)) return { type: 'text', text: `File ${name}:\n${data.toString('utf8')}` };
   throw refused(
     `${file} is neither a picture that models read (PNG, JPEG, GIF, WebP) nor a PDF nor text.`,
     'Convert it, or put it into the workspace and let the agent use its tools.',
   );
-}
-
-function filePart(mediaType: string, name: string, data: Buffer, pages: number): FilePart {
-  return { type: 'file', mediaType, name, data: data.toString('base64'), pages };
 }
 
 function measurePicture(data: Buffer): { mediaType: string; width: number; height: number } | undefined {

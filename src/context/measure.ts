@@ -172,10 +172,10 @@ function countImage(image: ImagePart, counts: Mutable<Measurements>): void {
 
 function countFile(file: FilePart, counts: Mutable<Measurements>): void {
   const bytes = base64Bytes(file.data);
-  counts.documentPages += file.pages;
   counts.bytes += bytes;
-  // A file without pages reaches the model as its text.
-  if (file.pages === 0) counts.letters += bytes;
+  // What is no PDF reaches the model as its text, whatever pages it is said to have.
+  if (file.pages === 0 || file.mediaType.startsWith('text/')) counts.letters += bytes;
+  else counts.documentPages += file.pages;
 }
 
 function base64Bytes(data: string): number {

@@ -98,7 +98,7 @@ function classified(
 
 function failedConnection(error: unknown, provider: string): ModelCallError {
   const evidence = connectionEvidence(error);
-  if (evidence === undefined) return ownFault(error, provider);
+  if (evidence === undefined) return missingCredentials(error, provider) ?? ownFault(error, provider);
   const verdict: ErrorVerdict = { kind: 'retryable', cause: 'connection', evidence };
   return new ModelCallError(`The call of ${provider} broke off: ${evidence}`, {
     verdict,
@@ -119,6 +119,22 @@ function connectionEvidence(error: unknown): string | undefined {
     return 'the connection failed';
   }
   return undefined;
+}
+
+/** Frames of the libraries that look for a cloud's credentials, before anything is sent. */
+const CREDENTIALS_LIBRARY =
+  /node_modules\/(?:google-auth-library|gtoken|@aws-sdk|@smithy|@anthropic-ai\/(?:bedrock|vertex)-sdk)\//;
+
+/** Claude on a cloud without credentials: the user has to provide them. Nothing of the conversation is in these words. */
+function missingCredentials(error: unknown, provider: string): ModelCallError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const [first = ''] = /^\s+at .*$/m.exec(error.stack ?? '') ?? [];
+  if (error.name !== 'CredentialsProviderError' && !CREDENTIALS_LIBRARY.test(first)) return undefined;
+  return new ModelCallError(`The cloud of ${provider} could not be asked: it has no usable credentials`, {
+    verdict: { kind: 'permanent', repair: 'stop', evidence: 'no usable credentials of the cloud' },
+    status: undefined,
+    vendorMessage: `The SDK of this cloud found no credentials that it can use, where the worker runs: ${error.message}`,
+  });
 }
 
 /** A fault on this side: a retry would meet it again. Names the place in the code, not the message. */

@@ -1,4 +1,4 @@
-import { normalizeText, unwrapText } from './error-text.ts';
+import { normalizeText, unwrapText, withoutMarkup } from './error-text.ts';
 import { isRecord } from './json.ts';
 
 /** A failed call as it was received. */
@@ -130,7 +130,8 @@ const LONGEST_VENDOR_MESSAGE = 2_000;
 /** The vendor's own words, for the user: the innermost message, else the text as it came. */
 export function vendorMessageOf(body: unknown, text: string | undefined): string {
   const message = messageIn(body, 0) ?? (typeof body === 'string' && body.trim() !== '' ? body : text) ?? '';
-  return message.trim().slice(0, LONGEST_VENDOR_MESSAGE);
+  const words = /^\s*<(?:!doctype|html|head|body|\?xml)\b/i.test(message) ? withoutMarkup(message) : message;
+  return words.trim().slice(0, LONGEST_VENDOR_MESSAGE);
 }
 
 function messageIn(value: unknown, depth: number): string | undefined {

@@ -18,15 +18,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * addresses (they hold words such as `rate-limits`), known words of other languages in English.
  */
 export function normalizeText(text: string): string {
-  const plain = text
-    .slice(0, LONGEST_READ)
-    .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
-    .replaceAll(/<[/?]?[a-z!][^<>]{0,500}>/gi, ' ')
-    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}));/gi, (whole, decimal, hexadecimal, name) => {
-      if (decimal) return String.fromCodePoint(Number(decimal));
-      if (hexadecimal) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
-      return ENTITIES[String(name).toLowerCase()] ?? whole;
-    })
+  const plain = textOfMarkup(text)
     .replaceAll(/https?:\/\/[^\s"'<>)\]]+/gi, ' ')
     .normalize('NFKC')
     .replaceAll(/[\u2018\u2019\u201B\u02BC]/g, "'")
@@ -39,6 +31,23 @@ export function normalizeText(text: string): string {
     .replaceAll('i\u0307', 'i')
     .trim();
   return toEnglishWords(plain);
+}
+
+/** The words of a page, for a person. */
+export function withoutMarkup(page: string): string {
+  return textOfMarkup(page).replaceAll(/\s+/g, ' ').trim();
+}
+
+function textOfMarkup(text: string): string {
+  return text
+    .slice(0, LONGEST_READ)
+    .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
+    .replaceAll(/<[/?]?[a-z!][^<>]{0,500}>/gi, ' ')
+    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}));/gi, (whole, decimal, hexadecimal, name) => {
+      if (decimal) return String.fromCodePoint(Number(decimal));
+      if (hexadecimal) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
+      return ENTITIES[String(name).toLowerCase()] ?? whole;
+    });
 }
 
 /** JSON values that a text holds, wholly or inside other words, and the words around them. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -21,6 +21,10 @@ beforeAll(async () => {
   await writeFile(at('page.png'), PICTURE);
   await writeFile(at('terms.pdf'), PDF);
   await writeFile(at('notes.txt'), 'Der Reiher steht im Fluß.');
+  await writeFile(at('empty.txt'), '');
+  await writeFile(at('fake.png'), 'no picture');
+  await writeFile(at('huge.txt'), '');
+  await truncate(at('huge.txt'), 21_000_000);
   await writeFile(at('binary.bin'), Buffer.from([0, 1, 2, 3]));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -31,13 +35,7 @@ test('files become parts of the message in their order, byte for byte', async ()
     { type: 'text', text: 'Look' },
     { type: 'image', mediaType: 'image/png', width: 3, height: 2, data: PICTURE.toString('base64') },
     { type: 'file', mediaType: 'application/pdf', name: 'terms.pdf', pages: 2, data: PDF.toString('base64') },
-    {
-      type: 'file',
-      mediaType: 'text/plain',
-      name: 'notes.txt',
-      pages: 1,
-      data: Buffer.from('Der Reiher steht im Fluß.').toString('base64'),
-    },
+    { type: 'text', text: 'File notes.txt:\nDer Reiher steht im Fluß.' },
   ]);
 });
 
@@ -48,6 +46,10 @@ test('without a file the text stays a text', async () => {
 test.each([
   ['binary.bin', 'is neither a picture that models read'],
   ['missing.png', 'cannot be read (ENOENT)'],
+  ['', 'is a folder'],
+  ['empty.txt', 'is empty'],
+  ['fake.png', 'is not what its name says'],
+  ['huge.txt', 'are larger than 20 MB together'],
 ])('%s is refused, saying why', async (name, reason) => {
   await expect(withAttachments('Look', [at(name)])).rejects.toThrow(reason);
 });

@@ -85,6 +85,8 @@ describe('measureContent', () => {
     const file = { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', data: 'AAAA', pages: 12 } as const;
     expect(measureContent([file])).toMatchObject({ documentPages: 12, letters: 0, bytes: 3 });
     expect(measureContent([{ ...file, pages: 0, data: 'QUJD' }])).toMatchObject({ documentPages: 0, letters: 3 });
+    const notes = { ...file, mediaType: 'text/plain', data: 'QUJD' };
+    expect(measureContent([notes])).toMatchObject({ documentPages: 0, letters: 3 });
   });
 
   test('punctuation right after punctuation counts as letters do: it shares a token', () => {

@@ -39,7 +39,13 @@ describe('clip', () => {
 
   test('D3 a message of text and file keeps the text of both ends and its parts', () => {
     const log = new LogBuilder();
-    const file: ContentPart = { type: 'file', mediaType: 'text/csv', name: 'orders.csv', data: 'QUJD', pages: 2 };
+    const file: ContentPart = {
+      type: 'file',
+      mediaType: 'application/pdf',
+      name: 'orders.pdf',
+      data: 'QUJD',
+      pages: 2,
+    };
     const entry = log.user([
       ...text(`Please sum these: ${prose(4_000)}`),
       file,
@@ -48,7 +54,7 @@ describe('clip', () => {
     const clipped = applyOperation(entry, clipOperation(entry, { head: 400, tail: 200 }));
     expect(textOf(clipped)).toMatch(/^Please sum these:/);
     expect(textOf(clipped)).toMatch(/Thanks, Ada$/);
-    expect(textOf(clipped)).toContain('File orders.csv');
+    expect(textOf(clipped)).toContain('orders.pdf');
     const keeping = applyOperation(entry, clipOperation(entry, { head: 400, tail: 200, keepMedia: true }));
     expect(keeping).toContainEqual(file);
   });

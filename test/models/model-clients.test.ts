@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { toModelCallError } from '../../src/models/call-failure.ts';
+import { vendorMessageOf } from '../../src/models/error-signals.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import { respond, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
@@ -49,6 +51,23 @@ describe('clients by provider name', () => {
     const failure = await failureOf(clients(name).answer(requestOf(viewOf([user('hi')])), listening()));
     expect(failure.verdict).toMatchObject({ kind: 'permanent', repair: 'stop' });
     expect(failure.vendorMessage).toContain(`npm install @anthropic-ai/${name}-sdk`);
+  });
+
+  test('a cloud without credentials says so in the words of its SDK, and a page of a proxy is shown without its markup', () => {
+    const lost = Object.assign(new Error('Could not load credentials from any providers'), {
+      name: 'CredentialsProviderError',
+    });
+    const failure = toModelCallError(lost, 'bedrock');
+    expect(failure.verdict).toEqual({
+      kind: 'permanent',
+      repair: 'stop',
+      evidence: 'no usable credentials of the cloud',
+    });
+    expect(failure.vendorMessage).toContain('Could not load credentials from any providers');
+    const page =
+      '<!DOCTYPE html><html><head><style>p {}</style></head><body><h1>501</h1><p>Not&nbsp;here</p></body></html>';
+    expect(vendorMessageOf(page, undefined)).toBe('501 Not here');
+    expect(vendorMessageOf({ message: 'use <b> in it' }, undefined)).toBe('use <b> in it');
   });
 
   test('an unknown provider is named with those that exist', () => {
