@@ -49,7 +49,7 @@ function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | und
 /** Names of properties, letters only: `n_prompt_tokens` and `n_ctx` of llama.cpp, and whatever others call the two. */
 const SENT_NUMBER = /^(?:n|num|total|actual)?(?:prompt|input|request|context)(?:ed)?tokens?(?:count)?$/;
 const WINDOW_NUMBER =
-  /^(?:n|max(?:imum)?|model)?(?:ctx|context(?:window|length|size|limit)|modellen(?:gth)?|windowsize)$/;
+  /^(?:(?:n|max(?:imum)?|model)?(?:ctx|context(?:window|length|size|limit)|modellen(?:gth)?|windowsize)|max(?:imum)?(?:prompt|input|context|sequence|seq|model)(?:tokens?|len(?:gth)?))$/;
 
 /** Before the vetoes: routers say it with 404 (no model for it), llama.cpp with 500. */
 function byRefusedMedia({ signals, text }: ErrorReading): ErrorAssessment | undefined {

@@ -122,7 +122,7 @@ export const RATE_WORDS = new RegExp(
 /** Money, not tokens. */
 export const BILLING_WORDS = new RegExp(
   [
-    String.raw`\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _](?:funds|quota|balance)|exceeded your current quota|spend(?:ing)?[-_ ]?(?:limit|cap)|\bafford\b|\bprepaid\b|plan does not (?:include|support)|not included in your plan|\bwallet\b|\$ ?\d|(?:monthly|daily|cost|spending) budget|extra usage|upgrade your plan|purchase|top[- ]?up|\bsubscription\b|\barrears\b|overdue`,
+    String.raw`\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _](?:funds|quota|balance)|exceeded your current quota|spend(?:ing)?[-_ ]?(?:limit|cap)|\bafford\b|\bprepaid\b|plan does not (?:include|support)|not included in your plan|\bwallet\b|\$ ?\d|(?:monthly|daily|cost|spending) budget|extra usage|upgrade your plan|purchase|\bbuy (?:more|credits|tokens)|\btrial\b|top[- ]?up|\bsubscription\b|\barrears\b|overdue`,
   ].join('|'),
 );
 
