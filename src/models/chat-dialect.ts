@@ -4,6 +4,11 @@ import { CHAT_CALL_IDS, COMPATIBLE_CALL_IDS, MISTRAL_CALL_IDS, type ToolCallIdRu
 export interface ChatDialect {
   /** OpenAI's reasoning models refuse `max_tokens`; many compatible servers know nothing else. */
   readonly maximumOutputField: 'max_completion_tokens' | 'max_tokens';
+  /**
+   * Who gives the instructions. OpenAI calls it `developer` from o1 on ("developer messages replace the previous system
+   * messages", types of its SDK); the others, and deployments of any name on Azure, know only `system` for certain.
+   */
+  readonly instructionsRole: 'developer' | 'system';
   /** Whether `prompt_cache_key` is sent: strict servers (Mistral, Groq) refuse fields that they do not know. */
   readonly cacheKey: boolean;
   /** Whether `strict` of a tool is known. */
@@ -18,6 +23,7 @@ export interface ChatDialect {
 }
 
 const OPENAI: ChatDialect = {
+  instructionsRole: 'developer',
   maximumOutputField: 'max_completion_tokens',
   cacheKey: true,
   strictTools: true,
@@ -27,7 +33,10 @@ const OPENAI: ChatDialect = {
   assistantBetweenToolAndUser: false,
 };
 
+const AZURE: ChatDialect = { ...OPENAI, instructionsRole: 'system' };
+
 const COMPATIBLE: ChatDialect = {
+  instructionsRole: 'system',
   maximumOutputField: 'max_tokens',
   cacheKey: false,
   strictTools: false,
@@ -44,7 +53,8 @@ const OPENROUTER: ChatDialect = { ...COMPATIBLE, refusesMiddleOut: true };
 /** The dialect of the server at a base URL, told from its host. */
 export function chatDialect(baseUrl: string): ChatDialect {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
-  if (isHostOf(host, 'openai.com') || isHostOf(host, 'openai.azure.com')) return OPENAI;
+  if (isHostOf(host, 'openai.com')) return OPENAI;
+  if (isHostOf(host, 'openai.azure.com')) return AZURE;
   if (isHostOf(host, 'mistral.ai')) return MISTRAL;
   if (isHostOf(host, 'openrouter.ai')) return OPENROUTER;
   return COMPATIBLE;

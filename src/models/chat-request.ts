@@ -56,11 +56,18 @@ export function chatRequest(
     ...(dialect.cacheKey ? { prompt_cache_key: request.cacheKey } : {}),
     ...(tools.length === 0 ? {} : { tools }),
     messages: [
-      ...(system.trim() === '' ? [] : [{ role: 'system' as const, content: system }]),
+      ...(system.trim() === '' ? [] : [{ role: instructionsRole(request.model, dialect), content: system }]),
       ...toMessages(messages, dialect),
     ],
     [dialect.maximumOutputField]: request.maximumOutput,
   };
+}
+
+/** OpenAI's models before o1 were made for `system`. */
+const BEFORE_DEVELOPER_ROLE = /^(?:ft:)?(?:gpt-[34]|chatgpt-4)/;
+
+function instructionsRole(model: string, dialect: ChatDialect): ChatDialect['instructionsRole'] {
+  return BEFORE_DEVELOPER_ROLE.test(model) ? 'system' : dialect.instructionsRole;
 }
 
 function toMessages(messages: readonly SendableMessage[], dialect: ChatDialect): OpenAI.ChatCompletionMessageParam[] {

@@ -19,7 +19,7 @@ test('OpenRouter is told not to take the middle out of a prompt', () => {
 test('every call is followed by its tool message', () => {
   const request = chat(GROUP);
   expect(request.messages).toEqual([
-    { role: 'system', content: 'You read files.' },
+    { role: 'developer', content: 'You read files.' },
     { role: 'user', content: 'do it' },
     {
       role: 'assistant',
@@ -37,6 +37,21 @@ test('every call is followed by its tool message', () => {
   expect(request.max_completion_tokens).toBe(8_192);
 });
 
+test.each([
+  ['o4-mini', OPENAI, 'developer'],
+  ['gpt-6.1-sol', OPENAI, 'developer'],
+  ['gpt-4o', OPENAI, 'system'],
+  ['ft:gpt-4.1-mini:acme', OPENAI, 'system'],
+  ['o4-mini', 'https://mine.openai.azure.com', 'system'],
+  ['gpt-oss', 'http://localhost:8000/v1', 'system'],
+])('the instructions of %s at %s are those of the %s', (model, baseUrl, role) => {
+  const request = { ...requestOf(viewOf(GROUP)), model };
+  const sent = chatRequest(request, { provider: 'p', dialect: chatDialect(baseUrl), thinking: true });
+  expect(sent.messages.filter((message) => message.role === 'system' || message.role === 'developer')).toEqual([
+    { role, content: 'You read files.' },
+  ]);
+});
+
 test('a compatible server gets the fields that it knows', () => {
   const request = chat(GROUP, 'http://localhost:8000/v1');
   expect(request.max_tokens).toBe(8_192);
@@ -52,7 +67,7 @@ test('images of results follow in the user message after all of them', () => {
     user('well?'),
   ];
   const messages = chat(view).messages;
-  expect(messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'tool', 'user']);
+  expect(messages.map((message) => message.role)).toEqual(['developer', 'user', 'assistant', 'tool', 'tool', 'user']);
   expect(messages[5]?.content).toEqual([
     { type: 'text', text: 'From the result of read_file:' },
     { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
