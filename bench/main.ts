@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   try {
     const [name, ...rest] = process.argv.slice(2);
     if (name === 'estimates') {
-      process.exitCode = await estimatesBench(rest, remark);
+      process.exitCode = await estimatesBench(rest, { print: console.log, remark });
       return;
     }
     const options = parseOptions(process.argv.slice(2));

@@ -20,15 +20,20 @@ const USAGE = 'npm run bench -- estimates [--check] [--json] <file…>';
  */
 export async function estimatesBench(
   commandArguments: readonly string[],
-  remark: (text: string) => void,
+  { print, remark }: { readonly print: (text: string) => void; readonly remark: (text: string) => void },
 ): Promise<number> {
   const { values, positionals } = parseFlags(commandArguments);
   const figures: Figure[] = [];
   for (const file of positionals) {
-    const { ratios, skipped } = growthErrors(await readRecordedCalls(file));
     const name = basename(file);
+    const calls = await readRecordedCalls(file);
+    if (calls === null) {
+      remark(`${name}: passed over, it does not record the tokens of its requests`);
+      continue;
+    }
+    const { ratios, skipped } = growthErrors(calls);
     if (ratios.length === 0) {
-      remark(`${name}: fewer than four calls with usage`);
+      remark(`${name}: passed over, three calls to learn from and one to judge are not in it`);
       continue;
     }
     remark(
@@ -37,9 +42,16 @@ export async function estimatesBench(
     const errors = ratios.map((ratio) => Math.abs(ratio - 1) * 100);
     figures.push({ benchmark: 'estimates', name, unit: '%', target: { atMost: TARGET }, ...summarize(errors) });
   }
-  console.log(formatTable(figures));
+  if (figures.length === 0) {
+    throw new UsageError(
+      'usage',
+      'none of these files can be judged',
+      'give sessions that record the tokens of requests',
+    );
+  }
+  print(formatTable(figures));
   const ok = allTargetsMet(figures);
-  if (values.json) console.log(JSON.stringify({ figures, ok }));
+  if (values.json) print(JSON.stringify({ figures, ok }));
   return values.check && !ok ? 1 : 0;
 }
 

@@ -3,7 +3,6 @@ import type { ContentPart } from '../../src/context/content.ts';
 import { measureContent } from '../../src/context/measure.ts';
 import { addMeasurements, NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import type { Measurements } from '../../src/context/measurements.ts';
-import { UsageError } from '../../src/cli/usage-error.ts';
 import { at, isList, listAt, numberAt, textAt } from './json.ts';
 import type { Json } from './json.ts';
 
@@ -19,10 +18,11 @@ export interface RecordedCall {
 }
 
 /**
- * The calls of a session that records usage: Claude Code, Codex, pi (JSON lines) or Gemini CLI (one object).
- * @throws UsageError when the file is none of them
+ * The calls of a session that records the tokens of its requests: Claude Code, Codex, pi (JSON lines) or Gemini CLI (one
+ * object). `null` for other files: Copilot CLI counts answers only, lists of messages count nothing.
+ * @throws SyntaxError when the file is no JSON
  */
-export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
+export async function readRecordedCalls(file: string): Promise<RecordedCall[] | null> {
   const records = parseRecords(await readFile(file, 'utf8'));
   const types = new Set(records.slice(0, 50).map((record) => textAt(record, 'type')));
   const session = new Session();
@@ -30,13 +30,7 @@ export async function readRecordedCalls(file: string): Promise<RecordedCall[]> {
   else if (types.has('session_meta')) readCodex(records, session);
   else if (types.has('session')) readPi(records, session);
   else if (types.has('assistant')) readClaudeCode(records, session);
-  else {
-    throw new UsageError(
-      'usage',
-      `${file} is no session of Claude Code, Codex, pi or Gemini CLI that records usage`,
-      'give files of these formats only',
-    );
-  }
+  else return null;
   return session.calls;
 }
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { estimatesBench } from '../../bench/estimates/estimates-bench.ts';
 import { growthErrors } from '../../bench/estimates/growth-errors.ts';
 import { readRecordedCalls } from '../../bench/estimates/recorded-sessions.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
@@ -35,7 +36,7 @@ function steps(
 async function callsOf(name: string, lines: readonly object[]) {
   const file = join(directory, name);
   await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
-  return readRecordedCalls(file);
+  return (await readRecordedCalls(file)) ?? [];
 }
 
 const pi = [
@@ -85,8 +86,19 @@ test('R25 growth is estimated within 15 % in the median after three calls, whate
   expect(median(ratios.map((ratio) => Math.abs(ratio - 1)))).toBeLessThan(0.15);
 });
 
-test('a file without usage is refused by name', async () => {
-  await expect(callsOf('other.jsonl', [{ role: 'user', content: 'hello' }])).rejects.toThrow(
-    /other\.jsonl is no session/u,
-  );
+test('a file without usage is passed over, and refused when there is no other', async () => {
+  await writeFile(join(directory, 'other.jsonl'), JSON.stringify({ role: 'user', content: 'hello' }));
+  await writeFile(join(directory, 'pi.jsonl'), pi.map((line) => JSON.stringify(line)).join('\n'));
+  const files = ['other.jsonl', 'pi.jsonl'].map((name) => join(directory, name));
+  const remarks: string[] = [];
+  const printed: string[] = [];
+  const output = {
+    print: (text: string) => void printed.push(text),
+    remark: (text: string) => void remarks.push(text),
+  };
+  expect(await estimatesBench([...files, '--check'], output)).toBe(0);
+  expect(printed.join('\n')).toContain('pi.jsonl');
+  expect(remarks[0]).toBe('other.jsonl: passed over, it does not record the tokens of its requests');
+  const alone = estimatesBench(files.slice(0, 1), output);
+  await expect(alone).rejects.toThrow('none of these files can be judged');
 });
