@@ -149,6 +149,7 @@ function completePlan(
           turnStart,
           maximumOutput: written(rooms.summary),
           turnPrefixOutput: written(rooms.turnPrefix),
+          inputShare: of.form === 'shorter_summary' ? SHORTER_SHARE : 1,
         });
   if (parts === null) return null;
   const how = summaryShown(input.policy, of.form, table.sequenceAt(table.length - 1));

@@ -89,6 +89,7 @@ function partsInPlace(
     turnStart: null,
     maximumOutput,
     turnPrefixOutput: maximumOutput,
+    inputShare: form === 'shorter_summary' ? SHORTER_SHARE : 1,
   });
 }
 

@@ -55,6 +55,8 @@ export function summaryParts(
     readonly maximumOutput: number;
     /** The same for the beginning of a split turn that is a part of its own. */
     readonly turnPrefixOutput: number;
+    /** Share of the summarizer's window that a request may take. */
+    readonly inputShare: number;
   },
 ): PlanPart[] | null {
   const { table, positions, tokens } = plan.read;
@@ -62,7 +64,7 @@ export function summaryParts(
   const sized: SizedEntries = { table, positions, tokens, limits: input.policy.summary.transcript };
   const stretches = splitStretches(plan.read, plan.turnStart);
   const frame: RequestFrame = {
-    limit: summaryRequestLimit(input.summarizer, plan.maximumOutput),
+    limit: Math.floor(summaryRequestLimit(input.summarizer, plan.maximumOutput) * plan.inputShare),
     overhead: requestOverhead(input),
     previousTokens: input.summary === null ? 0 : calibratedTokens(input.summary.measurements, input.calibration),
     maximumOutput: plan.maximumOutput,

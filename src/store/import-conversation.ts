@@ -68,6 +68,8 @@ const NO_RENDERER = 0;
 export async function importConversation(sql: Database, request: ImportRequest): Promise<ImportedConversation> {
   const { conversationId, agent, settings } = request;
   return writeEvents(sql, conversationId, async (source) => {
+    // Records are read and measured in between, and one of them may have 50 MB. Nobody waits for a conversation that is not there yet.
+    await source.sql`set local idle_in_transaction_session_timeout = 0`;
     await source.sql`
       insert into conversations (id, agent, model, preset, workspace)
       values (${conversationId}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace})`;

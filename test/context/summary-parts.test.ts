@@ -53,6 +53,19 @@ describe('parts of a summary', () => {
     expect(parts[1]?.fromSequence).toBe((parts[0]?.toSequence ?? 0) + 1);
   });
 
+  test('R8 after a try that failed no request is as large as one that may have been refused', () => {
+    const summarizer = { window: 24_000, maximumOutput: 4_000 };
+    const input = { ...twoTurns().planInput(), summarizer };
+    const [full, shorter] = (['summary', 'shorter_summary'] as const).map((form) => {
+      const result = planCompaction({ ...input, form });
+      return result.kind === 'planned' ? result.plan.parts : [];
+    });
+    const half = summaryRequestLimit(summarizer, 0) / 2;
+    expect(Math.max(...(full ?? []).map(({ inputTokens }) => inputTokens))).toBeGreaterThan(half);
+    expect(shorter?.length).toBeGreaterThan(full?.length ?? Infinity);
+    for (const { inputTokens } of shorter ?? []) expect(inputTokens).toBeLessThanOrEqual(half);
+  });
+
   test('W24 R9 a summarizer with a small window gets parts that run in parallel, and one that merges', () => {
     const { parts } = planFor(twoTurns(), { window: 16_000, maximumOutput: 4_000 });
     const reading = parts.slice(0, -1);

@@ -5,6 +5,8 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
 let harness: TurnHarness;
+/** The conversation of the first test. */
+let recovered: string;
 const line = (index: number): string => `line ${index}: the valve of pump ${index * 7} opens at ${index * 3} bar\n`;
 const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
 
@@ -27,6 +29,14 @@ test('W10 P3 D1 an overflow that the provider reports forces a compaction below 
   const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
   expect(summary).toMatchObject({ trigger: 'overflow' });
   expect(summary?.tokensAfter).toBeLessThan(summary?.tokensBefore ?? 0);
+  recovered = turn.conversationId;
+});
+
+test('W37 the event of a pass says that a reported overflow forced it', async () => {
+  const started = await harness.database<{ reason: string; force: boolean }[]>`
+    select data ->> 'reason' as reason, (data -> 'force')::boolean as force from events
+    where conversation_id = ${recovered} and kind = 'compaction_started'`;
+  expect(started).toEqual([{ reason: 'overflow', force: true }]);
 });
 
 test('P27 R2 a second overflow in a turn ends it as context_exhausted with what fills the window, and the conversation goes on', async () => {

@@ -13,25 +13,29 @@ import {
 } from './scenario.ts';
 
 let harness: TurnHarness;
-/** A pass takes seven or eight of them. */
-const FILES = 40;
+/** Each reads two files; four fill the window. */
+const STEPS = 20;
+const TASK = [
+  `Call read_file with {"path": "log-$index.txt"} and read_file with {"path": "more-$index.txt"} ${STEPS} times, one by one`,
+  'Say the reference is KT-9284',
+].join('\n');
 
 beforeAll(async () => {
   harness = await startTurnHarness({ agent: { model: MODEL, preset: 'goagent' } });
-  await writeLogs(harness, FILES, 2_500);
+  await writeLogs(harness, STEPS, 2_500);
+  await writeLogs(harness, STEPS, 2_500, 'more');
 });
 
 afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 test('G10, G11, G14 five passes merge into one summary and lose nothing, also when a worker dies in every activity', async () => {
-  const task = `${readTask(FILES)}\nSay the reference is KT-9284`;
   const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'goagent', model: MODEL });
-  const sent = await harness.client.sendMessage({ conversationId, content: task, mode: 'queue' });
+  const sent = await harness.client.sendMessage({ conversationId, content: TASK, mode: 'queue' });
   await killOnceAt(harness, EVERY_ACTIVITY);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
-  await expectWholeLog(harness, conversationId, FILES);
+  await expectWholeLog(harness, conversationId, 2 * STEPS);
   const summaries = (await harness.client.listSummaries({ conversationId })).toSorted(
     (left, right) => (left.generation ?? 0) - (right.generation ?? 0),
   );
@@ -39,10 +43,13 @@ test('G10, G11, G14 five passes merge into one summary and lose nothing, also wh
   let read = 0;
   for (const [pass, { text }] of summaries.entries()) {
     // What the turn was asked is in every summary, though only the first pass read it.
-    expect(text, `pass ${pass + 1}`).toContain(`${FILES} times, one by one`);
+    expect(text, `pass ${pass + 1}`).toContain(`${STEPS} times, one by one`);
     expect(text).toContain('KT-9284');
     const listed = /<read-files>\n([\s\S]*)\n<\/read-files>/.exec(text ?? '')?.[1]?.split('\n') ?? [];
-    const done = Array.from({ length: listed.length }, (_, index) => `log-${index + 1}.txt`);
+    const done = Array.from({ length: listed.length / 2 }, (_, index) => [
+      `log-${index + 1}.txt`,
+      `more-${index + 1}.txt`,
+    ]).flat();
     expect(listed.toSorted()).toEqual(done.toSorted());
     for (const file of done) expect(text).toContain(`- ${file}: `);
     expect(listed.length).toBeGreaterThan(read);

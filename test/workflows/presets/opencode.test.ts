@@ -1,21 +1,19 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { StoredSummary } from '../../../src/client/types.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import {
-  EVERY_ACTIVITY,
-  eventsOf,
-  expectWholeLog,
-  killOnceAt,
-  MODEL,
-  readTask,
-  requestBodies,
-  writeLogs,
-} from './scenario.ts';
+import { eventsOf, expectWholeLog, killOnceAt, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 let harness: TurnHarness;
 /** The conversation of the first test. */
-let pivoted: string;
+let pivoted: {
+  readonly conversationId: string;
+  readonly clearing: StoredSummary | undefined;
+  readonly pivot: StoredSummary | undefined;
+  /** The message whose turn ends with the clearing. */
+  readonly clearedAfter: string;
+};
 const isCall = (part: { readonly type: string }): boolean => part.type === 'tool_call';
 const MARK = '[Old tool result content cleared]';
 
@@ -28,36 +26,67 @@ afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 test('O7 O8 O14 a marker is queued as a task, served before the next call, and the view begins there, also when a worker dies in every activity', async () => {
-  const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'opencode', model: MODEL });
-  const sent = await harness.client.sendMessage({ conversationId, content: readTask(11), mode: 'queue' });
-  await killOnceAt(harness, EVERY_ACTIVITY);
+  const { conversationId } = await harness.client.startTask({ task: readTask(5), preset: 'opencode', model: MODEL });
+  const say = async (content: string) => harness.client.sendMessage({ conversationId, content, mode: 'queue' });
+  await say('Say one');
+  // The end of the turn with this message clears old results; the last message brings the view over its window.
+  const cleared = await say('Say two');
+  const sent = await say(readTask(10));
+  // The first plan and commit are those of the clearing.
+  await killOnceAt(harness, [
+    'beginTurn:written',
+    'callModel:answered',
+    'runTool:finished',
+    'endTurn:written',
+    'compactContext:planned',
+    'commitCompaction:written',
+    'summarize:answered',
+  ]);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 250_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
-  const [compaction] = await harness.client.listSummaries({ conversationId });
+  const [clearing, compaction] = await harness.client.listSummaries({ conversationId });
   const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
-  const at = entries.findIndex((entry) => entry.kind === 'compaction');
-  const marker = entries[at];
-  // Marker, then the note that asks to go on, then the next answer.
-  expect(entries.slice(at, at + 3).map((entry) => entry.kind)).toEqual(['compaction', 'note', 'assistant']);
   const [row] = await harness.database<
     { head_entry_id: string; marker_entry_id: string; first_kept_sequence: number }[]
   >`
     select head_entry_id, marker_entry_id, first_kept_sequence from compactions where id = ${compaction?.compactionId ?? ''}`;
-  expect(row).toEqual({
-    head_entry_id: marker?.entryId,
-    marker_entry_id: marker?.entryId,
-    first_kept_sequence: marker?.sequence,
-  });
+  const at = entries.findIndex(({ entryId }) => entryId === row?.marker_entry_id);
+  const marker = entries[at];
+  // Marker, then the note that asks to go on, then the next answer.
+  expect(entries.slice(at, at + 3).map((entry) => entry.kind)).toEqual(['compaction', 'note', 'assistant']);
+  expect(row).toMatchObject({ head_entry_id: marker?.entryId, first_kept_sequence: marker?.sequence });
   const events = await eventsOf(harness, conversationId);
   const kinds = events.map(({ kind }) => kind);
-  const started = kinds.indexOf('compaction_started');
-  expect(kinds.slice(started, kinds.indexOf('compaction_committed'))).not.toContain('model_call_started');
-  await expectWholeLog(harness, conversationId, 11);
-  pivoted = conversationId;
+  const started = kinds.lastIndexOf('compaction_started');
+  expect(kinds.slice(started, kinds.lastIndexOf('compaction_committed'))).not.toContain('model_call_started');
+  await expectWholeLog(harness, conversationId, 15);
+  pivoted = { conversationId, clearing, pivot: compaction, clearedAfter: cleared.messageId };
 }, 400_000);
 
+test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more than 20,000 are won', async () => {
+  const { conversationId, clearing, clearedAfter } = pivoted;
+  expect(clearing).toMatchObject({ trigger: 'maintenance', form: 'reduction', text: null });
+  // Not before two more messages of the user have come.
+  const turns = await harness.database`
+    select from compactions c join messages m on m.turn_id = c.turn_id
+    where c.id = ${clearing?.compactionId ?? ''} and m.id = ${clearedAfter}`;
+  expect(turns).toHaveLength(1);
+  // What is cleared is a flag beside the log, with its time.
+  const [mark] = await harness.client.readLineage(conversationId);
+  expect(mark?.changes.map(({ method, toolName }) => [method, toolName])).toContainEqual(['clear', 'read_file']);
+  expect(Date.parse(clearing?.createdAt ?? '')).toBeGreaterThan(0);
+  const bodies = await requestBodies(harness, 'agent');
+  const body = bodies.find((each) => each.includes(MARK)) ?? '';
+  expect(body.split(MARK).length - 1).toBeGreaterThanOrEqual(2);
+  expect(body.includes('pump 50001 ')).toBe(true);
+  // Nothing new is old: the turn that followed cleared nothing more.
+  const passes = await harness.client.listSummaries({ conversationId });
+  expect(passes.map(({ trigger }) => trigger)).toEqual(['maintenance', 'threshold']);
+});
+
 test('O2 the log has roles and typed parts, tool calls with input, output and times, the marker, the summary and what was cleared', async () => {
-  const entries = await harness.client.listEntries({ conversationId: pivoted, limit: 1_000 });
+  const { conversationId, pivot: pass } = pivoted;
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const kinds = new Set(entries.map(({ kind }) => kind));
   expect([...kinds].toSorted()).toEqual(['assistant', 'compaction', 'note', 'tool_result', 'user']);
   const answer = entries.find(({ kind, content }) => kind === 'assistant' && content.some(isCall));
@@ -65,41 +94,17 @@ test('O2 the log has roles and typed parts, tool calls with input, output and ti
   expect(call).toMatchObject({ type: 'tool_call', name: 'read_file', arguments: expect.stringContaining('log-') });
   const [stored] = await harness.database<{ entry_id: string; claimed_at: Date; finished_at: Date }[]>`
     select result_entry_id as entry_id, claimed_at, finished_at from tool_calls
-    where conversation_id = ${pivoted} order by finished_at limit 1`;
+    where conversation_id = ${conversationId} order by finished_at limit 1`;
   expect(entries.find(({ entryId }) => entryId === stored?.entry_id)).toMatchObject({ kind: 'tool_result' });
   expect(stored?.finished_at.getTime()).toBeGreaterThanOrEqual(stored?.claimed_at.getTime() ?? Infinity);
   // The marker is the user's side of the question; whether it came by itself stands beside it.
-  const [pass] = await harness.client.listSummaries({ conversationId: pivoted });
   expect(pass).toMatchObject({ trigger: 'threshold', text: expect.stringContaining('## Objective') });
-  const lineage = await harness.client.readLineage(pivoted);
-  const read = lineage[0]?.parts.flatMap((part) => part.entries.map(({ sequence }) => sequence)) ?? [];
+  const lineage = await harness.client.readLineage(conversationId);
+  const read = lineage[1]?.parts.flatMap((part) => part.entries.map(({ sequence }) => sequence)) ?? [];
   expect(read.at(-1)).toBe(pass?.coveredThroughSequence);
 });
 
-test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more than 20,000 are won', async () => {
-  const first = await harness.runTask(readTask(5), { timeoutMilliseconds: 100_000 });
-  const { conversationId } = first;
-  await harness.runTask('Say one', { conversationId });
-  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
-  await harness.runTask('Say two', { conversationId });
-  const [pruned] = await harness.client.listSummaries({ conversationId });
-  expect(pruned).toMatchObject({ trigger: 'maintenance', form: 'reduction', text: null });
-  // What is cleared is a flag beside the log, with its time.
-  const [mark] = await harness.client.readLineage(conversationId);
-  expect(mark?.changes.map(({ method, toolName }) => [method, toolName])).toContainEqual(['clear', 'read_file']);
-  expect(Date.parse(pruned?.createdAt ?? '')).toBeGreaterThan(Date.parse(first.startedAt));
-  await harness.runTask('Say three', { conversationId });
-  const body = (await requestBodies(harness, 'agent')).at(-1) ?? '';
-  const cleared = body.split(MARK).length - 1;
-  expect(cleared).toBeGreaterThanOrEqual(2);
-  expect(body.includes('pump 50001 ')).toBe(true);
-  await expectWholeLog(harness, conversationId, 5);
-  // Nothing new is old: another turn clears nothing more.
-  expect(await harness.client.listSummaries({ conversationId })).toHaveLength(1);
-}, 280_000);
-
 test('O13 O25 after it the model is asked what was done, sees the summary as its answer, and is asked to continue', async () => {
-  await harness.runTask(readTask(11), { timeoutMilliseconds: 250_000 });
   const after = (await requestBodies(harness, 'agent')).find((body) =>
     body.includes('Continue if you have next steps'),
   );
@@ -108,7 +113,7 @@ test('O13 O25 after it the model is asked what was done, sees the summary as its
   expect(messages.map((message) => message.role).slice(0, 3)).toEqual(['user', 'assistant', 'user']);
   expect(JSON.stringify(messages[0]?.content)).toContain('What did we do so far?');
   expect(JSON.stringify(messages[1]?.content)).toContain('## Objective');
-}, 280_000);
+});
 
 test('O10 a model of its own summarizes, when one is set', async () => {
   const own = await startTurnHarness({

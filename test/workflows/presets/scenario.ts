@@ -13,13 +13,13 @@ export const MODEL = 'simulator/sim-200k';
 const KILL_MILLISECONDS = 60_000;
 
 /** Writes files of about eight tokens a line; a model sees as much of one as the limit on results allows. */
-export async function writeLogs(harness: TurnHarness, files: number, lineCount = 1_600): Promise<void> {
+export async function writeLogs(harness: TurnHarness, files: number, lineCount = 1_600, name = 'log'): Promise<void> {
   for (let file = 1; file <= files; file += 1) {
     const lines = Array.from(
       { length: lineCount },
       (_, index) => `pump ${file * 10_000 + index} opens at ${index % 90} bar\n`,
     );
-    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+    await writeFile(join(harness.workspace, `${name}-${file}.txt`), lines.join(''));
   }
 }
 
@@ -74,8 +74,8 @@ export const EVERY_ACTIVITY: readonly Crash[] = [
 ];
 
 /**
- * Starts one worker after the other, each to be killed at one of the places, and then one that stays. Every kind of
- * activity that the scenario runs loses its worker once.
+ * Starts one worker after the other, each to be killed at one of the places in the order in which turns reach them, and then
+ * one that stays. Every kind of activity that the scenario runs loses its worker once.
  */
 export async function killOnceAt(harness: TurnHarness, points: readonly Crash[]): Promise<void> {
   for (const point of points) {
