@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { budgetFor } from '../context/budget.ts';
 import { continuationContent, continuationWords } from '../context/continuation.ts';
+import { mayGoOn } from '../context/due-pass.ts';
 import { judgeCompaction } from '../context/judge-compaction.ts';
 import { subtractMeasurements } from '../context/measurement-arithmetic.ts';
 import { weakerForm } from '../context/plan-compaction.ts';
@@ -178,12 +179,12 @@ async function planWeaker(
   return result;
 }
 
-/** No form is left. What does not get smaller may still fit: then the model is called, and the provider has the last word. */
+/** No form is left. */
 function afterLastForm(
   { reason, tokensBefore }: CompactionRow,
   { policy, modelLimits, headEntryId }: FitCheck,
 ): CommitCompactionResult {
-  const { inputBudget } = budgetFor(policy, modelLimits);
-  if (reason === 'overflow' || tokensBefore > inputBudget) return { kind: 'exhausted', tokens: tokensBefore };
-  return { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore };
+  return mayGoOn(reason, tokensBefore, budgetFor(policy, modelLimits))
+    ? { kind: 'committed', view: { headEntryId, tokens: tokensBefore }, tokensBefore }
+    : { kind: 'exhausted', tokens: tokensBefore };
 }

@@ -1,5 +1,6 @@
 import { budgetFor } from '../context/budget.ts';
 import { checkFigures } from '../context/count-request.ts';
+import { mayGoOn, passReason } from '../context/due-pass.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { toolsIn } from '../context/fixed-measurements.ts';
 import { addMeasurements, characterCount } from '../context/measurement-arithmetic.ts';
@@ -36,7 +37,7 @@ export async function compactContext(
     return { kind: 'planned', planned: describePlan(await getCompaction(database, check.plannedCompactionId)) };
   }
   const counted = countNextRequest(check);
-  const reason = reasonFor(input, check, counted);
+  const reason = passReason({ forced, turnIsOver, policy: check.policy, counted });
   logDecision(dependencies, input, { check, counted, reason });
   if (reason === null) return fits;
   const source = await readPlanSource(database, turn);
@@ -49,25 +50,13 @@ export async function compactContext(
     await declineCompaction(database, turn, { reason: declined, tokens });
     dependencies.reachCrashPoint('compactContext:declined');
   }
-  const { inputBudget } = budgetFor(check.policy, check.modelLimits);
-  if (result.kind === 'fits' || turnIsOver || mayGoOn(forced, tokens, inputBudget)) {
+  if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budgetFor(check.policy, check.modelLimits))) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
   }
   const data = { reason, ...result.breakdown };
   await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
   dependencies.reachCrashPoint('compactContext:exhausted');
   return { kind: 'exhausted', tokens: result.tokens };
-}
-
-/** Why a pass is made now; `null`: none is. */
-function reasonFor(
-  { forced, turnIsOver }: CompactContextInput,
-  { policy }: FitCheck,
-  counted: CountedRequest,
-): CompactionReason | null {
-  if (forced !== null) return forced;
-  if (counted.isDue) return 'threshold';
-  return turnIsOver === true && policy.reduceAfterTurn ? 'maintenance' : null;
 }
 
 /** One line for each check, so that a pass, or that there was none, can be explained afterwards. */
@@ -128,9 +117,4 @@ async function storeAndDescribe(
   logStarted(dependencies, compaction);
   dependencies.reachCrashPoint('compactContext:planned');
   return { kind: 'planned', planned: describePlan(compaction) };
-}
-
-/** Nothing can be made smaller, but the request still fits the window: the model is called, and the provider has the last word. */
-function mayGoOn(forced: CompactContextInput['forced'], tokens: number, inputBudget: number): boolean {
-  return forced !== 'overflow' && tokens <= inputBudget;
 }

@@ -1,6 +1,6 @@
 import type { NoteSlot } from './entry.ts';
 import type { OutlineTable } from './outline-table.ts';
-import type { Operation } from './plan.ts';
+import type { Operation, PlanPart } from './plan.ts';
 import { tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { capToolResults, clearSupersededNotes } from './reduce.ts';
@@ -140,17 +140,7 @@ function completePlan(
   // What is sent again after an overflow must not be what overflowed (O28).
   if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(state, draft, shown);
   shrinkToFit(state, draft, { positions: shown, goal: of.goal });
-  const written = (room: number): number => Math.max(1, Math.floor(room * (1 - input.policy.summary.appendedShare)));
-  const parts =
-    of.form === 'extractive_summary'
-      ? extractivePart(table, dropped, summaryLimit)
-      : summaryParts(input, {
-          read: originalsRead(state, dropped),
-          turnStart,
-          maximumOutput: written(rooms.summary),
-          turnPrefixOutput: written(rooms.turnPrefix),
-          inputShare: of.form === 'shorter_summary' ? SHORTER_SHARE : 1,
-        });
+  const parts = partsOf(state, of, summaryLimit);
   if (parts === null) return null;
   const how = summaryShown(input.policy, of.form, table.sequenceAt(table.length - 1));
   const after = input.summary?.coveredThroughSequence ?? 0;
@@ -184,6 +174,23 @@ function completePlan(
     tokensBefore: Math.ceil(state.tokens),
     tokensAfter: Math.ceil(draft.tokens),
   };
+}
+
+function partsOf(
+  state: PlanningState,
+  { form, layout, rooms }: { form: SummaryForm; layout: Layout; rooms: Rooms },
+  summaryLimit: number,
+): PlanPart[] | null {
+  const { input, table } = state;
+  if (form === 'extractive_summary') return extractivePart(table, layout.dropped, summaryLimit);
+  const written = (room: number): number => Math.max(1, Math.floor(room * (1 - input.policy.summary.appendedShare)));
+  return summaryParts(input, {
+    read: originalsRead(state, layout.dropped),
+    turnStart: layout.turnStart,
+    maximumOutput: written(rooms.summary),
+    turnPrefixOutput: written(rooms.turnPrefix),
+    inputShare: form === 'shorter_summary' ? SHORTER_SHARE : 1,
+  });
 }
 
 function sequencesOf(table: OutlineTable, positions: readonly number[]): number[] {

@@ -27,12 +27,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function importAs(file: string, presetName: string): Promise<string> {
+async function importAs(file: string, presetName: string, model = 'simulator/sim-32k'): Promise<string> {
   const configuration = loadConfiguration({
     directory,
     environment: { HOLDFAST_SIMULATOR_URL: harness.simulatorUrl, HOLDFAST_MODEL: 'simulator/sim-32k' },
   });
-  const settings = { model: 'simulator/sim-32k', preset: presetName, workspace: harness.workspace };
+  const settings = { model, preset: presetName, workspace: harness.workspace };
   const request = { file, configuration, agent: 'default', settings };
   const { conversations } = await importSessions(harness.database, request);
   return conversations[0]?.conversationId ?? '';
@@ -45,16 +45,21 @@ interface StoredPass {
   readonly tokens_after: number;
   readonly first_kept_sequence: number | null;
   readonly clips: number;
+  readonly clears: number;
+  readonly parts: number;
 }
 
 /** A session that stays below every trigger until the last message, which brings the view over it. */
-function sessionBeforeItsPass(question: string): {
+function sessionBeforeItsPass(
+  question: string,
+  letters: number,
+): {
   readonly recorded: readonly unknown[];
   readonly whole: readonly unknown[];
 } {
   const recorded = [
     { role: 'user', content: 'Read the letters and keep every reference number.' },
-    ...Array.from({ length: 20 }, (_, index) => [
+    ...Array.from({ length: letters }, (_, index) => [
       {
         role: 'assistant',
         content: null,
@@ -78,28 +83,36 @@ function sessionBeforeItsPass(question: string): {
   return { recorded, whole: [...recorded, { role: 'user', content: question }, answer] };
 }
 
+/** Sizes with which the view stays below the preset's trigger until the last message brings it over. */
 test.each([
-  ['default', 1_300],
-  ['goagent', 1_900],
-])('the pass of a replay under %s is the pass that a turn makes', async (name, remarks) => {
+  { name: 'default', window: 32, letters: 20, remarks: 1_300 },
+  { name: 'goagent', window: 32, letters: 20, remarks: 1_900 },
+  { name: 'pi', window: 32, letters: 20, remarks: 1_900 },
+  { name: 'opencode', window: 32, letters: 20, remarks: 1_900 },
+  { name: 'cowork', window: 32, letters: 20, remarks: 2_400 },
+  { name: 'wolffish', window: 64, letters: 14, remarks: 1_000 },
+])('the pass of a replay under preset $name is the pass that a turn makes', async ({ name, window, letters, remarks }) => {
+  const model = `simulator/sim-${window}k`;
   const question = `Now answer. ${'Mind this remark, too. '.repeat(remarks)}`;
-  const { recorded, whole } = sessionBeforeItsPass(question);
+  const { recorded, whole } = sessionBeforeItsPass(question, letters);
   const file = await writeSession(directory, `${name}.jsonl`, whole);
   const lab = await replay(file, {
-    windows: [32_768],
+    windows: [window * 1_024],
     policies: [preset(name)],
-    prices: 'simulator/sim-32k',
+    prices: model,
   });
   const [pass] = lab.replays[0]?.passes ?? [];
   expect(lab.presets[0]?.passes).toBe(1);
 
-  const conversationId = await importAs(await writeSession(directory, `${name}-recorded.jsonl`, recorded), name);
+  const conversationId = await importAs(await writeSession(directory, `${name}-recorded.jsonl`, recorded), name, model);
   // A replay has learned nothing of the model, whatever turns before this one taught.
   await harness.database`delete from model_calibrations`;
   await harness.runTask(question, { conversationId });
   const stored = await harness.database<StoredPass[]>`
     select c.form, c.reason, c.tokens_before, c.tokens_after, c.first_kept_sequence,
-      (select count(*)::int from compaction_operations o where o.compaction_id = c.id and o.kind = 'clip') as clips
+      (select count(*)::int from compaction_operations o where o.compaction_id = c.id and o.kind = 'clip') as clips,
+      (select count(*)::int from compaction_operations o where o.compaction_id = c.id and o.kind = 'clear') as clears,
+      (select count(*)::int from compaction_parts p where p.compaction_id = c.id) as parts
     from compactions c where c.conversation_id = ${conversationId} and c.status = 'committed' order by c.number`;
   expect(stored).toHaveLength(1);
   expect(stored[0]).toMatchObject({
@@ -107,6 +120,8 @@ test.each([
     reason: pass?.reason,
     first_kept_sequence: pass?.firstKeptSequence,
     clips: pass?.operations.clip,
+    clears: pass?.operations.clear,
+    parts: pass?.parts,
   });
   // A replay takes its own estimates for the provider's counts, each rounded up.
   expect(Math.abs((stored[0]?.tokens_before ?? 0) - (pass?.tokensBefore ?? 0))).toBeLessThanOrEqual(5);

@@ -1,11 +1,10 @@
-import { composeSummary } from '../../context/compose-summary.ts';
 import { continuationContent, continuationWords } from '../../context/continuation.ts';
 import { countRequest } from '../../context/count-request.ts';
+import { mayGoOn, passReason } from '../../context/due-pass.ts';
 import { estimateTokens } from '../../context/estimate.ts';
-import { extendFileLists, renderFileLists, withoutFileLists } from '../../context/file-lists.ts';
+import { extendFileLists } from '../../context/file-lists.ts';
 import type { FileLists } from '../../context/file-lists.ts';
-import { guardedSummary } from '../../context/guard-summary.ts';
-import { judgeCompaction, viewAfterCompaction } from '../../context/judge-compaction.ts';
+import { judgeCompaction } from '../../context/judge-compaction.ts';
 import { addMeasurements } from '../../context/measurement-arithmetic.ts';
 import type {
   Calibration,
@@ -17,7 +16,7 @@ import type {
 } from '../../context/plan.ts';
 import { planCompaction, weakerForm } from '../../context/plan-compaction.ts';
 import type { CompactionPolicy } from '../../context/policy.ts';
-import { measureSummary, presentationOf } from '../../context/summary-message.ts';
+import { finishedView, wholeSummary } from '../../context/whole-summary.ts';
 import { RECALL_OPEN } from '../../tools/names.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation, NewLabSummary } from './lab-conversation.ts';
@@ -61,8 +60,7 @@ export async function fitContext(agent: LabAgent, conversation: LabConversation,
   const request = addMeasurements(conversation.view, fixed);
   const tokens = estimateTokens(request, calibration);
   const counted = countRequest({ policy, budget, request, calibration, reported: conversation.reported });
-  const maintained = turnIsOver && policy.reduceAfterTurn ? 'maintenance' : null;
-  const reason = forced ?? (counted.isDue ? 'threshold' : maintained);
+  const reason = passReason({ forced, turnIsOver, policy, counted });
   if (reason === null) return { kind: 'fits', tokens, pass: null, calls: [] };
   const plan = (form?: CompactionForm): PlanResult =>
     planCompaction({
@@ -82,7 +80,7 @@ export async function fitContext(agent: LabAgent, conversation: LabConversation,
     const first = conversation.open(planned.plan, turnId);
     return runForms(agent, conversation, { turnId, reason, calibration, first, plan });
   }
-  if (planned.kind === 'fits' || turnIsOver || (forced === null && tokens <= budget.inputBudget)) {
+  if (planned.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budget)) {
     return { kind: 'fits', tokens, pass: null, calls: [] };
   }
   return { kind: 'exhausted', tokens, calls: [] };
@@ -116,17 +114,18 @@ async function runForms(agent: LabAgent, conversation: LabConversation, run: For
     // A flush to memory comes beside the summary: without it the pass goes on.
     const readable = written.filter((part) => part.kind !== 'flush');
     const failure = readable.some(({ text }) => text === null) ? 'summary_failed' : null;
-    const summary = failure === null ? summaryWithin(agent, conversation, { run, plan }, readable) : null;
-    const verdict = failure ?? judge(agent, conversation, { run, plan, summary, tokensBefore });
+    const finished = finish(agent, conversation, { run, plan, parts: readable });
+    const lastForm = weakerForm(plan.form) === null;
+    const { tokensAfter } = finished;
+    const verdict = failure ?? judgeCompaction({ plan, budget: agent.budget, tokensBefore, tokensAfter, lastForm });
     if (verdict === 'accepted') {
+      const { summary } = finished;
       const pass = commit(agent, conversation, { run, plan, summary, calls, failedForms, tokensBefore });
       return { kind: 'fits', tokens: tokensNow(agent, conversation), pass, calls };
     }
     failedForms.push({ form: plan.form, failure: verdict });
   }
-  // What does not get smaller may still fit: then the model is called.
-  const fits = run.reason !== 'overflow' && tokensBefore <= agent.budget.inputBudget;
-  return fits
+  return mayGoOn(run.reason, tokensBefore, agent.budget)
     ? { kind: 'fits', tokens: tokensBefore, pass: null, calls }
     : { kind: 'exhausted', tokens: tokensBefore, calls };
 }
@@ -153,43 +152,26 @@ async function writeParts(agent: LabAgent, conversation: LabConversation, plan: 
   return written;
 }
 
-/** The summary, shortened where the policy guards against a view that is still too large. */
-function summaryWithin(
-  agent: LabAgent,
-  conversation: LabConversation,
-  { run, plan }: { readonly run: FormsToRun; readonly plan: CompactionPlan },
-  parts: readonly PartText[],
-): NewLabSummary | null {
-  const { policy, budget, fixed } = agent;
-  const { calibration } = run;
-  const summary = summaryOf(agent, conversation, plan, parts);
-  if (summary === null) return summary;
-  const after = viewAfterCompaction(conversation.measuredView(fixed), plan, 'next', summary.measurements);
-  const tokensAfter = estimateTokens(after, calibration);
-  const text = guardedSummary(summary.text, { policy, budget, tokensAfter, calibration });
-  if (text === summary.text) return summary;
-  return { ...summary, text, measurements: measureSummary(text, presentationOf(policy), plan.shown?.framing) };
-}
+const NO_FILES: FileLists = { read: [], modified: [] };
 
-/** The text of all parts, with the lists of files below it; `null` when the plan writes no summary. */
-function summaryOf(
-  { policy }: LabAgent,
+/** What the worker's `finishCompaction` does, with files and the previous summary from the replay. */
+function finish(
+  { policy, budget, fixed }: LabAgent,
   conversation: LabConversation,
-  plan: CompactionPlan,
-  parts: readonly PartText[],
-): NewLabSummary | null {
-  if (parts.length === 0) return null;
-  const previous = conversation.summary;
-  const unread = policy.summary.splitTurn === 'separate' ? (previous?.text ?? null) : null;
-  const composed = composeSummary(
-    parts.map((part) => ({ kind: part.kind, text: part.text ?? '' })),
-    unread === null ? null : withoutFileLists(unread),
-    policy,
-  );
-  const files = listFiles(policy, conversation, plan);
-  const lists = policy.summary.fileLists === null ? '' : renderFileLists(files);
-  const text = lists === '' ? composed.text : `${composed.text}\n\n${lists}`;
-  return { text, measurements: measureSummary(text, presentationOf(policy), plan.shown?.framing), files };
+  {
+    run,
+    plan,
+    parts,
+  }: { readonly run: FormsToRun; readonly plan: CompactionPlan; readonly parts: readonly PartText[] },
+): { readonly summary: NewLabSummary | null; readonly tokensAfter: number } {
+  const files = parts.length === 0 ? NO_FILES : listFiles(policy, conversation, plan);
+  const texts = parts.map(({ kind, text }) => ({ kind, text: text ?? '' }));
+  const whole = wholeSummary({ parts: texts, previousText: conversation.summary?.text ?? null, files, policy, plan });
+  const before = conversation.measuredView(fixed);
+  const { calibration } = run;
+  const finished = finishedView(whole, { before, plan, compactionId: 'next', policy, budget, calibration });
+  const { summary, tokensAfter } = finished;
+  return { summary: summary === null ? null : { ...summary, files }, tokensAfter };
 }
 
 /** Files after a pass: those of the summary before, and what calls name that leave the view now. */
@@ -211,23 +193,6 @@ interface FinishedForm {
   readonly plan: CompactionPlan;
   readonly summary: NewLabSummary | null;
   readonly tokensBefore: number;
-}
-
-function judge(agent: LabAgent, conversation: LabConversation, form: FinishedForm): string {
-  const { run, plan, summary, tokensBefore } = form;
-  const after = viewAfterCompaction(
-    conversation.measuredView(agent.fixed),
-    plan,
-    'next',
-    summary?.measurements ?? null,
-  );
-  return judgeCompaction({
-    plan,
-    budget: agent.budget,
-    tokensBefore,
-    tokensAfter: estimateTokens(after, run.calibration),
-    lastForm: weakerForm(plan.form) === null,
-  });
 }
 
 function commit(
