@@ -91,41 +91,48 @@ test.each([
   { name: 'opencode', window: 32, letters: 20, remarks: 1_900 },
   { name: 'cowork', window: 32, letters: 20, remarks: 2_400 },
   { name: 'wolffish', window: 64, letters: 14, remarks: 1_000 },
-])('the pass of a replay under preset $name is the pass that a turn makes', async ({ name, window, letters, remarks }) => {
-  const model = `simulator/sim-${window}k`;
-  const question = `Now answer. ${'Mind this remark, too. '.repeat(remarks)}`;
-  const { recorded, whole } = sessionBeforeItsPass(question, letters);
-  const file = await writeSession(directory, `${name}.jsonl`, whole);
-  const lab = await replay(file, {
-    windows: [window * 1_024],
-    policies: [preset(name)],
-    prices: model,
-  });
-  const [pass] = lab.replays[0]?.passes ?? [];
-  expect(lab.presets[0]?.passes).toBe(1);
+])(
+  'the pass of a replay under preset $name is the pass that a turn makes',
+  async ({ name, window, letters, remarks }) => {
+    const model = `simulator/sim-${window}k`;
+    const question = `Now answer. ${'Mind this remark, too. '.repeat(remarks)}`;
+    const { recorded, whole } = sessionBeforeItsPass(question, letters);
+    const file = await writeSession(directory, `${name}.jsonl`, whole);
+    const lab = await replay(file, {
+      windows: [window * 1_024],
+      policies: [preset(name)],
+      prices: model,
+    });
+    const [pass] = lab.replays[0]?.passes ?? [];
+    expect(lab.presets[0]?.passes).toBe(1);
 
-  const conversationId = await importAs(await writeSession(directory, `${name}-recorded.jsonl`, recorded), name, model);
-  // A replay has learned nothing of the model, whatever turns before this one taught.
-  await harness.database`delete from model_calibrations`;
-  await harness.runTask(question, { conversationId });
-  const stored = await harness.database<StoredPass[]>`
+    const conversationId = await importAs(
+      await writeSession(directory, `${name}-recorded.jsonl`, recorded),
+      name,
+      model,
+    );
+    // A replay has learned nothing of the model, whatever turns before this one taught.
+    await harness.database`delete from model_calibrations`;
+    await harness.runTask(question, { conversationId });
+    const stored = await harness.database<StoredPass[]>`
     select c.form, c.reason, c.tokens_before, c.tokens_after, c.first_kept_sequence,
       (select count(*)::int from compaction_operations o where o.compaction_id = c.id and o.kind = 'clip') as clips,
       (select count(*)::int from compaction_operations o where o.compaction_id = c.id and o.kind = 'clear') as clears,
       (select count(*)::int from compaction_parts p where p.compaction_id = c.id) as parts
     from compactions c where c.conversation_id = ${conversationId} and c.status = 'committed' order by c.number`;
-  expect(stored).toHaveLength(1);
-  expect(stored[0]).toMatchObject({
-    form: pass?.form,
-    reason: pass?.reason,
-    first_kept_sequence: pass?.firstKeptSequence,
-    clips: pass?.operations.clip,
-    clears: pass?.operations.clear,
-    parts: pass?.parts,
-  });
-  // A replay takes its own estimates for the provider's counts, each rounded up.
-  expect(Math.abs((stored[0]?.tokens_before ?? 0) - (pass?.tokensBefore ?? 0))).toBeLessThanOrEqual(5);
-});
+    expect(stored).toHaveLength(1);
+    expect(stored[0]).toMatchObject({
+      form: pass?.form,
+      reason: pass?.reason,
+      first_kept_sequence: pass?.firstKeptSequence,
+      clips: pass?.operations.clip,
+      clears: pass?.operations.clear,
+      parts: pass?.parts,
+    });
+    // A replay takes its own estimates for the provider's counts, each rounded up.
+    expect(Math.abs((stored[0]?.tokens_before ?? 0) - (pass?.tokensBefore ?? 0))).toBeLessThanOrEqual(5);
+  },
+);
 
 test('the lab finds by recall what recall_search finds', async () => {
   const file = await writeSession(directory, 'recall.jsonl', generateSession('support', 3, 25));
