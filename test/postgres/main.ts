@@ -16,6 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PACKAGES: Readonly<Record<string, string>> = {
   14: '14.23.0-beta.17',
   15: '15.18.0-beta.17',
+  16: '16.14.0-beta.17',
   17: '17.10.0-beta.17',
 };
 

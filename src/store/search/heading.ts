@@ -30,11 +30,15 @@ const TIME_BEFORE_NAME = new RegExp(
 );
 const SPEAKER =
   /^\s*(?:[-*>] )?(?:\*\*|<)?(\p{Lu}[\p{L}\p{M}'’.-]{0,30}(?: \p{Lu}[\p{L}\p{M}'’.-]{0,30}){0,3}?)(?:\*\*|>)?(?:\s?[([][^)\]\n]{0,60}[)\]])?(?::(?:\*\*)?\s|(?<=>)\s|,? (?:said|says|wrote|asked|replied)(?: on [^:,\n]{0,40})?[:,]\s)/u;
+/** Most texts have nothing of the kind, which costs less to see than the patterns above. */
+const MAYBE = /^\s*[[(\d]|[:>] |:\*\*|^\s*date:|(?:said|says|wrote|asked|replied)\b/i;
+const NO_HEADING: Heading = { speaker: [], saidAt: null, length: 0 };
 const DAY_WITHIN = new RegExp(DAY, 'iu');
 
 /** `Name: …`, also behind or before a time: "[2026-03-05 10:00] Ada: …", "**Ada** (10:00): …", "Ada said: …". */
 export function headingOf(text: string): Heading {
   const beginning = text.slice(0, LONGEST_HEADING);
+  if (!MAYBE.test(beginning)) return NO_HEADING;
   const certain = CERTAIN_TIME.exec(beginning)?.[0] ?? '';
   const possible = TIME_BEFORE_NAME.exec(beginning.slice(certain.length))?.[0] ?? '';
   for (const before of possible === '' ? [certain] : [certain + possible, certain]) {
@@ -43,7 +47,7 @@ export function headingOf(text: string): Heading {
     const heading = before + (named?.[0] ?? '');
     return { speaker: wordsOfName(named?.[1]), saidAt: dayOf(heading), length: heading.length };
   }
-  return { speaker: [], saidAt: null, length: 0 };
+  return NO_HEADING;
 }
 
 function wordsOfName(name: string | undefined): readonly string[] {

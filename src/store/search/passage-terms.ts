@@ -49,13 +49,18 @@ export function quoteTerm(term: string): string {
   return `'${term.replaceAll(/['\\]/gu, String.raw`$&$&`)}'`;
 }
 
+const QUOTE = "'";
+
 /** Where a term, as `quoteTerm` gives it, stands in a tsvector as Postgres writes it; `null` when it does not. */
 export function placesOf(vector: string, quoted: string): readonly number[] | null {
+  // Not with the quote first: that stands before every term, and the search would stop at each.
+  const sought = quoted.slice(1);
   for (let from = 0; ;) {
-    const found = vector.indexOf(quoted, from);
+    const found = vector.indexOf(sought, from) - 1;
     if (found < 0) return null;
     const end = found + quoted.length;
     const isWhole =
+      vector[found] === QUOTE &&
       (found === 0 || vector[found - 1] === ' ') &&
       (end === vector.length || vector[end] === ':' || vector[end] === ' ');
     if (!isWhole) {

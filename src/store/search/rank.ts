@@ -64,7 +64,7 @@ const PARTIAL_TERMS = 2;
 export function rankCandidates(query: RankedQuery, candidates: readonly Candidate[]): RankedCandidate[] {
   const quoted = query.terms.map(({ terms }) => terms.map(quoteTerm));
   const asked: ScoredQuery = { ...query, text: plain(query.text), expected: expectedAnswerOf(query.text) };
-  const speakers = speakersAmong(candidates, query.terms);
+  const speakers = speakersAmong(candidates, query);
   const ranked = candidates.map((candidate) => score(asked, quoted, speakers, candidate));
   // A single word asks for where it stands, a question for its answer.
   const telling = new Set(
@@ -79,9 +79,8 @@ export function rankCandidates(query: RankedQuery, candidates: readonly Candidat
  * the other, and the newest is in the view anyhow.
  */
 export function bestFirst(one: RankedCandidate, other: RankedCandidate): number {
-  const rank = ({ match }: RankedCandidate): number => (match === 'id' ? 2 : match === 'phrase' ? 1 : 0);
   return (
-    rank(other) - rank(one) ||
+    exactness(other) - exactness(one) ||
     Number(one.kind === 'summary') - Number(other.kind === 'summary') ||
     other.score - one.score ||
     other.createdAt.getTime() - one.createdAt.getTime() ||
@@ -90,10 +89,14 @@ export function bestFirst(one: RankedCandidate, other: RankedCandidate): number 
   );
 }
 
+function exactness({ match }: RankedCandidate): number {
+  return match === 'id' ? 2 : match === 'phrase' ? 1 : 0;
+}
+
 /** The query names somebody or something, and the passage has none of these names, or speaks to whom it names. */
 function isOfOthers(terms: readonly WeightedTerm[], own: readonly WeightedTerm[], said: Said): boolean {
-  if (!terms.some(({ isName }) => isName) || said.isByAsked || said.isByAnybody) return false;
-  return !own.some(({ isName, word }) => isName && !said.addressed.has(word));
+  if (!terms.some(({ isName }) => isName) || said.isByAsked) return false;
+  return !own.some(({ isName, word }) => isName && !said.addressed.has(word)) && !said.isByAnybody();
 }
 
 function placesOfAny(vector: string, quoted: readonly string[]): readonly number[] | null {
@@ -153,13 +156,18 @@ function adjacency(terms: readonly WeightedTerm[], places: readonly (readonly nu
 
 function matchOf(query: RankedQuery, candidate: Candidate, own: readonly WeightedTerm[]): FoundPassage['match'] {
   // The text is read only where it may have the phrase: all its whole words stand there.
-  const count = (terms: readonly WeightedTerm[]): number => terms.filter(({ isRelated }) => !isRelated).length;
-  const hasAll = count(own) >= count(query.terms) - PARTIAL_TERMS;
+  const hasAll = countAsked(own) >= countAsked(query.terms) - PARTIAL_TERMS;
   if (hasAll && query.text.length >= SHORTEST_PHRASE && plain(candidate.text).includes(query.text)) {
     return 'phrase';
   }
   if (own.some(({ isSimilar }) => !isSimilar)) return 'words';
   return own.length > 0 ? 'similar' : 'neighbour';
+}
+
+function countAsked(terms: readonly WeightedTerm[]): number {
+  let count = 0;
+  for (const { isRelated } of terms) if (!isRelated) count += 1;
+  return count;
 }
 
 /** Without regard to case and the kind of white space. */

@@ -7,7 +7,7 @@ export interface Said {
   /** By somebody whom the query names. */
   readonly isByAsked: boolean;
   /** In the first person, and nothing says by whom. */
-  readonly isByAnybody: boolean;
+  isByAnybody(): boolean;
   /** Names of the query, in lower case, that it only speaks to: "Thanks, Ada!" */
   readonly addressed: ReadonlySet<string>;
   /** Without its heading. */
@@ -30,20 +30,25 @@ const GREETING =
  * Tells who says each passage: by its heading, or, where there is none, by its role. Who is spoken to by name in the
  * turns of one role speaks in those of the other.
  */
-export function speakersAmong(candidates: readonly Candidate[], terms: readonly WeightedTerm[]): Speakers {
-  const names = namesOf(terms);
-  const addressing = names.map((name) => ({ name, pattern: addressOf(name) }));
+export function speakersAmong(
+  candidates: readonly Candidate[],
+  { text: query, terms }: { readonly text: string; readonly terms: readonly WeightedTerm[] },
+): Speakers {
+  const names = namesOf(query, terms);
+  const addressing = names.map((name) => ({ name, written: asWritten(name), pattern: addressOf(name) }));
   const said = new Map<Candidate, Omit<Said, 'isByAsked'> & { readonly speaker: readonly string[] }>();
   for (const candidate of candidates) {
     const { speaker, saidAt, length } = headingOf(candidate.text);
-    const text = candidate.text.slice(length);
-    const addressed = isTurn(candidate) ? addressing.filter(({ pattern }) => pattern.test(text)) : [];
+    const text = length === 0 ? candidate.text : candidate.text.slice(length);
+    const addressed = isTurn(candidate)
+      ? addressing.filter(({ written, pattern }) => text.includes(written) && pattern.test(text))
+      : [];
     said.set(candidate, {
       speaker,
       text,
       at: saidAt ?? candidate.createdAt,
       addressed: new Set(addressed.map(({ name }) => name)),
-      isByAnybody: isTurn(candidate) && speaker.length === 0 && FIRST_PERSON.test(text),
+      isByAnybody: () => isTurn(candidate) && speaker.length === 0 && FIRST_PERSON.test(text),
     });
   }
   const asked = terms.filter(({ isStopWord }) => !isStopWord).map(({ word }) => word);
@@ -57,14 +62,19 @@ export function speakersAmong(candidates: readonly Candidate[], terms: readonly 
   };
 }
 
-/** A name may begin the query: there every word has a capital. */
-function namesOf(terms: readonly WeightedTerm[]): readonly string[] {
-  const named = terms.filter(({ isName, position, isStopWord }) => isName || (position === 1 && !isStopWord));
+/** A name may begin the query, where any word has a capital. */
+function namesOf(query: string, terms: readonly WeightedTerm[]): readonly string[] {
+  const begins = /^\p{Lu}/u.test(query);
+  const named = terms.filter(({ isName, position, isStopWord }) => isName || (begins && position === 1 && !isStopWord));
   return named.map(({ word }) => word).filter((word) => /^\p{L}+$/u.test(word));
 }
 
 function isTurn({ kind }: Candidate): boolean {
   return kind === 'user' || kind === 'assistant';
+}
+
+function asWritten(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function addressOf(name: string): RegExp {
