@@ -258,6 +258,27 @@ describe('indexConversation', () => {
     expect(await find(turn, 'ibex', { limit: 100 })).toHaveLength(30);
   });
 
+  it('leaves nothing half done when it breaks off, and does it all the next time', async () => {
+    const turn = await conversationOf(sql, ...Array.from({ length: 30 }, (_, index) => `oryx ${index}`));
+    const { conversationId } = turn;
+    await sql`
+      create function break_off() returns trigger language plpgsql as $$
+      begin if new.term = '29' then raise exception 'broken off'; end if; return new; end $$`;
+    await sql`create trigger break_off before insert on search_postings for each row execute function break_off()`;
+    try {
+      await expect(indexConversation(sql, conversationId)).rejects.toThrow('broken off');
+    } finally {
+      await sql`drop function break_off cascade`;
+    }
+    // The passages were written before their terms: they are gone with the rest.
+    const [left] = await sql<{ passages: number }[]>`
+      select count(*)::int as passages from passages where conversation_id = ${conversationId}`;
+    expect(left?.passages).toBe(0);
+    const found = await find(turn, 'oryx', { limit: 100 });
+    expect(new Set(found).size).toBe(30);
+    expect(found).toHaveLength(30);
+  });
+
   it('knows which conversations are behind', async () => {
     const turn = await conversationOf(sql, 'behind');
     const isBehind = async () =>
