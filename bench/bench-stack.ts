@@ -15,6 +15,13 @@ import type { WorkerKind } from './workers/settings.ts';
 import { startBenchWorker } from './workers/worker-process.ts';
 import type { BenchWorker } from './workers/worker-process.ts';
 
+export interface WorkerLimits {
+  /** Default: Node's own. */
+  readonly heapMebibytes?: number;
+  /** Model calls and tools at once. Default: 100. */
+  readonly concurrentWork?: number;
+}
+
 /** Servers of the bench's own and what talks to them. */
 export interface BenchStack {
   readonly connections: Connections;
@@ -23,8 +30,10 @@ export interface BenchStack {
   readonly temporal: Client;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** An empty folder, of the workers' agents. */
+  readonly workspace: string;
   /** A worker that ends with the stack, if not before. */
-  startWorker(kind: WorkerKind): Promise<BenchWorker>;
+  startWorker(kind: WorkerKind, limits?: WorkerLimits): Promise<BenchWorker>;
   /** What the raw worker repeats; before it starts. */
   keepRequests(requests: readonly unknown[]): Promise<void>;
   stop(): Promise<void>;
@@ -85,16 +94,18 @@ async function connect(
     database,
     client,
     temporal,
-    async startWorker(kind) {
-      const worker = await startBenchWorker({
+    workspace,
+    async startWorker(kind, { heapMebibytes, concurrentWork = 100 } = {}) {
+      const settings = {
         kind,
         databaseUrl,
         temporal: temporalAddress,
         simulatorUrl: connections.simulatorUrl ?? '',
         workspace,
         requestsFile: kind === 'raw' ? requestsFile : null,
-        concurrentWork: 100,
-      });
+        concurrentWork,
+      };
+      const worker = await startBenchWorker(settings, heapMebibytes);
       closers.push(async () => worker.stop());
       return worker;
     },

@@ -15,6 +15,7 @@ export const BENCHMARK_NAMES = [
   'dialogues',
   'memory-search',
   'memory',
+  'load',
 ] as const;
 
 /** Run only when named: they need data of the user's, or take long. They ask Postgres alone. */
@@ -43,6 +44,10 @@ export interface BenchOptions {
   readonly writesPage: boolean;
   /** Entries that `memory-search` searches: a conversation for each number. */
   readonly entries: readonly number[];
+  /** Minutes of `load`. */
+  readonly minutes: number;
+  /** Conversations of 1,000 entries that `load` fills the database with. */
+  readonly conversations: number;
 }
 
 const EXAMPLES = `
@@ -54,6 +59,7 @@ Examples:
   $ npm run bench -- dialogues                 (how often search finds the turn that answers)
   $ npm run bench -- memory-search --entries 100000,1000000   (half an hour: a million entries are indexed first)
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
+  $ npm run bench -- load --minutes 10         (200 open turns; fills a database of 2,000 conversations)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
 
 Exit codes:
@@ -84,6 +90,21 @@ function parseSeed(text: string): number {
   return seed;
 }
 
+function parseMinutes(text: string): number {
+  const minutes = Number(text);
+  if (!(minutes >= 0.5 && minutes <= 1_440)) throw new InvalidArgumentError('Minutes are a number from 0.5 to 1,440.');
+  return minutes;
+}
+
+function parseConversations(text: string): number {
+  const conversations = Number(text);
+  // Postgres scans small tables whole, because that costs less than their indexes.
+  if (!Number.isInteger(conversations) || conversations < 100 || conversations > 100_000) {
+    throw new InvalidArgumentError('Conversations are a whole number from 100 to 100,000.');
+  }
+  return conversations;
+}
+
 function createCommand(): Command {
   return new Command('bench')
     .description(
@@ -92,7 +113,7 @@ function createCommand(): Command {
     .addArgument(
       new Argument(
         '[names...]',
-        'what to measure; default: everything but recall, dialogues, memory-search and memory',
+        'what to measure; default: everything but recall, dialogues, memory-search, memory and load',
       ).choices(BENCHMARK_NAMES),
     )
     .addOption(new Option('--rounds <number>', 'times each comparison is repeated').default(7).argParser(parseRounds))
@@ -106,6 +127,12 @@ function createCommand(): Command {
       new Option('--seed <number>', 'of the sessions of memory and of dialogues').default(1).argParser(parseSeed),
     )
     .option('--write-page', 'write the table of memory into docs/presets.md')
+    .addOption(new Option('--minutes <number>', 'length of load').default(10).argParser(parseMinutes))
+    .addOption(
+      new Option('--conversations <number>', 'conversations of 1,000 entries that load fills the database with')
+        .default(2_000)
+        .argParser(parseConversations),
+    )
     .option('--check', 'exit with 1 when a target is missed')
     .option('--json', 'print one JSON object on the last line')
     .option('--durable', "Postgres waits for its disk at every commit, which Temporal's development server never does")
@@ -121,6 +148,8 @@ interface Flags {
   readonly entries: readonly number[];
   readonly seed: number;
   readonly writePage?: true;
+  readonly minutes: number;
+  readonly conversations: number;
   readonly check?: true;
   readonly json?: true;
   readonly durable?: true;
@@ -145,11 +174,15 @@ export function parseOptions(commandArguments: readonly string[]): BenchOptions 
     throw new UsageError('usage', 'recall needs --recall-data <folder>.', 'npm run bench -- --help');
   }
   return {
-    names: BENCHMARK_NAMES.filter((name) => (wanted.length === 0 ? !isSearch(name) : wanted.includes(name))),
+    names: BENCHMARK_NAMES.filter((name) =>
+      wanted.length === 0 ? !isSearch(name) && name !== 'load' : wanted.includes(name),
+    ),
     recallData: flags.recallData ?? null,
     entries: flags.entries,
     seed: flags.seed,
     writesPage: flags.writePage ?? false,
+    minutes: flags.minutes,
+    conversations: flags.conversations,
     rounds: flags.rounds,
     check: flags.check ?? false,
     json: flags.json ?? false,

@@ -2,6 +2,7 @@ import type { BenchStack } from './bench-stack.ts';
 import { measureAppend } from './benchmarks/append.ts';
 import { measureDialogues } from './benchmarks/dialogues.ts';
 import { measureGrowth } from './benchmarks/growth.ts';
+import { measureLoad } from './benchmarks/load.ts';
 import { measureHistory } from './benchmarks/history.ts';
 import { measureLiveText } from './benchmarks/live-text.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
@@ -12,22 +13,23 @@ import { measurePlanning } from './benchmarks/planning.ts';
 import { measureSteps } from './benchmarks/steps.ts';
 import { measureThroughput } from './benchmarks/throughput.ts';
 import type { Figure } from './figures.ts';
-import { runRawTurn, runTurn } from './measured-turn.ts';
 import { isSearch } from './options.ts';
 import type { BenchmarkName, BenchOptions } from './options.ts';
-import { newestRequests } from './requests.ts';
-
-/** As many as the longest turn of a comparison has steps, and its last one. */
-const RECORDED_STEPS = 36;
+import { startRawWorker } from './warm-up.ts';
 
 /** Runs what was asked for, one after another. */
 export async function runBenchmarks(
   stack: BenchStack,
-  options: Pick<BenchOptions, 'names' | 'rounds' | 'recallData' | 'entries' | 'seed' | 'writesPage'>,
+  options: Pick<
+    BenchOptions,
+    'names' | 'rounds' | 'recallData' | 'entries' | 'seed' | 'writesPage' | 'minutes' | 'conversations'
+  >,
   events: { readonly signal: AbortSignal; readonly onBegin: (name: string) => void },
 ): Promise<Figure[]> {
   const figures = await searchFigures(stack, options, events);
-  const names = options.names.filter((name) => !isSearch(name));
+  // In a database that is empty before, with a worker of its own.
+  if (options.names.includes('load')) figures.push(...(await measureLoad(stack, options, events)));
+  const names = options.names.filter((name) => !isSearch(name) && name !== 'load');
   if (names.length === 0) return figures;
   let worker = await stack.startWorker('holdfast');
   // Memory first, on a worker that has done nothing yet.
@@ -38,7 +40,7 @@ export async function runBenchmarks(
     worker = await stack.startWorker('holdfast');
   }
   events.onBegin('warm-up');
-  await warmUp(stack);
+  await startRawWorker(stack);
   for (const name of names) {
     if (events.signal.aborted) break;
     if (name === 'worker-memory' || isSearch(name)) continue;
@@ -81,16 +83,8 @@ async function searchFigures(
   return figures;
 }
 
-/** Compiles and caches on both sides, and records the requests that the raw workflow repeats. */
-async function warmUp(stack: BenchStack): Promise<void> {
-  await runTurn(stack, RECORDED_STEPS - 1);
-  await stack.keepRequests(await newestRequests(stack.connections.simulatorUrl ?? '', RECORDED_STEPS));
-  await stack.startWorker('raw');
-  await runRawTurn(stack, RECORDED_STEPS - 1);
-}
-
 async function measure(
-  name: Exclude<BenchmarkName, 'worker-memory' | 'recall' | 'dialogues' | 'memory-search' | 'memory'>,
+  name: Exclude<BenchmarkName, 'worker-memory' | 'recall' | 'dialogues' | 'memory-search' | 'memory' | 'load'>,
   stack: BenchStack,
   rounds: number,
 ): Promise<Figure[]> {

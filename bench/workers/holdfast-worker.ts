@@ -16,7 +16,7 @@ import { createToolRegistry } from '../../src/tools/registry.ts';
 import { createSnapshotSource } from '../../src/worker/agent-snapshots.ts';
 import { createTurnWorkers } from '../../src/worker/create-turn-workers.ts';
 import type { TurnWorkers } from '../../src/worker/create-turn-workers.ts';
-import { pause, pauseTool } from './pause.ts';
+import { pause, pauseTool, restTool } from './pause.ts';
 import { TASK_QUEUES } from './settings.ts';
 import type { WorkerSettings } from './settings.ts';
 
@@ -57,12 +57,12 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     name: 'default',
     model: 'simulator/sim-200k',
     instructions: 'You do what the script says.',
-    tools: [pauseTool],
+    tools: [pauseTool, restTool],
     limits: { steps: 10_000 },
     workspace,
   });
   const configuration = withAgents(loaded, [agent]);
-  const tools = createToolRegistry([pauseTool]);
+  const tools = createToolRegistry([pauseTool, restTool]);
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-worker', maximumConnections: 20 });
   const logger = pino({ level: 'silent' });
   return createActivities({

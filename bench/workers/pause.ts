@@ -16,3 +16,16 @@ export const pauseTool = defineTool({
     return { content: `paused, number ${n}` };
   },
 });
+
+/** Keeps a turn open until it is stopped. */
+export const restTool = defineTool({
+  name: 'rest',
+  description: 'Waits for long.',
+  input: z.object({}),
+  effect: 'none',
+  timeout: 24 * 60 * 60 * 1_000,
+  async run(_, { signal }) {
+    await sleep(24 * 60 * 60 * 1_000, undefined, { signal });
+    return { content: 'rested' };
+  },
+});

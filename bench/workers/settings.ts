@@ -24,4 +24,10 @@ export interface WorkerSettings {
 /** What a worker process says of itself. */
 export type WorkerMessage =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'memory'; readonly residentBytes: number; readonly heapBytes: number };
+  | {
+      readonly kind: 'memory';
+      readonly residentBytes: number;
+      readonly heapBytes: number;
+      /** 99th percentile of how late the event loop was since the last question, milliseconds. */
+      readonly lateMilliseconds: number;
+    };

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pino } from 'pino';
 import { installRuntimeLogger } from '../../src/temporal/logger.ts';
 import { createHoldfastWorker } from './holdfast-worker.ts';
@@ -12,6 +13,7 @@ import type { WorkerMessage, WorkerSettings } from './settings.ts';
 async function main(settings: WorkerSettings): Promise<void> {
   installRuntimeLogger(pino({ level: 'silent' }));
   const workers = settings.kind === 'holdfast' ? await createHoldfastWorker(settings) : await createRawWorker(settings);
+  loop.enable();
   process.on('message', () => tell(memoryNow()));
   const ended = workers.run();
   if (process.connected) process.once('disconnect', () => workers.shutdown());
@@ -22,12 +24,20 @@ async function main(settings: WorkerSettings): Promise<void> {
   process.exit(0);
 }
 
+/** Milliseconds between two looks at the clock. */
+const RESOLUTION = 10;
+
+const loop = monitorEventLoopDelay({ resolution: RESOLUTION });
+
 /** After two collections, so that what is counted is held and not merely not yet freed. */
 function memoryNow(): WorkerMessage {
+  // Before the collections, which are the bench's own. The histogram holds the time between two looks.
+  const lateMilliseconds = Math.max(0, loop.percentile(99) / 1e6 - RESOLUTION);
   globalThis.gc?.();
   globalThis.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
-  return { kind: 'memory', residentBytes: rss, heapBytes: heapUsed };
+  loop.reset();
+  return { kind: 'memory', residentBytes: rss, heapBytes: heapUsed, lateMilliseconds };
 }
 
 function tell(message: WorkerMessage): void {

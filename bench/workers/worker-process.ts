@@ -5,15 +5,19 @@ import { fileURLToPath } from 'node:url';
 import type { WorkerMessage, WorkerSettings } from './settings.ts';
 
 export interface BenchWorker {
-  /** Bytes held now, after a collection. */
-  memory(): Promise<{ readonly residentBytes: number; readonly heapBytes: number }>;
+  /** Bytes held now, after a collection, and how late the event loop was since the last question. */
+  memory(): Promise<Omit<Extract<WorkerMessage, { kind: 'memory' }>, 'kind'>>;
   stop(): Promise<void>;
 }
 
-/** Returns when the worker polls. */
-export async function startBenchWorker(settings: WorkerSettings): Promise<BenchWorker> {
+/**
+ * Returns when the worker polls.
+ * @param heapMebibytes most that its heap may hold. Default: Node's own.
+ */
+export async function startBenchWorker(settings: WorkerSettings, heapMebibytes?: number): Promise<BenchWorker> {
+  const heap = heapMebibytes === undefined ? [] : [`--max-old-space-size=${heapMebibytes}`];
   const child = fork(fileURLToPath(new URL('worker-main.ts', import.meta.url)), [JSON.stringify(settings)], {
-    execArgv: ['--import', 'tsx', '--expose-gc'],
+    execArgv: ['--import', 'tsx', '--expose-gc', ...heap],
     // In a group of its own, Ctrl-C reaches it only through us.
     detached: true,
   });

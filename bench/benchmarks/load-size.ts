@@ -1,0 +1,99 @@
+import type { BenchStack } from '../bench-stack.ts';
+import { cloneConversations } from '../clone-conversations.ts';
+import type { Figure } from '../figures.ts';
+import { fillConversation } from '../fill-conversation.ts';
+import { runRawTurn, runTurn } from '../measured-turn.ts';
+import { exactly, median, ratios, summarize } from '../statistics.ts';
+import { readsDuring } from '../table-reads.ts';
+import { startRawWorker } from '../warm-up.ts';
+
+/** Steps of a conversation of 1,000 entries: the user's, two of each step, the last answer and the marker of its compaction. */
+const FILLED_STEPS = 498;
+const STEPS = 11;
+/** Tables that grow with every step. */
+const GROWING: ReadonlySet<string> = new Set(['entries', 'events', 'model_calls', 'tool_calls', 'messages', 'turns']);
+
+export interface SizeOptions {
+  /** Conversations of 1,000 entries. */
+  readonly conversations: number;
+  readonly rounds: number;
+}
+
+/**
+ * What the size of the database costs a step. Minutes pass between the empty and the full database, in which the machine may get
+ * busier: each step is compared with one of the raw workflow, which has no database, in the same seconds.
+ */
+export async function measureSize(
+  stack: BenchStack,
+  { conversations, rounds }: SizeOptions,
+  events: { readonly onBegin: (name: string) => void },
+): Promise<Figure[]> {
+  const raw = await startRawWorker(stack);
+  const { conversationId: template } = await runTurn(stack, 2);
+  await measureRounds(stack, 1);
+  const empty = await measureRounds(stack, rounds);
+  const few = await rowsOfTurn(stack);
+  events.onBegin(`load: filling ${conversations.toLocaleString('en-US')} conversations`);
+  const { conversationId } = await fillConversation(stack.database, { template, steps: FILLED_STEPS });
+  await cloneConversations(stack.database, { conversationId, copies: conversations - 1 }, (copies) => {
+    if (copies % 500 === 0) events.onBegin(`load: ${copies.toLocaleString('en-US')} filled`);
+  });
+  await measureRounds(stack, 1);
+  const full = await measureRounds(stack, rounds);
+  const many = await rowsOfTurn(stack);
+  await raw.stop();
+  const figure = { benchmark: 'load', unit: 'ms' } as const;
+  const name = `${conversations.toLocaleString('en-US')} conversations`;
+  const relative = ({ steps, rawSteps }: Rounds): readonly number[] =>
+    steps.map((step, round) => step / (rawSteps[round] ?? step));
+  return [
+    { ...figure, name: 'step, empty database', ...summarize(empty.steps) },
+    { ...figure, name: `step, ${name}`, ...summarize(full.steps) },
+    { ...figure, name: 'step, raw workflow, then and then', ...summarize([...empty.rawSteps, ...full.rawSteps]) },
+    {
+      ...figure,
+      name: `step / raw, ${name} / empty`,
+      unit: '×',
+      target: { atMost: 1.2 },
+      ...ratios(relative(full), relative(empty)),
+    },
+    {
+      ...figure,
+      name: 'rows of a turn read by whole-table scans',
+      unit: 'rows',
+      target: { atMost: 0 },
+      ...exactly(many.scanned),
+    },
+    {
+      ...figure,
+      name: `rows of a turn read, ${name} / empty`,
+      unit: '×',
+      target: { atMost: 1.5 },
+      ...exactly(many.read / few.read),
+    },
+  ];
+}
+
+interface Rounds {
+  /** Milliseconds. */
+  readonly steps: readonly number[];
+  readonly rawSteps: readonly number[];
+}
+
+async function measureRounds(stack: BenchStack, rounds: number): Promise<Rounds> {
+  const steps: number[] = [];
+  const rawSteps: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    steps.push(median((await runTurn(stack, STEPS)).steps));
+    rawSteps.push(median((await runRawTurn(stack, STEPS)).steps));
+  }
+  return { steps, rawSteps };
+}
+
+async function rowsOfTurn(stack: BenchStack): Promise<{ readonly scanned: number; readonly read: number }> {
+  const reads = (await readsDuring(stack.database, () => runTurn(stack, STEPS))).filter(({ table }) =>
+    GROWING.has(table),
+  );
+  const scanned = reads.reduce((sum, each) => sum + each.scanned, 0);
+  return { scanned, read: scanned + reads.reduce((sum, each) => sum + each.fetched, 0) };
+}
