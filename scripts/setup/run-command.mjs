@@ -102,36 +102,75 @@ async function testLlama(vitestArguments) {
 }
 
 /**
- * @param {string} command
+ * Runs one of the project's TypeScript programs from its sources.
+ *
+ * @param {string} path
+ * @returns {(commandArguments: readonly string[]) => Promise<number>}
+ */
+function program(path) {
+  return (commandArguments) => runNode(['--import', 'tsx', join(ROOT, path), ...commandArguments]);
+}
+
+/**
+ * As bin/holdfast.js chooses: the compiled program where the environment asks for it.
+ *
  * @param {readonly string[]} commandArguments
  */
-export async function runCommand(command, commandArguments) {
-  switch (command) {
-    case 'test':
-      return runTests(commandArguments);
-    case 'test:postgres':
-      return runNode(['--import', 'tsx', join(ROOT, 'test/postgres/main.ts'), ...commandArguments]);
-    case 'demo':
-      // As bin/holdfast.js chooses: the compiled program where the environment asks for it.
-      return process.env.HOLDFAST_RUN === 'dist'
-        ? runNode([join(ROOT, 'dist/demo/main.js'), ...commandArguments])
-        : runNode(['--import', 'tsx', join(ROOT, 'src/demo/main.ts'), ...commandArguments]);
-    case 'bench':
-      return runNode(['--import', 'tsx', join(ROOT, 'bench/main.ts'), ...commandArguments]);
-    case 'test:llama':
-      return testLlama(commandArguments);
-    case 'soak': {
-      // Its processes start and die often: compiled, in half the time.
-      const code = await runNode([join(ROOT, 'scripts/build.mjs'), '--if-changed']);
-      const environment = { ...process.env, HOLDFAST_RUN: 'dist' };
-      return code === 0
-        ? runNode(['--import', 'tsx', join(ROOT, 'soak/main.ts'), ...commandArguments], environment)
-        : code;
-    }
-    case 'presets':
-      return runNode(['--import', 'tsx', join(ROOT, 'src/lab/presets-table.ts'), ...commandArguments]);
-    default:
-      process.stderr.write(`holdfast: there is no command "${command}".\nNext: node scripts/run.mjs demo|test|bench\n`);
-      return 2;
-  }
+async function demo(commandArguments) {
+  return process.env.HOLDFAST_RUN === 'dist'
+    ? runNode([join(ROOT, 'dist/demo/main.js'), ...commandArguments])
+    : program('src/demo/main.ts')(commandArguments);
+}
+
+/**
+ * Its processes start and die often: compiled, in half the time.
+ *
+ * @param {readonly string[]} commandArguments
+ */
+async function soak(commandArguments) {
+  const code = await runNode([join(ROOT, 'scripts/build.mjs'), '--if-changed']);
+  const environment = { ...process.env, HOLDFAST_RUN: 'dist' };
+  return code === 0 ? runNode(['--import', 'tsx', join(ROOT, 'soak/main.ts'), ...commandArguments], environment) : code;
+}
+
+/**
+ * Records histories of this version; those that are kept already stay.
+ *
+ * @param {readonly string[]} vitestArguments
+ */
+async function recordHistories(vitestArguments) {
+  const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/histories/vitest.config.ts'];
+  return runNode([...vitest, ...vitestArguments]);
+}
+
+/**
+ * By the names that package.json gives them.
+ *
+ * @type {Readonly<Record<string, (commandArguments: readonly string[]) => Promise<number>>>}
+ */
+const COMMANDS = {
+  demo,
+  test: runTests,
+  bench: program('bench/main.ts'),
+  soak,
+  presets: program('src/lab/presets-table.ts'),
+  'record-histories': recordHistories,
+  'test:postgres': program('test/postgres/main.ts'),
+  'test:llama': testLlama,
+};
+
+/** Names of all commands. */
+export const COMMAND_NAMES = Object.keys(COMMANDS);
+
+/**
+ * @param {string} name
+ * @param {readonly string[]} commandArguments
+ */
+export async function runCommand(name, commandArguments) {
+  const command = COMMANDS[name];
+  if (command !== undefined) return command(commandArguments);
+  process.stderr.write(
+    `holdfast: there is no command "${name}".\nNext: node scripts/run.mjs ${COMMAND_NAMES.join('|')}\n`,
+  );
+  return 2;
 }
