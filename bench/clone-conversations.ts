@@ -49,6 +49,8 @@ export async function cloneConversations(
   }
   // As autovacuum would in time; the map of visible rows too, which scans of an index alone need.
   await sql`vacuum (analyze) conversations, branches, turns, entries, model_calls, tool_calls, compactions, events`;
+  // Else what was just written is still being written while something is measured.
+  await sql`checkpoint`;
 }
 
 interface Column {
