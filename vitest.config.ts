@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Folders whose tests need no Temporal and no Postgres. */
 const MODULE_TESTS = [
@@ -44,7 +45,8 @@ const moduleTests = {
 export default defineConfig({
   test: {
     // Most tests wait for timers and servers rather than for a processor.
-    maxWorkers: 3,
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     projects: [{ test: moduleTests }, { test: serviceTests }],
   },
 });

@@ -44,6 +44,13 @@ export interface LocalTemporal {
  */
 const LATENCY_CONFIGURATION = { 'history.transferProcessorMaxPollRPS': '200' };
 
+/**
+ * How much Go's heap grows between two collections, in per cent. The default, 100, collects so often that it costs a sixth of
+ * the server's processor time and two thirds of what it needs when idle (measured: 7.1 → 5.9 s for 100 steps, 38 → 12 ms for
+ * each idle second); 400 takes about 110 MB more memory.
+ */
+const HEAP_GROWTH = { GOGC: '400' };
+
 /** In a file, the default journal of SQLite costs two thirds of the throughput (measured: 21 against 57 steps/s). */
 const FILE_PRAGMAS = ['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=normal'];
 
@@ -94,7 +101,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     name: 'Temporal',
     command: options.executable,
     arguments: temporalArguments(options),
-    environment: serverEnvironment(),
+    environment: { ...serverEnvironment(), ...HEAP_GROWTH },
     workingDirectory: '/',
     stopTimeoutMilliseconds: 5000,
     logFile,

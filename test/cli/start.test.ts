@@ -6,11 +6,12 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { parseOutput, runCli, startCli } from './run-cli.ts';
 import type { CliOptions, CliResult, RunningCli } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;
 
 const options = (): CliOptions => ({ environment: harness.environment, directory: harness.workspace });
-const cli = async (...args: readonly string[]): Promise<CliResult> => runCli(args, options());
+const cli = async (...args: readonly string[]): Promise<CliResult> => runInProcess(args, options());
 const begin = (...args: readonly string[]): RunningCli => startCli(args, options());
 
 /** A conversation whose model never answers. */
@@ -47,7 +48,10 @@ afterAll(async () => {
 
 describe('start', () => {
   test('in a pipe prints plain lines: message, tool calls, answer, outcome', async () => {
-    const { code, stdout, stderr } = await cli('start', 'Call list_files with {"path":"."}\nSay All is listed.');
+    const { code, stdout, stderr } = await runCli(
+      ['start', 'Call list_files with {"path":"."}\nSay All is listed.'],
+      options(),
+    );
     expect([code, errorsIn(stderr)]).toEqual([0, []]);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toMatch(/^conversation [0-9a-f-]{36}\n/u);

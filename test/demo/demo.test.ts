@@ -147,12 +147,36 @@ describe('npm run demo -- --files', { timeout: PATIENCE_MILLISECONDS }, () => {
 
   afterAll(async () => rm(directory, { recursive: true, force: true }));
 
-  it('reads the e-mails of a folder and finds what their headers and texts say', async () => {
-    const played = await play(mails);
+  it('reads the e-mails of a folder and finds what their headers and texts say; with --keep everything runs on until Ctrl-C', async () => {
+    const before = await demoFolders();
+    let pressed = false;
+    let ui = '';
+    let reached = false;
+    const played = await play([...mails, '--keep'], (output, signal) => {
+      ui = /Temporal UI +(http:\S+?)\/namespaces/u.exec(output)?.[1] ?? '';
+      if (pressed || !output.includes('Ctrl-C stops it')) return;
+      pressed = true;
+      void fetch(ui)
+        .then((response) => (reached = response.ok))
+        .finally(() => signal('SIGINT'));
+    });
     const result = resultOf(played);
     expect(result.problems, played.output).toEqual([]);
     expect(result).toMatchObject({ ok: true, files: 12, factsExpected: 48, factsRight: 48 });
     expect(result.compactions).toBeGreaterThanOrEqual(1);
+    expect(played.status, played.output + played.errors).toBe(0);
+    expect(reached).toBe(true);
+    await waitUntil(
+      'the stack is stopped',
+      async () =>
+        !(await fetch(ui).then(
+          () => true,
+          () => false,
+        )),
+    );
+    const kept = (await demoFolders()).filter((name) => !before.includes(name));
+    expect(kept).toHaveLength(1);
+    await rm(join(STATE, kept[0] ?? ''), { recursive: true, force: true });
   });
 
   it('fails when summaries are emptied and the recall tools are off: facts are missing', async () => {
@@ -171,38 +195,5 @@ describe('npm run demo -- --files', { timeout: PATIENCE_MILLISECONDS }, () => {
     expect(result).toMatchObject({ outcome: 'context_exhausted', compactions: 0, lostEntries: 0, doubledEntries: 0 });
     expect(result.overflows).toBeGreaterThanOrEqual(1);
     expect(result.problems).toContain('an overflow was not recovered');
-  });
-});
-
-describe('npm run demo -- --keep', { timeout: PATIENCE_MILLISECONDS }, () => {
-  it('leaves everything running until Ctrl-C and says where to look', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'holdfast-texts-'));
-    await writeFile(join(directory, 'note.txt'), 'A first line\nand a last one\n');
-    const before = await demoFolders();
-    let pressed = false;
-    let ui = '';
-    let reached = false;
-    const played = await play(['--files', directory, '--no-kills', '--keep'], (output, signal) => {
-      ui = /Temporal UI +(http:\S+?)\/namespaces/u.exec(output)?.[1] ?? '';
-      if (pressed || !output.includes('Ctrl-C stops it')) return;
-      pressed = true;
-      void fetch(ui)
-        .then((response) => (reached = response.ok))
-        .finally(() => signal('SIGINT'));
-    });
-    await rm(directory, { recursive: true, force: true });
-    expect(played.status, played.output + played.errors).toBe(0);
-    expect(reached).toBe(true);
-    await waitUntil(
-      'the stack is stopped',
-      async () =>
-        !(await fetch(ui).then(
-          () => true,
-          () => false,
-        )),
-    );
-    const kept = (await demoFolders()).filter((name) => !before.includes(name));
-    expect(kept).toHaveLength(1);
-    await rm(join(STATE, kept[0] ?? ''), { recursive: true, force: true });
   });
 });

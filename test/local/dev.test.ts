@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, signalProcess } from '../../src/local/process-signals.ts';
 import { readStack, resolveConnections } from '../../src/local/stack-file.ts';
 import {
   DevProcess,
+  endProcesses,
   makeProject,
   PROGRAM,
   projectEnvironment,
@@ -20,11 +21,13 @@ import { waitUntil } from '../support/wait-until.ts';
 /** "No more than a few seconds": a server's own orderly stop is part of it. */
 const FEW_SECONDS = 8000;
 
+// One folder for all: each start finds what the one before left there.
 let project: string;
-beforeEach(async () => {
+beforeAll(async () => {
   project = await makeProject();
 });
-afterEach(async () => removeProject(project));
+afterEach(async () => endProcesses(project));
+afterAll(async () => removeProject(project));
 
 function startDev(...flags: string[]): DevProcess {
   return new DevProcess(project, [...WITHOUT_TURNS, ...flags]);
@@ -53,22 +56,83 @@ async function leaveWork(): Promise<void> {
   await connection.close();
 }
 
-async function expectWorkKept(): Promise<void> {
+async function expectWorkKept(when: string): Promise<void> {
   const { databaseUrl, temporalAddress } = connections();
   const sql = postgres(databaseUrl, { max: 1 });
-  expect([...(await sql`select answer from kept`)]).toEqual([{ answer: 42 }]);
+  expect([...(await sql`select answer from kept`)], when).toEqual([{ answer: 42 }]);
   await sql.end();
   const connection = await Connection.connect({ address: temporalAddress });
   const { status } = await new Client({ connection }).workflow.getHandle('open').describe();
   await connection.close();
-  expect(status.name).toBe('RUNNING');
+  expect(status.name, when).toBe('RUNNING');
 }
 
+type Processes = Record<string, number>;
+
+/** Ways to die of `holdfast dev`, each with what is to hold before the next start. */
+const DEATHS: readonly {
+  readonly name: string;
+  readonly die: (dev: DevProcess, processes: Processes) => Promise<void>;
+}[] = [
+  {
+    name: 'kill -9 of dev: no service outlives it by more than a few seconds',
+    async die(dev) {
+      dev.child.kill('SIGKILL');
+      await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
+    },
+  },
+  {
+    name: 'kill -9 of everything at once',
+    async die(dev) {
+      for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');
+      signalProcess(dev.child.pid ?? 0, 'SIGKILL');
+      await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
+    },
+  },
+  {
+    name: 'kill -9 of dev and all guards: the services outlive it, and the next start takes them down',
+    async die(dev, processes) {
+      const services = Object.values(processes);
+      // Stopped first, so that no guard can act on the end of another.
+      const guards = (await processesOfRun(project)).filter(({ command }) => command.includes('holdfast-guard'));
+      for (const { processId } of guards) signalProcess(processId, 'SIGSTOP');
+      for (const { processId } of guards) signalProcess(processId, 'SIGKILL');
+      dev.child.kill('SIGKILL');
+      await waitUntil('only the services are left', () => !guards.some(({ processId }) => isAlive(processId)));
+      expect(services.filter(isAlive)).toEqual(services);
+    },
+  },
+];
+
 // Each starts real servers, several times on a busy machine.
-describe('holdfast dev', { timeout: 120_000 }, () => {
-  test('Ctrl-C stops everything in order and leaves no process', async () => {
+describe('holdfast dev', { timeout: 240_000 }, () => {
+  test('however it dies, the next start is clean and has everything', async () => {
+    let outlived: number[] = [];
+    for (const [index, { name, die }] of DEATHS.entries()) {
+      const dev = startDev();
+      const processes = await dev.running();
+      if (index === 0) await leaveWork();
+      else await expectWorkKept(`before ${name}`);
+      await die(dev, processes);
+      outlived = Object.values(processes).filter(isAlive);
+    }
+    expect(outlived).toHaveLength(3);
+    const last = startDev();
+    await last.running();
+    expect(outlived.filter(isAlive)).toEqual([]);
+    await expectWorkKept('after the last death');
+  });
+
+  test('a second start says that one runs, and exits; Ctrl-C stops the first in order and leaves no process', async () => {
     const dev = startDev();
-    await dev.running();
+    const processes = await dev.running();
+    const second = startDev();
+    expect(await second.exitCode()).toBe(3);
+    expect(second.lines.at(-1)?.error).toMatchObject({
+      code: 'stack_already_running',
+      message: expect.stringContaining(`process ${dev.child.pid}`),
+    });
+    expect(Object.values(processes).filter(isAlive)).toHaveLength(3);
     dev.pressControlC();
     expect(await dev.exitCode()).toBe(0);
     expect(await left()).toEqual([]);
@@ -101,58 +165,6 @@ describe('holdfast dev', { timeout: 120_000 }, () => {
     dev.pressControlC();
     await dev.exitCode();
     await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
-  });
-
-  test('after kill -9 of dev no service outlives it by more than a few seconds; the next start has everything', async () => {
-    const first = startDev();
-    await first.running();
-    await leaveWork();
-    first.child.kill('SIGKILL');
-    await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
-    const second = startDev();
-    await second.running();
-    await expectWorkKept();
-  });
-
-  test('after kill -9 of everything at once the next start is clean and has everything', async () => {
-    const first = startDev();
-    await first.running();
-    await leaveWork();
-    for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');
-    signalProcess(first.child.pid ?? 0, 'SIGKILL');
-    await waitUntil('nothing is left', nothingLeft, FEW_SECONDS);
-    const second = startDev();
-    await second.running();
-    await expectWorkKept();
-  });
-
-  test('services that outlived dev and all guards are taken down by the next start', async () => {
-    const first = startDev();
-    const orphans = Object.values(await first.running());
-    await leaveWork();
-    // Stopped first, so that no guard can act on the end of another.
-    const guards = (await processesOfRun(project)).filter(({ command }) => command.includes('holdfast-guard'));
-    for (const { processId } of guards) signalProcess(processId, 'SIGSTOP');
-    for (const { processId } of guards) signalProcess(processId, 'SIGKILL');
-    first.child.kill('SIGKILL');
-    await waitUntil('only the services are left', () => !guards.some(({ processId }) => isAlive(processId)));
-    expect(orphans.filter(isAlive)).toEqual(orphans);
-    const second = startDev();
-    await second.running();
-    expect(orphans.filter(isAlive)).toEqual([]);
-    await expectWorkKept();
-  });
-
-  test('started twice, the second says so and exits; the first goes on', async () => {
-    const first = startDev();
-    const processes = await first.running();
-    const second = startDev();
-    expect(await second.exitCode()).toBe(3);
-    expect(second.lines.at(-1)?.error).toMatchObject({
-      code: 'stack_already_running',
-      message: expect.stringContaining(`process ${first.child.pid}`),
-    });
-    expect(Object.values(processes).filter(isAlive)).toHaveLength(3);
   });
 
   test('prints addresses and one command to try, for a person', async () => {

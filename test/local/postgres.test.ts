@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { releaseDataDirectory } from '../../src/local/leftovers.ts';
 import { freePort } from '../../src/local/ports.ts';
 import { ensureDatabase, isReady, startPostgres } from '../../src/local/postgres.ts';
@@ -11,22 +11,23 @@ import { userForPostgres } from '../../src/local/unprivileged-user.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 
+// One set of data for all tests but those about making it: each start makes do with what the one before left.
 let directory: string;
 let dataDirectory: string;
-let servers: LocalPostgres[];
-beforeEach(async () => {
+let servers: LocalPostgres[] = [];
+beforeAll(async () => {
   directory = await temporaryDirectory('postgres');
   dataDirectory = join(directory, 'data');
-  servers = [];
 });
 afterEach(async () => {
   await Promise.all(servers.map(async (server) => server.stop()));
-  await rm(directory, { recursive: true, force: true });
+  servers = [];
 });
+afterAll(async () => rm(directory, { recursive: true, force: true }));
 
-async function start(): Promise<LocalPostgres> {
+async function start(from = dataDirectory): Promise<LocalPostgres> {
   const server = await startPostgres({
-    dataDirectory,
+    dataDirectory: from,
     port: await freePort(),
     durable: true,
     logFile: join(directory, 'log'),
@@ -78,18 +79,19 @@ describe('the embedded Postgres', () => {
   });
 
   test('an initialisation that was cut off leaves nothing that looks whole', async () => {
-    await mkdir(`${dataDirectory}.new/base`, { recursive: true });
-    await writeFile(`${dataDirectory}.new/PG_VERSION`, '18\n');
-    const server = await start();
+    const fresh = join(directory, 'fresh');
+    await mkdir(`${fresh}.new/base`, { recursive: true });
+    await writeFile(`${fresh}.new/PG_VERSION`, '18\n');
+    const server = await start(fresh);
     expect(await query(server, 'select 1 as one')).toEqual([{ one: 1 }]);
-    await server.stop();
-    await expect(stat(`${dataDirectory}.new`)).rejects.toThrow('ENOENT');
+    await expect(stat(`${fresh}.new`)).rejects.toThrow('ENOENT');
   });
 
   test('data of another major version is refused with what to do', async () => {
-    await mkdir(dataDirectory);
-    await writeFile(join(dataDirectory, 'PG_VERSION'), '17\n');
-    await expect(start()).rejects.toMatchObject({
+    const older = join(directory, 'older');
+    await mkdir(older);
+    await writeFile(join(older, 'PG_VERSION'), '17\n');
+    await expect(start(older)).rejects.toMatchObject({
       code: 'postgres_version',
       message: /Postgres 17; Holdfast brings 18/,
     });
@@ -105,9 +107,10 @@ describe('the embedded Postgres', () => {
     await first.stop();
   });
 
-  test('wants its password, which only the owner of the data can read', async () => {
+  test('wants its password, which only the owner of the data can read and the log does not tell', async () => {
     const server = await start();
     const url = new URL(server.url('postgres'));
+    const { password } = url;
     const { mode } = await stat(join(dataDirectory, 'holdfast-password'));
     expect(mode & 0o077).toBe(0);
     url.password = 'guessed';
@@ -115,22 +118,17 @@ describe('the embedded Postgres', () => {
     await expect(sql`select 1`).rejects.toThrow('password authentication failed');
     await sql.end();
     await server.stop();
+    expect(await readFile(join(directory, 'log'), 'utf8')).not.toContain(password);
   });
 
-  test('orders and folds text the same on every machine', async () => {
+  test('orders and folds text the same on every machine; a database is created once, also by two at once', async () => {
     const server = await start();
     expect(await query(server, `select upper('äñ') as upper, current_setting('TimeZone') as zone`)).toEqual([
       { upper: 'ÄÑ', zone: 'UTC' },
     ]);
-    await server.stop();
-  });
-
-  test('a database is created once, also by two at once', async () => {
-    const server = await start();
     await Promise.all([ensureDatabase(server, 'twice'), ensureDatabase(server, 'twice')]);
     const rows = await query(server, `select count(*)::int as count from pg_database where datname = 'twice'`);
     expect(rows).toEqual([{ count: 1 }]);
-    await server.stop();
   });
 
   test('is ready only when the file names this very process', () => {
@@ -162,12 +160,5 @@ describe('databases for tests', () => {
     await sql`select 1`;
     await expect(database.drop()).rejects.toThrow('1 leaked connection');
     await sql.end();
-  });
-
-  test('the log of a server says nothing of its password', async () => {
-    const server = await start();
-    const password = new URL(server.url('postgres')).password;
-    await server.stop();
-    expect(await readFile(join(directory, 'log'), 'utf8')).not.toContain(password);
   });
 });

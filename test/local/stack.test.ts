@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import postgres from 'postgres';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort, LOCAL_HOST } from '../../src/local/ports.ts';
 import { isStackRunning, startLocalStack } from '../../src/local/stack.ts';
 import type { LocalStack } from '../../src/local/stack.ts';
@@ -28,20 +28,23 @@ const WORKER_COMMAND = [
   fileURLToPath(new URL('../support/polling-worker.ts', import.meta.url)),
 ];
 
+// One folder for all: each start makes do with what the one before left there.
 let project: string;
 let directory: string;
 let stacks: LocalStack[];
 let events: ServiceEvent[];
-beforeEach(async () => {
+beforeAll(async () => {
   project = await temporaryDirectory('stack');
   directory = join(project, '.holdfast');
+});
+beforeEach(() => {
   stacks = [];
   events = [];
 });
 afterEach(async () => {
   await Promise.all(stacks.map(async (stack) => stack.stop()));
-  await rm(project, { recursive: true, force: true });
 });
+afterAll(async () => rm(project, { recursive: true, force: true }));
 
 /** Ports of a test's own, since several stacks run on one machine. */
 async function start(options: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
@@ -73,12 +76,25 @@ function readyTimes(service: ServiceName): number {
 
 // Each starts real servers, several times on a busy machine.
 describe('the local stack', { timeout: 120_000 }, () => {
-  test('starts everything, migrated, and stops it in order, leaving no process', async () => {
+  test('starts everything, migrated, starts each killed service again, and stops it in order, leaving no process', async () => {
     const stack = await start();
     expect(await query(stack, `select to_regclass('entries') is not null as migrated`)).toEqual([{ migrated: true }]);
+    expect(isStackRunning(directory)).toBe(true);
+    for (const service of ['postgres', 'temporal', 'worker'] as const) {
+      const before = stack.processIds();
+      process.kill(before[service] ?? 0, 'SIGKILL');
+      await waitUntil(`${service} runs again`, () => readyTimes(service) === 2, 60_000);
+      const after = stack.processIds();
+      expect(after[service]).not.toBe(before[service]);
+      expect({ ...after, [service]: 0 }).toEqual({ ...before, [service]: 0 });
+      expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
+      await waitUntil(
+        'the file names the new process',
+        () => readStack(directory)?.processes[service]?.processId === after[service],
+      );
+    }
     const processIds = Object.values(stack.processIds());
     expect(processIds).toHaveLength(3);
-    expect(isStackRunning(directory)).toBe(true);
     await stack.stop();
     expect(events.filter(({ kind }) => kind === 'stopping').map(({ service }) => service)).toEqual([
       'worker',
@@ -110,24 +126,6 @@ describe('the local stack', { timeout: 120_000 }, () => {
     });
     expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
-
-  test.each(['postgres', 'temporal', 'worker'] as const)(
-    '%s is started again when it is killed, and the others go on',
-    async (service) => {
-      const stack = await start();
-      const before = stack.processIds();
-      process.kill(before[service] ?? 0, 'SIGKILL');
-      await waitUntil(`${service} runs again`, () => readyTimes(service) === 2, 60_000);
-      const after = stack.processIds();
-      expect(after[service]).not.toBe(before[service]);
-      expect({ ...after, [service]: 0 }).toEqual({ ...before, [service]: 0 });
-      expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
-      await waitUntil(
-        'the file names the new process',
-        () => readStack(directory)?.processes[service]?.processId === after[service],
-      );
-    },
-  );
 
   test('takes another port when its own was taken meanwhile, and remembers that', async () => {
     const first = await start(ONLY_POSTGRES);

@@ -33,9 +33,14 @@ export async function makeProject(): Promise<string> {
   return project;
 }
 
+/** Ends what a test left running. */
+export async function endProcesses(project: string): Promise<void> {
+  for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');
+}
+
 /** Ends what a test left running, and removes the folder. */
 export async function removeProject(project: string): Promise<void> {
-  for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');
+  await endProcesses(project);
   await rm(project, { recursive: true, force: true });
 }
 

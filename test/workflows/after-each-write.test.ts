@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CRASH_POINTS_AFTER_WRITES } from '../../src/activities/crash-points.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
-import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
-import { verify } from '../../src/verify/verify.ts';
+import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
+import { DEATHS } from './presets/scenario.ts';
 import { READ, SCENARIOS } from './write-scenarios.ts';
 import type { Scenario } from './write-scenarios.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -47,14 +47,6 @@ async function dieAt(harness: TurnHarness, point: string, script?: string): Prom
   const { signal, output } = await doomed.exited;
   clearTimeout(patience);
   expect(signal, `${point}\n${output}`).toBe('SIGKILL');
-}
-
-async function expectAllHolds(harness: TurnHarness): Promise<void> {
-  const { invariants } = await verify(harness.database);
-  const asked = await verifyTemporal(harness.database, harness.temporal, { conversationId: null, limit: 20 });
-  expect(
-    [...invariants, ...asked].flatMap(({ name, breaches }) => breaches.map((each) => ({ name, ...each }))),
-  ).toEqual([]);
 }
 
 test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
@@ -135,7 +127,10 @@ test.concurrent('upkeep: whichever write is the last of a worker, the next upkee
 }, 400_000);
 
 test('no write of any activity is left out', () => {
-  const covered = new Set<string>(SCENARIOS.flatMap(({ deaths }) => deaths.map(({ at }) => at)));
+  const covered = new Set<string>([
+    ...SCENARIOS.flatMap(({ deaths }) => deaths.map(({ at }) => at)),
+    ...Object.values(DEATHS).flat(),
+  ]);
   const ofTurns = CRASH_POINTS_AFTER_WRITES.filter((point) => !UPKEEP_POINTS.test(point));
   expect(ofTurns.filter((point) => !covered.has(point))).toEqual([]);
 });

@@ -86,7 +86,8 @@ test('R6 answers that stay cut are continued three times, then the turn complete
   expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 4 });
 });
 
-test('200 tool calls in one answer all run, and the model sees their results in call order', async () => {
+// The guard that refuses large payloads is always on.
+test('200 tool calls in one answer all run, within the payload limit, and the model sees their results in call order', async () => {
   const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 200 times');
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   const { requests } = await harness.requests();

@@ -2,9 +2,10 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listMemories } from '../../src/store/memories.ts';
+import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { EVERY_ACTIVITY, killOnceAt } from './presets/scenario.ts';
+import { DEATHS, killOnceAt } from './presets/scenario.ts';
 
 const FILES = 14;
 const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one\nSay all read`;
@@ -63,9 +64,10 @@ async function expectHandedOver(conversationId: string): Promise<void> {
 
 test('C14, C15, C18 90 % goes to 50 %, the summary stands after the first message and is a memory, also when a worker dies in every activity', async () => {
   const sent = await harness.client.startTask({ task: TASK });
-  await killOnceAt(harness, EVERY_ACTIVITY);
+  await killOnceAt(harness, DEATHS.cowork);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 400_000 });
   expect(turn.outcome).toBe('completed');
+  await expectAllHolds(harness);
   await expectHandedOver(sent.conversationId);
   const { requests } = await harness.requests();
   expect(requests.filter(({ status }) => status === 400)).toEqual([]);

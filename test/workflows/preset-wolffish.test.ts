@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { EVERY_ACTIVITY, killOnceAt } from './presets/scenario.ts';
+import { DEATHS, killOnceAt } from './presets/scenario.ts';
 
 const MAILS = 41;
 /** Characters: 15 mails take what seeds/wolffish.md reports, 494,000 tokens of the document's 1.5 characters. */
@@ -44,9 +45,10 @@ afterAll(() => harness.stop());
 
 test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a worker dies in every activity', async () => {
   const sent = await harness.client.startTask({ task: TASK });
-  await killOnceAt(harness, EVERY_ACTIVITY);
+  await killOnceAt(harness, DEATHS.wolffish);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 600_000 });
   expect(turn.outcome).toBe('completed');
+  await expectAllHolds(harness);
   const [read] = await harness.database<{ calls: number; failed: number }[]>`
     select count(distinct e.call_number)::int as calls, count(*) filter (where e.is_error)::int as failed
     from entries e where e.conversation_id = ${sent.conversationId} and e.kind = 'tool_result'`;

@@ -62,27 +62,15 @@ async function rememberPumps({ database, workspace }: TurnHarness): Promise<void
 const forkAtStart = ({ client }: TurnHarness, { conversationId }: SentMessage) =>
   client.fork({ conversationId, entryId: null });
 
+/** What the scenarios of the presets leave out: `DEATHS` in `presets/scenario.ts`. */
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'steps of a turn',
-    agent: { model: 'simulator/sim-32k' },
-    task: `${READ} 4 times, one by one`,
-    deaths: [
-      { at: 'beginTurn:written' },
-      { at: 'callModel:registered' },
-      { at: 'callModel:stored' },
-      { at: 'callModel:calibrated' },
-      { at: 'endTurn:written' },
-    ],
-  },
-  {
-    name: 'tools, messages and runs of a turn',
+    name: 'messages and runs of a turn',
     agent: { model: 'simulator/sim-32k' },
     task: `${READ} 12 times, one by one`,
     deaths: [
-      { at: 'runTool:claimed' },
-      { at: 'runTool:reclaimed' },
-      { at: 'runTool:stored' },
+      // What was sent before a turn begins is taken as it begins.
+      { at: 'beginTurn:written' },
       {
         at: 'takeMessages:written',
         before: ({ client }, { conversationId }) => client.sendMessage({ conversationId, content: 'Go on like this.' }),
@@ -95,15 +83,10 @@ export const SCENARIOS: readonly Scenario[] = [
     agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true },
     task: `${READ} 22 times, one by one`,
     deaths: [
-      { at: 'compactContext:planned' },
       {
         at: 'summarize:waiting',
         before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
       },
-      { at: 'summarize:registered' },
-      { at: 'summarize:stored' },
-      { at: 'commitCompaction:written' },
-      { at: 'commitCompaction:logged' },
       { at: 'commitCompaction:noted', before: rememberPumps },
     ],
   },

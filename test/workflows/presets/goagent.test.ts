@@ -1,16 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
-import {
-  EVERY_ACTIVITY,
-  eventsOf,
-  expectWholeLog,
-  killOnceAt,
-  MODEL,
-  readTask,
-  requestBodies,
-  writeLogs,
-} from './scenario.ts';
+import { DEATHS, eventsOf, expectWholeLog, killOnceAt, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 let harness: TurnHarness;
 /** Each reads two files; four fill the window. */
@@ -32,9 +24,10 @@ afterAll(() => harness.stop());
 test('G10, G11, G14 five passes merge into one summary and lose nothing, also when a worker dies in every activity', async () => {
   const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'goagent', model: MODEL });
   const sent = await harness.client.sendMessage({ conversationId, content: TASK, mode: 'queue' });
-  await killOnceAt(harness, EVERY_ACTIVITY);
+  await killOnceAt(harness, DEATHS.goagent);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  await expectAllHolds(harness);
   await expectWholeLog(harness, conversationId, 2 * STEPS);
   const summaries = (await harness.client.listSummaries({ conversationId })).toSorted(
     (left, right) => (left.generation ?? 0) - (right.generation ?? 0),

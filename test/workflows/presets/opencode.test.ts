@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StoredSummary } from '../../../src/client/types.ts';
+import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { eventsOf, expectWholeLog, killOnceAt, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
+import { DEATHS, eventsOf, expectWholeLog, killOnceAt, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 let harness: TurnHarness;
 /** The conversation of the first test. */
@@ -32,18 +33,10 @@ test('O7 O8 O14 a marker is queued as a task, served before the next call, and t
   // The end of the turn with this message clears old results; the last message brings the view over its window.
   const cleared = await say('Say two');
   const sent = await say(readTask(10));
-  // The first plan and commit are those of the clearing.
-  await killOnceAt(harness, [
-    'beginTurn:written',
-    'callModel:answered',
-    'runTool:finished',
-    'endTurn:written',
-    'compactContext:planned',
-    'commitCompaction:written',
-    'summarize:answered',
-  ]);
+  await killOnceAt(harness, DEATHS.opencode);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 250_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
+  await expectAllHolds(harness);
   const [clearing, compaction] = await harness.client.listSummaries({ conversationId });
   const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const [row] = await harness.database<

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectAllHolds } from '../../support/expect-all-holds.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
 import {
-  EVERY_ACTIVITY,
+  DEATHS,
   eventsOf,
   expectWholeLog,
   killOnceAt,
@@ -32,9 +33,10 @@ test('P15 P16 P21 at 200,000 tokens a long turn is split: two summaries at once,
   await harness.fault({ kind: 'overflow', times: 1, skip: BEFORE_OVERFLOW, match: { purpose: 'agent' } });
   const { conversationId } = await harness.client.startTask({ task: readTask(2), preset: 'pi', model: MODEL });
   const sent = await harness.client.sendMessage({ conversationId, content: readTask(11), mode: 'queue' });
-  await killOnceAt(harness, EVERY_ACTIVITY);
+  await killOnceAt(harness, DEATHS.pi);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 1 });
+  await expectAllHolds(harness);
   const [compaction] = await harness.client.listSummaries({ conversationId });
   expect(compaction).toMatchObject({ trigger: 'threshold' });
   const parts = (await partsOf(harness, conversationId)).filter(

@@ -10,7 +10,7 @@ import { startWorkerProcess } from '../../support/worker-process.ts';
 export const MODEL = 'simulator/sim-200k';
 
 /** A worker that does not reach its end by then will not: it is stopped, and the test fails. */
-const KILL_MILLISECONDS = 60_000;
+const KILL_MILLISECONDS = 180_000;
 
 /** Writes files of about eight tokens a line; a model sees as much of one as the limit on results allows. */
 export async function writeLogs(harness: TurnHarness, files: number, lineCount = 1_600, name = 'log'): Promise<void> {
@@ -59,25 +59,65 @@ export async function expectWholeLog(harness: TurnHarness, conversationId: strin
   for (const entry of read) expect(textOf(entry.content)).toContain(' opens at ');
 }
 
-/** A crash point, or one that is passed some times before. */
-type Crash = CrashPoint | `${CrashPoint}@${number}`;
-
-/** A crash in every kind of activity that a turn with a pass runs. */
-export const EVERY_ACTIVITY: readonly Crash[] = [
-  'beginTurn:written',
-  'callModel:answered',
-  'runTool:finished',
-  'compactContext:planned',
-  'summarize:answered',
-  'commitCompaction:written',
-  'endTurn:written',
-];
+/**
+ * Where the workers of each preset's scenario die: in every kind of activity that a turn with a pass runs, and all of them
+ * together after each write of those activities.
+ */
+export const DEATHS = {
+  cowork: [
+    'beginTurn:written',
+    'callModel:registered',
+    'runTool:claimed',
+    'runTool:reclaimed',
+    'compactContext:planned',
+    'summarize:registered',
+    'commitCompaction:written',
+    'commitCompaction:logged',
+    'endTurn:written',
+  ],
+  goagent: [
+    'beginTurn:written',
+    'callModel:stored',
+    'runTool:stored',
+    'compactContext:planned',
+    'summarize:stored',
+    'commitCompaction:written',
+    'endTurn:written',
+  ],
+  // The first plan and commit are those of a clearing at the end of a turn.
+  opencode: [
+    'beginTurn:written',
+    'callModel:calibrated',
+    'runTool:claimed',
+    'endTurn:written',
+    'compactContext:planned',
+    'commitCompaction:written',
+    'summarize:registered',
+  ],
+  pi: [
+    'beginTurn:written',
+    'callModel:answered',
+    'runTool:finished',
+    'compactContext:planned',
+    'summarize:answered',
+    'commitCompaction:written',
+    'endTurn:written',
+  ],
+  wolffish: [
+    'beginTurn:written',
+    'callModel:stored',
+    'runTool:finished',
+    'compactContext:planned',
+    'summarize:stored',
+    'commitCompaction:written',
+    'endTurn:written',
+  ],
+} as const satisfies Readonly<Record<string, readonly CrashPoint[]>>;
 
 /**
- * Starts one worker after the other, each to be killed at one of the places in the order in which turns reach them, and then
- * one that stays. Every kind of activity that the scenario runs loses its worker once.
+ * Starts one worker after the other, each to be killed at one of the places, and then one that stays.
  */
-export async function killOnceAt(harness: TurnHarness, points: readonly Crash[]): Promise<void> {
+export async function killOnceAt(harness: TurnHarness, points: readonly CrashPoint[]): Promise<void> {
   for (const point of points) {
     const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
     const patience = setTimeout(() => doomed.kill('SIGTERM'), KILL_MILLISECONDS);
