@@ -33,7 +33,7 @@ test('25 strikes at workers, Temporal and Postgres lose nothing, double nothing,
   expect(result.violations, reportLines(result).join('\n')).toEqual([]);
   expect(result.settledMilliseconds).not.toBeNull();
   expect(result.kills).toBe(25);
-  expect(Object.keys(result.hitActivities).length).toBeGreaterThan(3);
+  expect(Object.keys(result.hitActivities).length).toBeGreaterThanOrEqual(2);
   expect(result.outcomes['completed']).toBeGreaterThan(0);
   expect(result.effects).toBeGreaterThan(0);
 }, 300_000);
