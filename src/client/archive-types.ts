@@ -16,7 +16,7 @@ export interface ImportedConversation {
 export interface ConversationArchive {
   /**
    * Writes everything of an idle conversation as lines of JSON: originals byte for byte, all branches, all summaries.
-   * @param options.write awaited line by line
+   * @param options.write awaited line by line; what it throws ends the export and comes back as it is
    * @throws HoldfastClientError `conversation_not_found`, `conversation_busy`
    */
   exportConversation(options: {

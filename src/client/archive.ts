@@ -16,8 +16,23 @@ export function archiveOf(database: Database): ConversationArchive {
     }
   };
   return {
-    exportConversation: ({ conversationId, write }) =>
-      guarded(() => exportConversation(database, conversationId, write)),
+    async exportConversation({ conversationId, write }) {
+      // What the caller's own function throws is the caller's: a full disk is no silent Postgres.
+      const failures: unknown[] = [];
+      const writeOrKeep: typeof write = async (line) => {
+        try {
+          await write(line);
+        } catch (error) {
+          failures.push(error);
+          throw error;
+        }
+      };
+      try {
+        await exportConversation(database, conversationId, writeOrKeep);
+      } catch (error) {
+        throw failures.length > 0 ? failures[0] : clientError(error);
+      }
+    },
     importConversation: ({ lines }) => guarded(() => importExportedConversation(database, lines)),
     deleteConversation: (id) => guarded(() => deleteConversation(database, id)),
     listEntriesAround: ({ entryId, count }) =>

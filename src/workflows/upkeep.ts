@@ -1,11 +1,19 @@
 import { patched, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
 
-const { ringForWaitingMessages, repairLostTurns, indexFallenBehind, deleteExpired } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 minute',
-  heartbeatTimeout: '10 seconds',
-  retry: { maximumAttempts: 3 },
-});
+/** Activities that the Temporal UI shows with a word on what they do. */
+const named = (summary: string) =>
+  proxyActivities<Activities>({
+    startToCloseTimeout: '1 minute',
+    heartbeatTimeout: '10 seconds',
+    retry: { maximumAttempts: 3 },
+    summary,
+  });
+
+const { ringForWaitingMessages } = named('messages that nobody rang for');
+const { repairLostTurns } = named('turns that Temporal has lost');
+const { indexFallenBehind } = named('texts to index');
+const { deleteExpired } = named('what retention ends');
 
 /**
  * Runs on a schedule. Rows that nobody rang for come first: they are users who wait. Then turns

@@ -185,3 +185,9 @@ test('a client that was closed says so, and closing it again does nothing', asyn
     expect((await errorOf(work)).code).toBe('client_closed');
   }
 });
+
+test('what the function that writes an export throws comes back as it is', async () => {
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  const exported = client.exportConversation({ conversationId, write: () => Promise.reject(full) });
+  await expect(exported).rejects.toBe(full);
+});
