@@ -8,6 +8,8 @@ import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdf
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { readText } from './read-text.ts';
+import { isId } from '../store/ids.ts';
+import { UsageError } from './usage-error.ts';
 import { branchListLines } from './render/branch-list.ts';
 
 interface ChangeFlags extends ConnectionFlags {
@@ -56,7 +58,7 @@ export function forkCommand(): Command {
     .requiredOption('--at <entry>', 'id of the entry to go on from, as `holdfast show` prints it, or `start`')
     .option('--no-summary', 'without a summary of what is left behind')
     .action(async (reference: string, flags: ChangeFlags & { readonly at: string }) => {
-      const entryId = flags.at === 'start' ? null : flags.at;
+      const entryId = flags.at === 'start' ? null : entryIdOf(flags.at, 'or `start`, for the beginning');
       await change(reference, flags, (client, conversationId) =>
         client.fork({ conversationId, entryId, summarize: flags.summary }),
       );
@@ -129,7 +131,11 @@ export function regenerateCommand(): Command {
     .option('--summary', 'with a summary of what is left behind')
     .action((reference: string, flags: ResendFlags) =>
       resend(reference, flags, (client, conversationId, summarize) =>
-        client.regenerate({ conversationId, summarize, ...(flags.at !== undefined && { entryId: flags.at }) }),
+        client.regenerate({
+          conversationId,
+          summarize,
+          ...(flags.at !== undefined && { entryId: entryIdOf(flags.at) }),
+        }),
       ),
     );
 }
@@ -150,9 +156,18 @@ export function editCommand(): Command {
     .action(async (reference: string, entryId: string, text: string, flags: ResendFlags) => {
       const content = await readText(text, 'message');
       await resend(reference, flags, (client, conversationId, summarize) =>
-        client.edit({ conversationId, entryId, content, summarize }),
+        client.edit({ conversationId, entryId: entryIdOf(entryId), content, summarize }),
       );
     });
+}
+
+function entryIdOf(given: string, otherwise?: string): string {
+  if (isId(given)) return given;
+  throw new UsageError(
+    'usage',
+    `"${given}" is no id of an entry.`,
+    `\`npx holdfast show <conversation>\` prints the ids${otherwise === undefined ? '' : `; ${otherwise}`}.`,
+  );
 }
 
 async function resend(

@@ -83,7 +83,7 @@ function difference(all: readonly StoredSummary[], flags: SummariesFlags, output
   if (older === undefined || newer === undefined) {
     throw new UsageError(
       'usage',
-      `The conversation has ${written.length} generations with a summary: there are no two to compare.`,
+      `Two summaries are needed to compare, and the conversation has ${written.length === 0 ? 'none' : 'one'}.`,
       '`npx holdfast summaries <conversation>` lists them.',
     );
   }

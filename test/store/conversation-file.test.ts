@@ -137,6 +137,8 @@ describe('a conversation file', () => {
       code: 'conversation_file_invalid',
       message: expect.stringMatching(/line \d+ of the file: a row of events belongs to another conversation/),
     });
+    const cut = [...lines.slice(0, 5), lines[5]?.slice(0, 40) ?? ''];
+    await expect(importExportedConversation(sql, each(cut))).rejects.toThrow('may have been cut off');
     const gap = lines.filter((line) => !line.includes('"sequence":3,'));
     await expect(importExportedConversation(sql, each(gap))).rejects.toMatchObject({ code: 'sequence_gap' });
     await expect(importExportedConversation(sql, each(['{"a":1}']))).rejects.toThrow('`holdfast export`');

@@ -205,7 +205,10 @@ function readRow(line: string, number: number): ConversationFileRow {
   const parsed = parseObject(line);
   const row = parsed?.['row'];
   if (parsed === null || typeof parsed['table'] !== 'string' || !isObject(row)) {
-    throw invalid(number, 'it is no row of a table');
+    throw invalid(
+      number,
+      parsed === null ? 'it is no JSON object; the file may have been cut off' : 'it is no row of a table',
+    );
   }
   return { table: parsed['table'], row };
 }
