@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
@@ -9,6 +7,7 @@ import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdf
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { plural } from './render/numbers.ts';
+import { UsageError } from './usage-error.ts';
 
 interface ExportFlags extends ConnectionFlags {
   readonly output?: string;
@@ -36,23 +35,51 @@ async function exportConversation(reference: string, flags: ExportFlags): Promis
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const file = flags.output === undefined ? null : createWriteStream(flags.output, { mode: 0o600 });
-    let lines = 0;
-    await client.exportConversation({
-      conversationId,
-      write: async (line) => {
-        lines += 1;
-        await writeLine(file ?? process.stdout, line);
-      },
-    });
-    if (file === null) return;
-    file.end();
-    await finished(file);
+    const write = (writeLine: (line: string) => Promise<void>): Promise<void> =>
+      client.exportConversation({ conversationId, write: writeLine });
+    if (flags.output === undefined) {
+      await write(async (line) => {
+        if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+      });
+      return;
+    }
+    const lines = await writeFileWhole(flags.output, write);
     if (flags.json === true) output.json({ conversationId, file: flags.output, lines });
-    else output.line(`Wrote ${plural(lines, 'line')} to ${flags.output ?? ''}.`);
+    else output.line(`Wrote ${plural(lines, 'line')} to ${flags.output}.`);
   });
 }
 
-async function writeLine(stream: Writable, line: string): Promise<void> {
-  if (!stream.write(`${line}\n`)) await once(stream, 'drain');
+/**
+ * Writes a file beside its place and renames it when it is whole: an export that fails leaves an older file as it was.
+ * @returns how many lines it has
+ * @throws UsageError when the file cannot be written
+ */
+async function writeFileWhole(
+  path: string,
+  write: (writeLine: (line: string) => Promise<void>) => Promise<void>,
+): Promise<number> {
+  const unfinished = `${path}.${process.pid}.unfinished`;
+  const onDisk = async <Result>(work: Promise<Result>): Promise<Result> =>
+    work.catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new UsageError('usage', `The export cannot be written: ${reason}.`, 'Name another file with --output.');
+    });
+  const file = await onDisk(open(unfinished, 'w', 0o600));
+  try {
+    let lines = 0;
+    try {
+      await write(async (line) => {
+        lines += 1;
+        await onDisk(file.appendFile(`${line}\n`));
+      });
+      await onDisk(file.sync());
+    } finally {
+      await file.close();
+    }
+    await onDisk(rename(unfinished, path));
+    return lines;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }

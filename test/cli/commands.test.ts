@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -218,6 +218,23 @@ describe('what does not exist', () => {
 });
 
 describe('export, delete and import', () => {
+  test('an export to a file is written whole; where it cannot be, the older file stays as it was', async () => {
+    const file = join(harness.workspace, 'kept.jsonl');
+    expect((await cli('export', conversationId, '--output', file)).stdout).toMatch(
+      /^Wrote \d+ lines to .*kept\.jsonl\.\n$/u,
+    );
+    const written = await readFile(file, 'utf8');
+    expect(written).toBe((await cli('export', conversationId)).stdout);
+    // A folder in the place of the file that is not finished: nothing can be written there.
+    await mkdir(`${file}.${process.pid}.unfinished`);
+    for (const place of [file, join(harness.workspace, 'no-such-folder', 'kept.jsonl')]) {
+      const { code, stderr } = await cli('export', conversationId, '--output', place);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/The export cannot be written: .*\nnext: .*--output/u)]);
+    }
+    await rm(`${file}.${process.pid}.unfinished`, { recursive: true });
+    expect(await readFile(file, 'utf8')).toBe(written);
+  });
+
   test('a conversation goes out, away and in again; what surrounds an entry is listed', async () => {
     const { stdout: before } = await cli('export', conversationId);
     const { entries } = entryList.parse(JSON.parse((await cli('show', conversationId, '--json')).stdout));
