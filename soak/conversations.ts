@@ -109,12 +109,26 @@ async function startConversation({ client, random, directory }: Source, files: n
   return { conversationId, workspace, job, readingMessageId };
 }
 
-async function interfere({ client, random }: Source, conversationId: string): Promise<void> {
+/** Characters of a view of about 5,000 tokens. In a smaller one half of what can shrink is the task itself, and is clipped. */
+const WORTH_COMPACTING = 20_000;
+
+async function isWorthCompacting(database: Database, conversationId: string): Promise<boolean> {
+  const [row] = await database<{ characters: number | null }[]>`
+    select sum(length(e.content::text))::int as characters from entries e
+    join conversations c on c.active_turn_id = e.turn_id where c.id = ${conversationId}`;
+  return (row?.characters ?? 0) >= WORTH_COMPACTING;
+}
+
+async function interfere({ client, database, random }: Source, conversationId: string): Promise<void> {
   const messageId = randomUUID();
   const content = `Remark ${random.between(1, 9_999)}: all is well, go on.`;
   const ways = [
     [() => client.sendMessage({ conversationId, content, mode: 'steer', messageId }), 60],
-    [() => client.requestCompaction({ conversationId, messageId }), 30],
+    [
+      async () =>
+        (await isWorthCompacting(database, conversationId)) && client.requestCompaction({ conversationId, messageId }),
+      30,
+    ],
     [() => client.stop({ conversationId, messageId }), 6],
   ] as const;
   await persist<unknown>(random.weighted(ways));
