@@ -7,7 +7,7 @@ import type { Calibration } from './plan.ts';
  * Tokens per unit of each measurement. Those of text were fitted to the o200k tokenizer over READMEs, manifests, packed
  * JSON, source files, e-mails, long texts of recorded agent sessions, and samples of eleven languages, base64 and hex: 97 % of
  * the files come out within 20 %. `test/context/estimate.test.ts` holds them to that with invented texts. Known to be
- * too low: traditional Chinese (0.7), and files of nothing but base64-like letters, as source maps are (0.5).
+ * too low: files of nothing but base64-like letters, as source maps are (0.5).
  */
 const TOKENS_PER_UNIT: Readonly<Record<keyof Measurements, number>> = {
   letters: 0.216,

@@ -1,6 +1,7 @@
 import type { ContentPart, FilePart, ImagePart, ThinkingPart } from './content.ts';
 import { NO_MEASUREMENTS } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
+import { ideographWeight } from './traditional-ideographs.ts';
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -154,7 +155,7 @@ function countText(text: string, counts: Mutable<Measurements>): void {
       continue;
     }
     run.flushInto(counts);
-    if (kind === IDEOGRAPH) counts.ideographs += 1;
+    if (kind === IDEOGRAPH) counts.ideographs += ideographWeight(code);
     else if (kind === LETTER || (punctuated && !isSurrogate(code))) counts.letters += 1;
     else counts.symbols += 1;
     punctuated = kind === SYMBOL;

@@ -41,7 +41,7 @@ export function planCompaction(input: PlanInput): PlanResult {
   if (input.reason === 'threshold' && !isDue(state)) return fits;
   if (input.reason === 'overflow' && !isEnabled(input.policy)) return exhausted(state);
   const goal = goalTokens(state);
-  const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, state.tokens);
+  const limit = acceptedTokens(state, goal);
   const requiredGain = gainTokens(state);
   let best: CompactionPlan | null = null;
   for (const form of formsFrom(state)) {
@@ -60,6 +60,12 @@ export function planCompaction(input: PlanInput): PlanResult {
   if (best !== null && best.tokensAfter <= input.budget.inputBudget) return { kind: 'planned', plan: best };
   const isOver = input.reason === 'overflow' || state.isOverMessageCap || state.tokens > input.budget.inputBudget;
   return isOver ? exhausted(state) : fits;
+}
+
+/** Tokens that a pass may leave. One that the user asks for in a small view aims low, but may leave what others may. */
+function acceptedTokens({ input, tokens }: PlanningState, goal: number): number {
+  const limit = goal + TARGET_TOLERANCE * Math.min(input.budget.inputBudget, tokens);
+  return input.reason === 'manual' ? Math.max(limit, input.budget.target) : limit;
 }
 
 /** The policy's own count decides; where none is given, the calibrated estimate is it. */

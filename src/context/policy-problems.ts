@@ -1,4 +1,4 @@
-import { budgetFor } from './budget.ts';
+import { budgetFor, resolveAmount } from './budget.ts';
 import type { Budget, ModelLimits } from './plan.ts';
 import type { CompactionPolicy } from './policy.ts';
 
@@ -7,7 +7,9 @@ export interface PolicyProblem {
   readonly code:
     | 'fraction_out_of_range'
     | 'reserve_exceeds_window'
+    | 'trigger_exceeds_budget'
     | 'target_above_trigger'
+    | 'gain_out_of_reach'
     | 'kept_exceeds_target'
     | 'summary_exceeds_target'
     | 'no_way_to_shrink'
@@ -23,7 +25,9 @@ export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): r
   return [
     ...fractionProblems(policy),
     ...reserveProblems(budget, limits),
+    ...triggerProblems(policy, budget),
     ...targetProblems(policy, budget, limits),
+    ...gainProblems(policy, budget),
     ...keptProblems(budget),
     ...summaryProblems(policy),
   ];
@@ -63,6 +67,39 @@ function reserveProblems(budget: Budget, limits: ModelLimits): PolicyProblem[] {
         `outputReserve keeps ${budget.outputReserve} tokens free, but the model's window is ${limits.window}: ` +
         'nothing is left for the conversation.',
       options: ['outputReserve', 'window'],
+    },
+  ];
+}
+
+/** Tokens alone: a fraction of the window may lie above the input budget, and then means all of it (seeds/cowork.md). */
+function triggerProblems(policy: CompactionPolicy, budget: Budget): PolicyProblem[] {
+  const { trigger } = policy;
+  if (trigger.tokens === undefined || trigger.fraction !== undefined || budget.inputBudget === 0) return [];
+  const asked = resolveAmount(trigger, budget);
+  if (asked <= budget.inputBudget) return [];
+  return [
+    {
+      code: 'trigger_exceeds_budget',
+      message:
+        `trigger is ${asked} tokens, but a request may hold ${budget.inputBudget} at most: a window of ${budget.window}, ` +
+        `less outputReserve (${budget.outputReserve}).`,
+      options: ['trigger', 'outputReserve'],
+    },
+  ];
+}
+
+/** A pass that wins less than `minimumGain` counts as failed (R5). */
+function gainProblems(policy: CompactionPolicy, budget: Budget): PolicyProblem[] {
+  if (policy.target === null) return [];
+  const [gain, room] = [Math.ceil(policy.minimumGain * budget.window), budget.trigger - budget.target];
+  if (gain <= room || room <= 0) return [];
+  return [
+    {
+      code: 'gain_out_of_reach',
+      message:
+        `minimumGain asks for ${gain} tokens of each pass, but one that brings the view from trigger (${budget.trigger}) ` +
+        `to target (${budget.target}) wins ${room}: it would count as failed.`,
+      options: ['minimumGain', 'trigger', 'target'],
     },
   ];
 }

@@ -139,7 +139,9 @@ function completePlan(
   const shown = [...layout.older, ...layout.tail];
   // What is sent again after an overflow must not be what overflowed (O28).
   if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(state, draft, shown);
-  shrinkToFit(state, draft, { positions: shown, goal: of.goal });
+  // What the user asked for in a small view is a summary, not that words of theirs which fit are clipped.
+  const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
+  shrinkToFit(state, draft, { positions: shown, goal });
   const parts = partsOf(state, of, summaryLimit);
   if (parts === null) return null;
   const how = summaryShown(input.policy, of.form, table.sequenceAt(table.length - 1));

@@ -3,6 +3,7 @@ import { budgetFor } from '../../src/context/budget.ts';
 import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { policyProblems } from '../../src/context/policy-problems.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/presets/index.ts';
 
 const policy = (change: Partial<CompactionPolicy>): CompactionPolicy => ({ ...DEFAULT_POLICY, ...change });
 
@@ -77,6 +78,30 @@ describe('policyProblems', () => {
     const both = { ...DEFAULT_POLICY.keep, tail: { tokens: 30_000 }, userMessages: { tokens: 30_000 } };
     expect(policyProblems(policy({ keep: both }), limits)[0]?.options).toContain('keep.userMessages');
   });
+
+  test('a trigger above what a request may hold, and a gain that no pass can reach, are contradictions', () => {
+    const late = policy({ trigger: { tokens: 200_000 } });
+    expect(policyProblems(late, limits)).toMatchObject([
+      { code: 'trigger_exceeds_budget', options: ['trigger', 'outputReserve'] },
+    ]);
+    expect(policyProblems(late, limits)[0]?.message).toMatch(/200000 .*92000/);
+    expect(policyProblems(policy({ trigger: { tokens: 92_000 } }), limits)).toEqual([]);
+    expect(policyProblems(policy({ minimumGain: 0.5 }), limits)).toMatchObject([
+      { code: 'gain_out_of_reach', options: ['minimumGain', 'trigger', 'target'] },
+    ]);
+  });
+
+  test.each(BUILT_IN_PRESETS.map((preset) => [preset.name, preset] as const))(
+    'the preset %s contradicts itself with no model',
+    (_, preset) => {
+      for (const window of [8_192, 16_384, 32_768, 128_000, 200_000, 400_000, 1_000_000]) {
+        for (const maximumOutput of [1_024, 4_096, 16_384, 64_000, 128_000].filter((each) => each <= window / 2)) {
+          const found = policyProblems(preset, { window, maximumOutput });
+          expect({ window, maximumOutput, found }).toEqual({ window, maximumOutput, found: [] });
+        }
+      }
+    },
+  );
 
   test('finds what cannot work at all', () => {
     expect(codes(policy({ outputReserve: { tokens: 100_000, exact: true } }))).toContain('reserve_exceeds_window');

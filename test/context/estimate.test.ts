@@ -54,14 +54,11 @@ describe('estimateTokens', () => {
     },
   );
 
-  describe.each(Object.entries(INVENTED_TEXTS))('R25 of %s', (kind, make) => {
-    // o200k splits traditional characters further than simplified ones, and both look alike to the measurements.
-    const tolerance = kind === 'traditional Chinese' ? 0.3 : 0.2;
-
-    test.each([1, 2, 3])(`is within ${tolerance * 100} %% of a real tokenizer, variant %i`, (seed) => {
+  describe.each(Object.entries(INVENTED_TEXTS))('R25 of %s', (_, make) => {
+    test.each([1, 2, 3])('is within 20 %% of a real tokenizer, variant %i', (seed) => {
       const sample = make(seed);
       const ratio = estimateTokens(measureText(sample), NO_CALIBRATION) / realTokens(sample);
-      expect(Math.abs(ratio - 1)).toBeLessThan(tolerance);
+      expect(Math.abs(ratio - 1)).toBeLessThan(0.2);
     });
   });
 

@@ -210,6 +210,16 @@ describe('manual', () => {
     expect(plan.requiredGain).toBe(1);
   });
 
+  test('clips no message of the user when all fits without', () => {
+    const conversation = new Conversation();
+    conversation.log.user(`Read these one by one: ${prose(20_000)}`);
+    for (let step = 0; step < 6; step += 1) conversation.log.step([prose(8_000, step)]);
+    const plan = planOf(conversation, { reason: 'manual' });
+    expect(plan.form).toBe('summary');
+    expect(plan.keptUserEntryIds).toEqual([conversation.log.entries[0]?.id]);
+    expect(plan.operations).toEqual([]);
+  });
+
   test('P31 says that nothing is to do when nothing can be dropped', () => {
     const conversation = new Conversation();
     conversation.log.user('hello');
