@@ -1,6 +1,5 @@
 import type { ContentPart, ToolCallPart } from './content.ts';
 import type { Entry, NoteSlot } from './entry.ts';
-import { groupEntries } from './groups.ts';
 import type { Group } from './groups.ts';
 import { textOf } from './content.ts';
 import { applyOperation } from './operations.ts';
@@ -12,6 +11,7 @@ import { summaryMessages } from './summary-message.ts';
 import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
 import { arrangeView, operationsByEntry } from './view-arrangement.ts';
 import type { ViewArrangement } from './view-arrangement.ts';
+import { orderView } from './view-order.ts';
 import type { AgentView, ProjectionInput, View, ViewMessage } from './view.ts';
 
 /** Raised whenever the same input would give another view; stored with each fingerprint. */
@@ -36,10 +36,8 @@ interface Rendering extends PlaceholderOptions {
  * appended later never changes what stands before it, until the next compaction.
  */
 export function projectView(input: ProjectionInput): View {
-  const { presentation } = input;
   const operations = operationsByEntry(input.operations);
   const arrangement = arrangeView({ ...input, operations });
-  const { rules, firstUserMessage, olderUserMessages } = arrangement;
   const { memories, carriedNotes, kept } = memoriesApart(input.agent, arrangement);
   const rendering: Rendering = {
     operations,
@@ -47,24 +45,20 @@ export function projectView(input: ProjectionInput): View {
     stubs: stubsOf(input, kept),
     thinkingGoneThrough: thinkingGoneThrough(input),
   };
-  const summary =
-    input.summary === null ? [] : summaryMessages(input.summary.text, presentation, input.summary.shown?.framing);
-  const groups = groupEntries(kept);
-  const end = summaryPosition(groups, input.summary);
+  const { rules } = arrangement;
+  const parts = orderView({ ...arrangement, carriedNotes, kept }, input.summary);
   return {
     system: systemText(input.agent, rules === null ? null : textOf(rules.content), memories),
     tools: input.agent.tools.map(sortedSchema),
     messages: [
-      ...(firstUserMessage === null ? [] : userMessage(firstUserMessage, rendering)),
-      ...(end === null ? summary : []),
-      ...carriedNotes.flatMap((entry) => noteMessage(entry, rendering)),
-      ...groupEntries(olderUserMessages).flatMap((group) => groupMessages(group, rendering)),
-      ...groups.slice(0, end ?? 0).flatMap((group) => groupMessages(group, rendering)),
-      ...(end === null ? [] : summary),
-      ...groups.slice(end ?? 0).flatMap((group) => groupMessages(group, rendering)),
+      ...parts.flatMap((part) => (part === 'summary' ? summaryOf(input) : groupMessages(part, rendering))),
       ...(input.runtime === undefined ? [] : message(runtimeContent(input.runtime), 'runtime')),
     ],
   };
+}
+
+function summaryOf({ summary, presentation }: ProjectionInput): ViewMessage[] {
+  return summary === null ? [] : summaryMessages(summary.text, presentation, summary.shown?.framing);
 }
 
 function placeholderOptions({ agent, placeholders, presentation }: ProjectionInput): PlaceholderOptions {
@@ -82,11 +76,16 @@ function stubsOf(input: ProjectionInput, kept: readonly Entry[]): Rendering['stu
   return stubResults(kept, input.requestStubs, { ...placeholderOptions(input), isWhole });
 }
 
+/** Results that the request shows as stubs, by entry id. */
+export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly ContentPart[]> {
+  if (input.requestStubs === undefined) return new Map();
+  const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
+  return stubsOf(input, arrangement.kept);
+}
+
 /** Whether the request is smaller than the sizes of its entries say, because some results are shown as stubs. */
 export function hasStubs(input: ProjectionInput): boolean {
-  if (input.requestStubs === undefined) return false;
-  const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
-  return stubsOf(input, arrangement.kept).size > 0;
+  return shownStubs(input).size > 0;
 }
 
 /** With named blocks the memories stand in the system prompt instead of among the messages. */
@@ -102,13 +101,6 @@ function memoriesApart(
     carriedNotes: carriedNotes.filter((entry) => !isMemories(entry)),
     kept: kept.filter((entry) => !isMemories(entry)),
   };
-}
-
-/** How many groups stand before a summary that is placed at the end of what existed then; `null` for any other. */
-function summaryPosition(groups: readonly Group<Entry>[], summary: ProjectionInput['summary']): number | null {
-  if (summary?.shown?.placement !== 'end') return null;
-  const { afterSequence } = summary.shown;
-  return groups.findLastIndex((group) => group.firstSequence <= afterSequence) + 1;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Budget } from '../context/plan.ts';
 import type { FactFigures, FactPlace } from './facts/fact-survival.ts';
+import { largestRequest } from './replay/replay-session.ts';
 import type { Replay } from './replay/replay-session.ts';
 
 /** The figures of one preset at one window, over all sessions. */
@@ -15,9 +16,9 @@ export interface PresetFigures {
   readonly passes: number;
   /** Passes by the form that was committed. */
   readonly forms: Readonly<Record<string, number>>;
-  /** Largest request as a fraction of the window. */
+  /** Largest request, refused ones included, as a fraction of the window. */
   readonly maxFill: number;
-  /** Requests over what the model accepts. */
+  /** Calls with a request over what the model accepts, also when a forced pass then made it fit. */
   readonly overflows: number;
   /** Calls that a turn would not have made, because nothing could make the request fit. */
   readonly exhausted: number;
@@ -68,7 +69,7 @@ export function figuresOf(replays: readonly [Replay, ...Replay[]]): PresetFigure
     calls: made.length,
     passes: passes.length,
     forms: countBy(passes.map((pass) => pass.form)),
-    maxFill: largest(steps.map((step) => step.view.total)) / agent.limits.window,
+    maxFill: largest(steps.map(largestRequest)) / agent.limits.window,
     overflows: steps.filter((step) => step.overflow).length,
     exhausted: steps.length - made.length,
     orphans: sum(replays.map((replay) => replay.orphans)),

@@ -115,6 +115,82 @@ test('a request that nothing can make fit is counted and not sent', async () => 
   expect(presets[0]).toMatchObject({ calls: 0, exhausted: 1, overflows: 1, tokensSent: 0 });
 });
 
+describe('facts that are asked for', () => {
+  const first = { role: 'user', content: 'Read all of the letters and tell what they say.' };
+  const letters = (from: number, count: number): unknown[] =>
+    Array.from({ length: count }, (_, index) => from + index).flatMap((number) => [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: `c${number}`, type: 'function', function: { name: 'read_file', arguments: `{"path":"${number}"}` } },
+        ],
+      },
+      {
+        role: 'tool',
+        tool_call_id: `c${number}`,
+        content: `Reference REF_${number}_7781. ${'A line of the letter. '.repeat(300)}`,
+      },
+    ]);
+  const last = { role: 'assistant', content: 'All are read.' };
+  const replayed = async (name: string, messages: readonly unknown[]) => {
+    const file = await writeSession(directory, 'asked.jsonl', messages);
+    const { replays } = await replay(file, { policies: [preset(name)], facts: 100_000 });
+    return { passes: replays[0]?.passes ?? [], survival: replays[0]?.survival };
+  };
+
+  test('are those that stood in the log at the pass: what comes later changes nothing of it', async () => {
+    const whole = await replayed('default', [first, ...letters(10, 60), last]);
+    const step = whole.passes[0]?.step ?? 0;
+    const cut = await replayed('default', [first, ...letters(10, step), last]);
+    expect(cut.passes[0]).toMatchObject({ step, factsInView: whole.passes[0]?.factsInView });
+    expect(whole.passes[0]?.facts).toBe(cut.passes[0]?.facts);
+    expect(cut.passes[0]?.facts).toBe(cut.survival?.facts);
+    expect(whole.passes[0]?.facts).toBeGreaterThan(0);
+    expect(whole.passes[0]?.facts).toBeLessThan(whole.survival?.facts ?? 0);
+  });
+
+  test('at the end of a turn are those of that turn and before, where a pass lasts for a turn', async () => {
+    const turn = [first, ...letters(10, 18), last];
+    const alone = await replayed('wolffish', turn);
+    const next = {
+      role: 'user',
+      content: 'Add NEXT_LETTER_1 and NEXT_LETTER_2 to letters/next.md, at most 4471 lines.',
+    };
+    const followed = await replayed('wolffish', [...turn, next]);
+    expect(alone.survival?.facts).toBeGreaterThan(0);
+    expect(followed.survival?.facts).toBe(alone.survival?.facts);
+  });
+
+  test('are none of the first message where it stays word for word', async () => {
+    const named = { role: 'user', content: 'Read all of the letters. FIRST_KEY_ONE and FIRST_KEY_TWO are 4471 pages.' };
+    const plain = { role: 'user', content: 'Read all of the letters. First key one and first key two are some pages.' };
+    const [withFacts, without] = [
+      await replayed('cowork', [named, ...letters(10, 30), last]),
+      await replayed('cowork', [plain, ...letters(10, 30), last]),
+    ];
+    expect(withFacts.passes.length).toBeGreaterThan(0);
+    expect(without.passes.length).toBe(withFacts.passes.length);
+    expect(withFacts.survival?.facts).toBe(without.survival?.facts);
+  });
+});
+
+test('an overflow from which a forced pass recovers counts, and the refused request is the fullest', async () => {
+  const policy = { ...preset('default'), name: 'hopeful', window: 48_000 };
+  const { presets, replays } = await replay(coding, { policies: [policy] });
+  const [figures] = presets;
+  const steps = replays[0]?.steps ?? [];
+  const recovered = steps.filter((step) => step.refused !== null && step.view.total <= 32_000);
+  expect(recovered.length).toBeGreaterThan(0);
+  expect(replays[0]?.passes.filter(({ reason }) => reason === 'overflow').length).toBeGreaterThanOrEqual(
+    recovered.length,
+  );
+  expect(figures?.overflows).toBe(steps.filter(({ refused }) => refused !== null).length);
+  const refused = Math.max(...steps.map((step) => step.refused ?? 0));
+  expect(refused).toBeGreaterThan(32_000);
+  expect(figures?.maxFill).toBeCloseTo(refused / 32_000, 10);
+});
+
 test('numbers that a worker would refuse are named, not run', async () => {
   const policy = { ...preset('default'), name: 'greedy', outputReserve: { tokens: 64_000, exact: true } };
   const { presets, refused } = await replay(coding, { policies: [policy] });

@@ -1,4 +1,5 @@
 import type { WindowBreakdown } from '../../context/plan.ts';
+import { largestRequest } from '../replay/replay-session.ts';
 import type { Replay } from '../replay/replay-session.ts';
 import { escaped, shortTokens } from './markup.ts';
 
@@ -25,12 +26,11 @@ export const PRESET_COLOURS = [0, 1, 2, 3, 4, 5, 6, 7].map((number) => `var(--p$
 export function fillChart(replays: readonly Replay[]): string {
   const window = replays[0]?.agent.limits.window ?? 1;
   const steps = Math.max(1, ...replays.map((replay) => replay.steps.length));
-  const top = Math.max(1.05, ...replays.flatMap((replay) => replay.steps.map((step) => step.view.total / window)));
+  const top = Math.max(1.05, ...replays.flatMap((replay) => replay.steps.map((step) => largestRequest(step) / window)));
   const y = (share: number): number => round(HEIGHT * (1 - share / top));
   const lines = replays.map((replay, index) => {
-    const points = columnsOf(replay.steps.map((step) => step.view)).map(
-      ({ at, view }) => `${x(at, steps)},${y(view.total / window)}`,
-    );
+    const largest = replay.steps.map((step) => ({ ...step.view, total: largestRequest(step) }));
+    const points = columnsOf(largest).map(({ at, view }) => `${x(at, steps)},${y(view.total / window)}`);
     // A line of one point would not be seen.
     const drawn =
       points.length === 1 ? [...points, ...points.map((point) => point.replace(/^[^,]+/, String(WIDTH)))] : points;

@@ -45,6 +45,8 @@ export class LabConversation {
   summary: SummaryWithText | null = null;
   /** The newest usage since the newest compaction: an older one never counts (R3). */
   reported: NewestReport | null = null;
+  /** How many entries of the session are in the log; they come in its order. */
+  appended = 0;
   /** A marker that was appended with its plan and waits for the commit. */
   private openMarker: EntryOutline | null = null;
   /** Sequence of the newest marker; reasoning up to it is gone. */
@@ -69,6 +71,7 @@ export class LabConversation {
     const recorded = this.session.entries[position];
     if (recorded === undefined) throw new RangeError(`the session has no entry ${position}`);
     const { turn, place: _place, hasReasoning: _hasReasoning, usage: _usage, ...rest } = recorded;
+    this.appended = position + 1;
     return this.push({ ...rest, turnId: this.turnId(turn) }, position);
   }
 

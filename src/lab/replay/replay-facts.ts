@@ -74,20 +74,21 @@ export function shareInView(
   return { facts: facts.length, inView };
 }
 
-/** Whether an entry of the session is not in the view, or not as it was. */
+/** Whether an entry of the session that came before now is not in the view, or not as it was. */
 function isDropped(conversation: LabConversation): (position: number) => boolean {
   const operations = operationsByEntry(conversation.operationsInForce());
-  const { olderUserMessages, kept } = arrangeView({
+  const { firstUserMessage, olderUserMessages, kept } = arrangeView({
     entries: conversation.scope(),
     summary: conversation.summary,
     operations,
   });
   const whole = new Set<number>();
-  for (const entry of [...olderUserMessages, ...kept]) {
+  const first = firstUserMessage === null ? [] : [firstUserMessage];
+  for (const entry of [...first, ...olderUserMessages, ...kept]) {
     const position = conversation.positionOf(entry);
     if (position !== null && !operations.has(entry.id)) whole.add(position);
   }
-  return (position) => !whole.has(position);
+  return (position) => position < conversation.appended && !whole.has(position);
 }
 
 /** The view names an entry (a clipped or cleared one says how to get it back), and its original says the fact. */

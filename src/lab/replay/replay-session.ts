@@ -22,7 +22,9 @@ export interface ReplayedStep {
   readonly cached: number;
   /** Of the recorded answer. */
   readonly output: number;
-  /** The request is over what the model accepts. */
+  /** Tokens of the first request, which the provider refuses, so that a forced pass follows; `null`: it refuses none. */
+  readonly refused: number | null;
+  /** A request of the step is over what the model accepts, also when a forced pass then makes it fit. */
   readonly overflow: boolean;
   /** No form made it fit: in a turn the call would not be made, and the turn would end as `context_exhausted`. */
   readonly exhausted: boolean;
@@ -117,11 +119,12 @@ class Replayer {
   async call(position: number, entry: LabEntry): Promise<void> {
     const { agent, conversation } = this;
     const turnId = conversation.turnId(entry.turn);
-    const exhausted = await this.fitForCall(turnId);
+    const { refused, exhausted } = await this.fitForCall(turnId);
     const view = this.breakdown();
     const output = estimateTokens(entry.measurements, NO_CALIBRATION);
     const cached = this.cache.read(agent, conversation);
-    this.steps.push({ view, cached, output, overflow: view.total > largestInput(agent), exhausted });
+    const overflow = refused !== null || view.total > largestInput(agent);
+    this.steps.push({ view, cached, output, refused, overflow, exhausted });
     conversation.append(position);
     // The recorded usage belongs to another agent's requests; what a provider reports of ours is taken to be the estimate.
     conversation.report({ input: view.total, output });
@@ -130,12 +133,13 @@ class Replayer {
   }
 
   /** The check before the call and, when the request is still over what the model accepts, the forced pass that follows the provider's refusal. */
-  private async fitForCall(turnId: string): Promise<boolean> {
+  private async fitForCall(turnId: string): Promise<Pick<ReplayedStep, 'refused' | 'exhausted'>> {
     const checked = await this.fit({ turnId, forced: null, turnIsOver: false });
-    if (checked.kind === 'exhausted') return true;
-    if (checked.tokens <= largestInput(this.agent)) return false;
+    if (checked.kind === 'exhausted') return { refused: null, exhausted: true };
+    if (checked.tokens <= largestInput(this.agent)) return { refused: null, exhausted: false };
+    const refused = this.breakdown().total;
     const forced = await this.fit({ turnId, forced: 'overflow', turnIsOver: false });
-    return forced.kind === 'exhausted';
+    return { refused, exhausted: forced.kind === 'exhausted' };
   }
 
   private async fit(wish: Parameters<typeof fitContext>[2]): Promise<FitResult> {
@@ -167,6 +171,11 @@ class Replayer {
     const money = moneyOf(agent, steps, summaryCalls);
     return { session, agent, steps, passes, summaryCalls, orphans, survival, money };
   }
+}
+
+/** Tokens of the step's largest request, refused ones included. */
+export function largestRequest({ view, refused }: ReplayedStep): number {
+  return Math.max(view.total, refused ?? 0);
 }
 
 function largestInput({ limits }: LabAgent): number {
