@@ -129,7 +129,7 @@ export interface TranscriptLimits {
   readonly toolResult: number | null;
   /** Arguments of one tool call. */
   readonly toolInput: number | null;
-  /** All texts of one request together. */
+  /** The whole transcript of one request, with the frames around its texts. */
   readonly total: number | null;
   /** Fraction of a shortened text that its head keeps; its tail keeps the rest. */
   readonly headShare: number;

@@ -21,6 +21,12 @@ export function summaryMessages(text: string, presentation?: Presentation, frami
   ];
 }
 
+/** A message of the user that says so, or the answer to a question that nobody asked: it belongs to no turn (R33). */
+export function isSummaryMessage(message: ViewMessage): boolean {
+  if (message.role === 'assistant') return message.turnId === '';
+  return message.role === 'user' && message.origin === 'summary';
+}
+
 /** Measurements of the summary as the view shows it. */
 export function measureSummary(text: string, presentation?: Presentation, framing?: SummaryFraming): Measurements {
   const shown = summaryMessages(text, presentation, framing);

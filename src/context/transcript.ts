@@ -15,6 +15,9 @@ const FRAME_TAG =
 /** An entry at the very beginning may keep this share of what one at the end may keep. */
 const OLDEST_SHARE = 0.25;
 
+/** An entry of a transcript whose length is limited keeps this much, or is left out with its frame. Characters. */
+const LEAST_SHOWN = 100;
+
 interface Block {
   readonly of: 'user' | 'assistant' | 'toolResult' | 'toolInput' | 'other';
   readonly open: string;
@@ -38,15 +41,14 @@ export function transcriptText(input: {
   const { limits: kinds } = input;
   const read = piecesOf(input.entries.flatMap(entryBlocks), input);
   const whole = read.map((block) => withinKind(block, kinds));
-  const blocks = withinTotal(whole, kinds);
+  const { blocks, leftOut } = withinTotal(whole, kinds);
   const tokens = blocks.map((block) => calibratedTokens(measureText(block.text), input.calibration));
   const frames = blocks.map((block) => calibratedTokens(measureText(block.open + block.close), input.calibration) + 1);
   const limits = blockLimits(tokens, input.maximumTokens - frames.reduce((sum, frame) => sum + frame, 0));
-  return blocks
-    .map((block, index) =>
-      renderBlock(block, { tokens: tokens[index] ?? 0, limit: limits[index] ?? 0, headShare: kinds.headShare }),
-    )
-    .join('\n');
+  const rendered = blocks.map((block, index) =>
+    renderBlock(block, { tokens: tokens[index] ?? 0, limit: limits[index] ?? 0, headShare: kinds.headShare }),
+  );
+  return [...(leftOut === 0 ? [] : [leftOutMark(leftOut)]), ...rendered].join('\n');
 }
 
 function piecesOf(
@@ -156,12 +158,38 @@ function withinKind(block: Block, limits: TranscriptLimits): Block {
   return limit === null ? block : { ...block, text: shorten(block.text, limit, limits.headShare) };
 }
 
-/** All blocks within the limit of the whole transcript, the newest kept longest (D7). */
-function withinTotal(blocks: readonly Block[], limits: TranscriptLimits): readonly Block[] {
-  if (limits.total === null) return blocks;
-  const sizes = blocks.map((block) => block.text.length);
-  const allowed = blockLimits(sizes, limits.total);
-  return blocks.map((block, index) => ({ ...block, text: shorten(block.text, allowed[index] ?? 0, limits.headShare) }));
+/**
+ * Blocks and their frames within the limit of the whole transcript, the newest kept longest (D7). Of very many, the oldest are
+ * left out behind one mark: frames without text would say nothing.
+ */
+function withinTotal(
+  blocks: readonly Block[],
+  { total, headShare }: TranscriptLimits,
+): { readonly blocks: readonly Block[]; readonly leftOut: number } {
+  if (total === null) return { blocks, leftOut: 0 };
+  const leastOf = ({ open, text, close }: Block): number =>
+    open.length + close.length + 3 + Math.min(text.length, LEAST_SHOWN);
+  let free = total - leftOutMark(blocks.length).length;
+  let leftOut = blocks.length;
+  for (; leftOut > 0; leftOut -= 1) {
+    const block = blocks[leftOut - 1];
+    if (block === undefined || leastOf(block) > free) break;
+    free -= leastOf(block);
+  }
+  const shown = blocks.slice(leftOut);
+  const more = blockLimits(
+    shown.map(({ text }) => Math.max(0, text.length - LEAST_SHOWN)),
+    free,
+  );
+  const limitAt = (index: number): number => LEAST_SHOWN + Math.floor(more[index] ?? 0);
+  const shortened = shown.map(({ of, open, text, close }, index): Block => {
+    return { of, open, text: shorten(text, limitAt(index), headShare), close };
+  });
+  return { blocks: shortened, leftOut };
+}
+
+function leftOutMark(blocks: number): string {
+  return `[… ${formatCount(blocks)} older entries left out …]`;
 }
 
 /** At most `characters` of a text, with a mark where its middle was. */

@@ -16,6 +16,7 @@ export function assessError(error: RawError, now: number): ErrorAssessment {
     byCode(reading) ??
     byRefusedMedia(reading) ??
     byVeto(reading) ??
+    byPartLimit(reading) ??
     byOtherLimit(reading) ??
     byWords(reading) ??
     byStatus(reading)
@@ -38,7 +39,7 @@ function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | und
     [...text.matchAll(CODE_IN_TEXT)]
       .map(([word]) => word)
       .find((word) => OVERFLOW_CODE.test(word.replaceAll(/[-_.]/g, '')));
-  if (code !== undefined) return overflow(figures, `code ${code}`);
+  if (code !== undefined) return overflow(figures, isCodeShaped(code) ? `code ${code}` : 'code of an overflow');
   const named = (name: RegExp): number | undefined => [...signals.numbers].find(([key]) => name.test(key))?.[1];
   const sent = named(SENT_NUMBER);
   const window = named(WINDOW_NUMBER);
@@ -55,6 +56,22 @@ const WINDOW_NUMBER =
 function byRefusedMedia({ signals, text }: ErrorReading): ErrorAssessment | undefined {
   if (signals.statuses[0] === 429 || !words.MEDIA_REFUSED.test(text)) return undefined;
   return { kind: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
+}
+
+/** A limit on one part of the request, which is no window: nothing may be learned from it. */
+const PART = String.raw`(?:images?|files?|documents?|attachments?|tools?|functions?|tool (?:definitions?|descriptions?|schemas?|results?)|system (?:prompts?|messages?|instructions?))`;
+const PART_LIMIT = new RegExp(
+  `\\b(?:limit|maximum|allowed|tokens) (?:per|for each) ${PART}\\b|\\bper[- ]${PART} (?:token )?(?:limit|maximum)|` +
+    `\\d (?:tokens )?(?:(?:are|is) )?allowed (?:for|in) (?:the )?${PART}\\b|` +
+    `(?:^|[.:\\n] ?)(?:the |your )?${PART} (?:must be|must not|may be|may have|can be|is limited|are limited)\\b`,
+);
+
+function byPartLimit({ text }: ErrorReading): ErrorAssessment | undefined {
+  const part = PART_LIMIT.exec(text)?.[0];
+  if (part === undefined || words.WINDOW_NAMED.test(text)) return undefined;
+  if (/image|file|document|attachment/.test(part))
+    return { kind: 'payload_too_large', repair: 'drop_media', evidence: 'a limit on one part: media' };
+  return stop('invalid_request', 'a limit on one part of the request');
 }
 
 function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorReading): ErrorAssessment | undefined {
@@ -98,13 +115,21 @@ const OUTAGE_CODE =
 /** Not served now, but later: request timeout, conflict, too early. */
 const PASSING = new Set([408, 409, 425]);
 
+/** Some servers put what they were sent where a code belongs, even a key: only short names with few digits are told. */
+function isCodeShaped(code: string): boolean {
+  return (
+    /^[a-z_.-]{2,48}\d{0,4}$|^\d{1,6}$/.test(code) &&
+    !/^(?:sk|pk|rk|key|api|xai|gsk|ghp|bearer)[-_]|^sk(?:proj|ant|or)/.test(code)
+  );
+}
+
 function byStatus({ error, signals, text, coded, wait }: ErrorReading): ErrorAssessment {
   const status = signals.statuses[0];
   const outage = (evidence: string): ErrorAssessment => ({ kind: 'outage', repair: 'wait', ...wait, evidence });
   if (status === 413) return { kind: 'payload_too_large', repair: 'drop_media', evidence: 'HTTP 413' };
   if (status !== undefined && status !== 501 && (status >= 500 || PASSING.has(status))) return outage(`HTTP ${status}`);
   if (error.headers['x-should-retry'] === 'true') return outage('the server asks for a retry');
-  const codes = [...signals.codes].slice(0, 4).join(' ');
+  const codes = [...signals.codes].filter(isCodeShaped).slice(0, 4).join(' ');
   const shape = `codes: ${codes || 'none'}; keys: ${signals.shape || 'none'}`;
   if (status === undefined || status < 400) {
     if (coded(OUTAGE_CODE) || words.OUTAGE_WORDS.test(text)) return outage('an outage told in the body');

@@ -5,7 +5,7 @@ import type { ErrorVerdict } from './model-client.ts';
 const SMALLEST_WINDOW = 1_000;
 
 /** A window that is named without a count must be at least this share of what was sent: else it is another number. */
-const PLAUSIBLE_SHARE = 0.25;
+const PLAUSIBLE_SHARE = 0.5;
 
 /** Counts of provider and estimate are further apart only when one was misread. */
 const PLAUSIBLE_FACTOR = 2;

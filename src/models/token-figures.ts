@@ -67,6 +67,11 @@ const NEXT_TO_INPUT =
 // After a verb of other languages stand their own words for "by".
 const EXCESS_BEFORE =
   /\b(?:by|over by|excess(?: of)?|exceeds (?:de|di|um|por|em|met|med|о|на|o))[ :~]*(?:about |approximately |around |roughly )?$/;
+/** Where the verb stands last, or the number before it: `um 24096 tokens überschritten`. */
+const BY_BEFORE =
+  /(?:^|[ (])(?:um|de|por|per|di|met|med|о|на)[ :~]*(?:(?:etwa|rund|ca\.?|environ|unos|cerca de|circa|ongeveer) )?$/;
+const VERB_AFTER =
+  /^ ?(?:tokens?|jetons?|fichas?|tokenů|токенов)?,? ?(?:exceeded|exceeds|überschritten|überschreitet|übersteigt|überschreiten|(?:est |a été |été )?dépass|(?:ha sido |foi |é |è |ha )?(?:excedid|superad|ultrapassad|superat)|overschreden|overschrijdt|overskredet|överskrid|превыш)/;
 /** What the input leaves free: neither sent nor a limit. */
 const REST_BEFORE =
   /there is (?:only |just )?(?:room|space) for (?:only |just |at most )?$|leav(?:es?|ing) (?:only |just |room for )?$/;
@@ -165,6 +170,7 @@ const CLUES_BEFORE: readonly (readonly [Role, RegExp])[] = [
 ];
 
 function roleOf(before: string, after: string): Role {
+  if (BY_BEFORE.test(before) && VERB_AFTER.test(after)) return 'excess';
   if (EXCESS_BEFORE.test(before) || (EXCESS_AFTER.test(after) && !SIZE_BEFORE.test(before))) return 'excess';
   if (REST_BEFORE.test(before) || REST_AFTER.test(after)) return 'rest';
   if (OUTPUT_AFTER.test(after)) return 'output';

@@ -3,7 +3,8 @@ import { measureContent } from '../../src/context/measure.ts';
 import { clearOperation, clipOperation } from '../../src/context/operations.ts';
 import type { SummaryInForce } from '../../src/context/plan.ts';
 import { canonicalView, projectView } from '../../src/context/project-view.ts';
-import { summaryContent } from '../../src/context/summary-message.ts';
+import { OPENCODE_POLICY } from '../../src/context/presets/opencode.ts';
+import { isSummaryMessage, presentationOf, summaryContent } from '../../src/context/summary-message.ts';
 import type { ProjectionInput, View } from '../../src/context/view.ts';
 import { AGENT, LogBuilder, prose, text, viewText } from './builders.ts';
 import { expectPaired } from './view-checks.ts';
@@ -202,6 +203,20 @@ describe('projectView', () => {
     const kept = log.user('b');
     const [message] = project(log, { summary: summaryAt(kept.sequence) }).messages;
     expect(message).toMatchObject({ role: 'user', origin: 'summary' });
+  });
+
+  test('R33 as the answer to a question it belongs to no turn and to no call, and the question says that it is the summary', () => {
+    const log = new LogBuilder();
+    log.user('a');
+    const kept = log.user('b');
+    const presentation = presentationOf(OPENCODE_POLICY);
+    const view = project(log, { summary: summaryAt(kept.sequence), presentation });
+    const [question, answer] = view.messages;
+    expect(question).toMatchObject({ role: 'user', origin: 'summary', content: text('What did we do so far?') });
+    expect(answer).toMatchObject({ role: 'assistant', turnId: '', callNumber: 0, content: text('THE SUMMARY') });
+    log.answer('done');
+    const shown = project(log, { summary: summaryAt(kept.sequence), presentation }).messages;
+    expect(shown.map(isSummaryMessage)).toEqual([true, true, false, false]);
   });
 
   test('the keys of tool schemas may come in any order', () => {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { countNextRequest } from '../../src/activities/plan-pass.ts';
+import { PI_POLICY } from '../../src/context/presets/pi.ts';
 import { commitCompaction, getCompaction, listSummaries } from '../../src/store/compactions.ts';
 import type { CommitCompactionRequest } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -50,11 +52,14 @@ describe('commitCompaction', () => {
     });
   });
 
-  it('R3 forgets usage that was reported before', async () => {
+  it('R3, P34 forgets usage that was reported before', async () => {
     const turn = await turnWithSteps(sql);
+    const next = async () => countNextRequest({ ...(await readFitCheck(sql, turn)), policy: PI_POLICY });
     expect((await readFitCheck(sql, turn)).reported).not.toBeNull();
+    expect((await next()).tokens).toBeGreaterThan(120);
     await commitCompaction(sql, commitRequest(turn, (await plan(sql, turn)).compaction.compactionId));
     expect((await readFitCheck(sql, turn)).reported).toBeNull();
+    expect(await next()).toMatchObject({ tokens: null, isDue: false });
     await answer(sql, turn, 3);
     expect((await readFitCheck(sql, turn)).reported).toMatchObject({ usage: { input: 100 } });
   });

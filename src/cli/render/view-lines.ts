@@ -1,5 +1,6 @@
 import type { PastCall, PastView } from '../../client/types.ts';
 import type { ContentPart } from '../../context/content.ts';
+import { isSummaryMessage } from '../../context/summary-message.ts';
 import type { ViewMessage } from '../../context/view.ts';
 import { formatCount } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
@@ -78,7 +79,11 @@ function messageLines(message: ViewMessage, style: Style): string[] {
         style,
       );
     case 'assistant':
-      return section('assistant', contentText(message.content), style);
+      return section(
+        isSummaryMessage(message) ? 'assistant (summary)' : 'assistant',
+        contentText(message.content),
+        style,
+      );
     case 'tool_results':
       return message.results.flatMap((result) =>
         section(

@@ -1,6 +1,7 @@
 import { textOf } from '../../context/content.ts';
 import { withoutFileLists } from '../../context/file-lists.ts';
 import { KEPT_HEADING } from '../../context/must-keep.ts';
+import { isSummaryMessage } from '../../context/summary-message.ts';
 import type { View } from '../../context/view.ts';
 import { entryText } from '../../store/entry-text.ts';
 import type { PooledFact } from './fact-pool.ts';
@@ -44,13 +45,7 @@ export function countSurvivors(facts: readonly PooledFact[], view: View, recall:
 
 /** The same view after a pass that wrote nothing: what its summaries are worth. */
 export function withoutSummaries(view: View): View {
-  return { ...view, messages: view.messages.filter((message) => !isSummary(message)) };
-}
-
-/** A message of the user, or the assistant's answer to a question that nobody asked: it belongs to no turn. */
-function isSummary(message: View['messages'][number]): boolean {
-  if (message.role === 'assistant') return message.turnId === '';
-  return message.role === 'user' && message.origin === 'summary';
+  return { ...view, messages: view.messages.filter((message) => !isSummaryMessage(message)) };
 }
 
 /**
@@ -62,7 +57,7 @@ function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
   for (const message of view.messages) {
     if (message.role === 'tool_results') {
       parts.tail.push(...message.results.map((result) => entryText(result.content)));
-    } else if (isSummary(message)) {
+    } else if (isSummaryMessage(message)) {
       const [written = '', ...appended] = textOf(message.content).split(KEPT_HEADING);
       parts.summary.push(withoutFileLists(written));
       parts.ledger.push(...appended, ...fileListsIn(written));

@@ -220,10 +220,31 @@ test('C10, D7 the whole transcript is at most 60,000 characters, and the newest 
   const conversation = conversationWith(COWORK_POLICY);
   for (let turn = 0; turn < 60; turn += 1) conversation.log.user(`T${turn}: ${prose(3_000, turn)}`.slice(0, 3_000));
   const text = transcriptOf(conversation);
-  expect(text.length).toBeLessThan(66_000);
+  expect(text.length).toBeLessThanOrEqual(60_000);
+  expect(text.length).toBeGreaterThan(57_000);
   const blocks = text.split('</user>').slice(0, -1);
   expect(blocks.at(-1)?.length ?? 0).toBeGreaterThan((blocks[0]?.length ?? 0) * 1.5);
   expect(text).toContain('T59: ');
+});
+
+test('C10 the frames of very many entries count too: the oldest are left out behind a mark, the newest are shown', () => {
+  const conversation = conversationWith(COWORK_POLICY);
+  for (let step = 0; step < 1_000; step += 1)
+    conversation.log.step([`R${step}: ${prose(1_000, step)}`], { arguments: `{"path":"${'p'.repeat(step % 90)}"}` });
+  const text = transcriptOf(conversation);
+  expect(text.length).toBeLessThanOrEqual(60_000);
+  expect(text.length).toBeGreaterThan(57_000);
+  expect(text).toMatch(/^\[… 1,\d{3} older entries left out …\]\n</);
+  expect(text).toContain('R999: ');
+  expect(text).not.toContain('R0: ');
+});
+
+test('C11 of the nine sections the first, seventh, eighth and ninth are open by default, condensed or not', () => {
+  const { sections, condensed } = COWORK_POLICY.summary;
+  for (const each of [sections, condensed?.sections ?? []]) {
+    expect(each.flatMap(({ open }, index) => (open === true ? [index + 1] : []))).toEqual([1, 7, 8, 9]);
+    expect(each).toHaveLength(9);
+  }
 });
 
 test('C12 a summary that would fill the window over 95 % is shortened step by step, sections and frame kept', () => {

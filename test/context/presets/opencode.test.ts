@@ -1,3 +1,4 @@
+import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages';
 import { describe, expect, test } from 'vitest';
 import { budgetFor } from '../../../src/context/budget.ts';
 import { textOf } from '../../../src/context/content.ts';
@@ -6,6 +7,7 @@ import type { CompactionPlan } from '../../../src/context/plan.ts';
 import { planCompaction } from '../../../src/context/plan-compaction.ts';
 import { OPENCODE_POLICY } from '../../../src/context/presets/opencode.ts';
 import { summaryView } from '../../../src/context/summary-request.ts';
+import { AnthropicCollector } from '../../../src/models/anthropic-answer.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';
 import type { Conversation } from '../builders.ts';
 import { counted, LARGE, large, planAt } from './counted.ts';
@@ -49,6 +51,15 @@ describe('trigger', () => {
     const report = (input: number, output: number) => counted(conversation, { input, output, since });
     expect(report(160_000, 8_000)).toMatchObject({ tokens: 168_000, isDue: false });
     expect(report(160_000, 8_001).isDue).toBe(true);
+    // What the provider read from its cache is part of the input, here as Anthropic reports it: apart.
+    const events: RawMessageStreamEvent[] = JSON.parse(
+      `[{"type":"message_start","message":{"usage":{"input_tokens":20000,"cache_read_input_tokens":140000,"output_tokens":1}}},
+        {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":8001}}]`,
+    );
+    const collector = new AnthropicCollector({ provider: 'anthropic', declaredName: (name) => name });
+    for (const event of events) collector.take(event);
+    const usage = collector.finish()?.usage;
+    expect(report(usage?.input ?? 0, usage?.output ?? 0)).toMatchObject({ tokens: 168_001, isDue: true });
   });
 
   test('O5 O27 only real usage counts: not what came after it, and nothing before the first report', () => {

@@ -66,7 +66,7 @@ describe('trigger', () => {
     expect(counted(conversation, { ...report, since: since + 1 }).isDue).toBe(false);
   });
 
-  test('P32 P34 P38 with no usage since the newest compaction nothing is counted, and no pass is due', () => {
+  test('P32 P38 with no usage since the newest compaction nothing is counted, and no pass is due', () => {
     const conversation = large(PI_POLICY);
     conversation.log.user(tokens(80_000));
     // By its own ratio the view is over the trigger; the calibrated estimate says that it fits.
@@ -77,11 +77,25 @@ describe('trigger', () => {
     expect(counted(conversation)).toMatchObject({ tokens: null, isDue: false });
   });
 
-  test('P11 an entry counts a quarter of its characters, rounded up, and an image 4,800 characters', () => {
+  test('P34 after a pass the count that made it due would do so again; the store gives none that is so old', () => {
+    const conversation = fullWindow();
+    const before = { input: 190_000, output: 0, since: conversation.log.entries.length + 1 };
+    expect(counted(conversation, before).isDue).toBe(true);
+    conversation.commit(planAt(conversation), '## Goal\n- go on');
+    expect(conversation.log.entries.at(-1)?.kind).toBe('compaction');
+    expect(counted(conversation, before).isDue).toBe(true);
+    expect(counted(conversation)).toMatchObject({ tokens: null, isDue: false });
+    conversation.log.user('Go on.');
+    conversation.log.answer('done');
+    const newer = { input: 30_000, output: 10, since: conversation.log.entries.length + 1 };
+    expect(counted(conversation, newer)).toMatchObject({ tokens: 30_010, isDue: false });
+  });
+
+  test('P11 an entry counts a quarter of its characters, and an image 4,800 characters', () => {
     const { counting } = PI_POLICY;
     const count = (content: ReturnType<typeof text>): number =>
-      Math.ceil(policyTokens(counting, measureContent(content), NO_CALIBRATION));
-    expect(count(text('x'.repeat(401)))).toBe(101);
+      policyTokens(counting, measureContent(content), NO_CALIBRATION);
+    expect(count(text('x'.repeat(400)))).toBe(100);
     expect(count([image()])).toBe(1_200);
     const conversation = large(PI_POLICY);
     conversation.log.user('Begin.');
@@ -90,5 +104,15 @@ describe('trigger', () => {
     for (let index = 0; index < 30; index += 1) conversation.log.user([image()]);
     const plan = planAt(conversation);
     expect(conversation.log.entries.length - (plan.firstKeptSequence ?? 0) + 1).toBe(17);
+  });
+
+  test('P11 what stays is the sum of entries that are each rounded up', () => {
+    const conversation = large(PI_POLICY);
+    conversation.log.user('Begin.');
+    conversation.log.answer(tokens(90_000));
+    // 199 of 101 tokens reach 20,000; unrounded they would be 19,950, and one more would stay.
+    for (let index = 0; index < 300; index += 1) conversation.log.user(prose(401, index));
+    const plan = planAt(conversation);
+    expect(conversation.log.entries.length - (plan.firstKeptSequence ?? 0) + 1).toBe(199);
   });
 });

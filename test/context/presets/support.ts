@@ -4,7 +4,7 @@ import { measureView } from '../../../src/context/measure-view.ts';
 import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan.ts';
 import { planCompaction } from '../../../src/context/plan-compaction.ts';
 import type { CompactionPolicy } from '../../../src/context/policy.ts';
-import type { View } from '../../../src/context/view.ts';
+import type { AgentView, View } from '../../../src/context/view.ts';
 import { AGENT, Conversation, outline } from '../builders.ts';
 
 export const WINDOW: ModelLimits = { window: 200_000, maximumOutput: 16_000 };
@@ -14,9 +14,13 @@ export function conversationWith(policy: CompactionPolicy, limits: ModelLimits =
 }
 
 /** The next request as the policy counts it. */
-export function countOf(conversation: Conversation, reported?: { input: number; output: number }): CountedRequest {
+export function countOf(
+  conversation: Conversation,
+  reported?: { input: number; output: number },
+  agent: AgentView = AGENT,
+): CountedRequest {
   const request = measureView({
-    fixed: fixedMeasurements(AGENT),
+    fixed: fixedMeasurements(agent),
     entries: conversation.needed().map(outline),
     summary: conversation.summary,
     operations: conversation.operations,
@@ -31,7 +35,7 @@ export function countOf(conversation: Conversation, reported?: { input: number; 
         ? null
         : {
             usage: reported,
-            since: measureView({ fixed: fixedMeasurements(AGENT), entries: [], summary: null, operations: [] }),
+            since: measureView({ fixed: fixedMeasurements(agent), entries: [], summary: null, operations: [] }),
           },
   });
 }

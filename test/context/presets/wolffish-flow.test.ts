@@ -171,15 +171,6 @@ test('W21 head and tail are proportional up to their limits, with a label betwee
   );
 });
 
-test('W21 what head, tail and 200 characters would cover stays whole', () => {
-  const conversation = mailbox(7, 34_000);
-  const [, small] = conversation.log.step(['a'.repeat(520)]);
-  for (let step = 0; step < 3; step += 1) conversation.log.step([prose(9_000, step)]);
-  expect(small?.measurements.letters).toBe(520);
-  const clipped = planWith(conversation).operations.find(({ entryId }) => entryId === small?.id);
-  expect(clipped).toBeUndefined();
-});
-
 test('W22 a shortened answer loses its reasoning and keeps its tool calls', () => {
   const conversation = conversationWith(WOLFFISH_POLICY);
   conversation.log.user('Think.');

@@ -3,7 +3,7 @@ import { budgetFor } from '../../../src/context/budget.ts';
 import { policyForModel } from '../../../src/context/policy-for-model.ts';
 import type { CompactionPolicy, Reducer } from '../../../src/context/policy.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/presets/wolffish.ts';
-import { image, prose, text } from '../builders.ts';
+import { AGENT, image, prose, text } from '../builders.ts';
 import { changedIds, conversationWith, countOf, isPlanned, planWith } from './support.ts';
 
 /** Reads `sizes.length` files of these many characters, one answer for each. */
@@ -60,6 +60,13 @@ test('W9 tool schemas, tool arguments and images are counted too', () => {
   expect(withArguments - bare).toBeGreaterThan(2_000);
   conversation.log.step([[image(1_000, 1_000)]]);
   expect((countOf(conversation).tokens ?? 0) - withArguments).toBeGreaterThan(1_000);
+  const [tool] = AGENT.tools;
+  if (tool === undefined) throw new Error('no tool');
+  const schema = { type: 'object', properties: { path: { type: 'string', description: prose(3_000) } } };
+  const described = { ...AGENT, tools: [{ ...tool, inputSchema: schema }, ...AGENT.tools.slice(1)] };
+  const withSchema = (countOf(conversation, undefined, described).tokens ?? 0) - (countOf(conversation).tokens ?? 0);
+  expect(withSchema).toBeGreaterThan(1_900);
+  expect(withSchema).toBeLessThan(2_100);
 });
 
 test('W10, D1 a reported overflow compacts also when the estimate is far below the trigger', () => {
@@ -124,6 +131,23 @@ test('W14 user messages come last, oldest first, but the first and the newest th
   expect(changedIds(planWith(conversation))).toEqual(users.slice(1, -3));
 });
 
+test('W13, W14 answers go before any user message, but the newest three, and then user messages, no more than needed', () => {
+  const conversation = conversationWith(WOLFFISH_POLICY);
+  const ids = { user: [] as string[], answer: [] as string[] };
+  // The answers that may be taken are not enough; so user messages follow, and are more than enough.
+  for (let turn = 0; turn < 20; turn += 1) {
+    ids.user.push(conversation.log.user(prose(10_000, turn + 1)).id);
+    ids.answer.push(conversation.log.answer(prose(4_000, turn + 40)).id);
+  }
+  const changed = changedIds(planWith(conversation));
+  const answers = ids.answer.slice(0, -3);
+  expect(changed.slice(0, answers.length)).toEqual(answers);
+  const users = changed.slice(answers.length);
+  expect(users.length).toBeGreaterThan(0);
+  expect(users.length).toBeLessThan(ids.user.length - 4);
+  expect(users).toEqual(ids.user.slice(1, 1 + users.length));
+});
+
 test('W15 the first user message and contents under 500 characters are never taken', () => {
   const conversation = conversationWith(WOLFFISH_POLICY);
   const task = conversation.log.user(prose(20_000));
@@ -155,6 +179,23 @@ test.each([
 ] as const)('W17, D10 another value of %s leads to another plan', (_, change, sizes) => {
   const asDocumented = planWith(reading(sizes).conversation).operations;
   expect(planWith(reading(sizes, withClip(change)).conversation).operations).not.toEqual(asDocumented);
+});
+
+test('W21 what head, tail and 200 characters would cover stays whole', () => {
+  // The documented shares cover nothing of 500 characters and more; 500 and 300 leave 200 of 1,000.
+  const policy = withClip({ headFraction: 0.5, headLimit: 500, tailFraction: 0.5, tailLimit: 300 });
+  const isClipped = (size: number): boolean => {
+    const conversation = conversationWith(policy);
+    conversation.log.user('Read.');
+    // A character each, and a token or so: what a clip takes away is more than its label.
+    const [, small] = conversation.log.step(['漢'.repeat(size)]);
+    conversation.log.step([prose(100_000, 1)]);
+    // The newest three stay, and alone are over the goal: all that may be taken is taken.
+    for (let step = 0; step < 3; step += 1) conversation.log.step([prose(60_000, step + 2)]);
+    return changedIds(planWith(conversation)).includes(small?.id ?? '');
+  };
+  expect(isClipped(1_000)).toBe(false);
+  expect(isClipped(1_001)).toBe(true);
 });
 
 test('W32 the budget is the window less the reserve of the model', () => {
