@@ -1,5 +1,6 @@
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL } from '../store/events.ts';
+import { listen } from '../store/listen.ts';
 import { readTurnForMessage } from '../store/turns.ts';
 import type { TurnRow } from '../store/turns.ts';
 import { requireConversation } from './conversation.ts';
@@ -24,8 +25,12 @@ export async function waitForEndedTurn(
   const { conversationId, messageId, timeoutMilliseconds, signal } = options;
   signal?.throwIfAborted();
   let wake = (): void => undefined;
-  const listening = await database.listen(EVENTS_CHANNEL, (payload) => {
-    if (payload.startsWith(conversationId)) wake();
+  const listening = listen(database, {
+    channel: EVENTS_CHANNEL,
+    receive: (payload) => payload.startsWith(conversationId) && wake(),
+    begun: () => wake(),
+    // The next look fails too, and tells.
+    failed: () => wake(),
   });
   const timer = setInterval(() => wake(), LOOK_INTERVAL_MILLISECONDS);
   const onAbort = (): void => wake();
@@ -61,6 +66,6 @@ export async function waitForEndedTurn(
     clearInterval(timer);
     clearTimeout(timeout);
     signal?.removeEventListener('abort', onAbort);
-    await listening.unlisten();
+    listening.end();
   }
 }

@@ -3,6 +3,7 @@ import { definedOf } from '../context/defined-of.ts';
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL, listEvents } from '../store/events.ts';
 import type { EventRow } from '../store/events.ts';
+import { listen } from '../store/listen.ts';
 import { liveTextChannel } from '../store/live-text-channel.ts';
 import { requireConversation } from './conversation.ts';
 import { clientError } from './errors.ts';
@@ -37,17 +38,16 @@ async function* updatesOf(database: Database, options: WatchOptions): AsyncGener
   const onAbort = (): void => queue.end();
   signal?.addEventListener('abort', onAbort, { once: true });
   const timer = setInterval(() => reader.look(), LOOK_INTERVAL_MILLISECONDS);
-  const listeners = startListeners(
-    [
-      database.listen(
-        EVENTS_CHANNEL,
-        (payload) => payload.startsWith(conversationId) && reader.look(),
-        () => reader.look(),
-      ),
-      ...channel.map(([name, receive]) => database.listen(name, receive)),
-    ],
-    (error) => queue.fail(error),
-  );
+  const failed = (error: unknown): void => queue.fail(error);
+  const listeners = [
+    listen(database, {
+      channel: EVENTS_CHANNEL,
+      receive: (payload) => payload.startsWith(conversationId) && reader.look(),
+      begun: () => reader.look(),
+      failed,
+    }),
+    ...channel.map(([name, receive]) => listen(database, { channel: name, receive, failed })),
+  ];
   try {
     reader.look();
     if (signal?.aborted === true) return;
@@ -55,37 +55,9 @@ async function* updatesOf(database: Database, options: WatchOptions): AsyncGener
   } finally {
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
-    await listeners.end();
+    for (const listening of listeners) listening.end();
     await reader.settle();
   }
-}
-
-type Listening = Awaited<ReturnType<Database['listen']>>;
-
-/**
- * Events are shown without waiting for these: the driver tries for ever, in silence, to listen on a connection that broke
- * meanwhile, and an outage must be told.
- */
-function startListeners(
-  starting: readonly Promise<Listening>[],
-  failed: (error: unknown) => void,
-): { end(): Promise<void> } {
-  const listening: Listening[] = [];
-  let ended = false;
-  for (const each of starting) {
-    each
-      .then(
-        (started) => (ended ? started.unlisten() : void listening.push(started)),
-        (error: unknown) => (ended ? undefined : failed(error)),
-      )
-      .catch(failed);
-  }
-  return {
-    async end() {
-      ended = true;
-      await Promise.all(listening.map((each) => each.unlisten()));
-    },
-  };
 }
 
 const liveText = z.object({

@@ -19,7 +19,7 @@ const CLOSE_DELAY_MILLISECONDS = 100;
 const CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS = 5_000;
 
 /**
- * Sockets for postgres.js that mend two things.
+ * Sockets for postgres.js that mend three things.
  *
  * They end when the server keeps silent for longer than `silenceLimitMilliseconds` after it was asked something. A network
  * that drops packets (a firewall that forgot the connection, a machine that is gone) never tells: the kernel goes on sending
@@ -29,7 +29,9 @@ const CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS = 5_000;
  * And a connection that closes inside a transaction does not bring the process down: postgres.js 3.4.9 forgets the socket and
  * then writes its ROLLBACK to it (porsager/postgres issues 1066, 1154, 1208; no release has the mended code).
  *
- * Under TLS neither is seen here: the kernel's limit counts, and `src/worker/driver-fault.ts` ends the worker in order.
+ * And what was asked of a connection while it closes fails, instead of waiting for ever (`endConnection`).
+ *
+ * Under TLS none of it is seen here: the kernel's limit counts, and `src/worker/driver-fault.ts` ends the worker in order.
  */
 export function databaseSockets(silenceLimitMilliseconds?: number): (address: ServerAddress) => Socket {
   let connections = 0;
@@ -70,7 +72,7 @@ function endWhenSilent(socket: Socket, limitMilliseconds: number): void {
 function closeAfterTransaction(socket: Socket): void {
   let inTransaction = false;
   let isAsked = false;
-  let isClosed = false;
+  let isHeld = false;
   let timer: NodeJS.Timeout | undefined;
   const read = readStates((state) => {
     isAsked = false;
@@ -81,13 +83,14 @@ function closeAfterTransaction(socket: Socket): void {
   let write = socket.write.bind(socket);
   let passClose = (): void => undefined;
   const failAndWait = (milliseconds: number): void => {
+    if (!isHeld) return;
     emit('error', closed());
     clearTimeout(timer);
     timer = setTimeout(passClose, milliseconds).unref();
   };
   const writeWhileOpen = (...written: Parameters<typeof write>): boolean => {
     isAsked = true;
-    if (!isClosed) return write(...written);
+    if (!isHeld) return write(...written);
     process.nextTick(failAndWait, CLOSE_DELAY_MILLISECONDS);
     return true;
   };
@@ -100,13 +103,45 @@ function closeAfterTransaction(socket: Socket): void {
   });
   Object.assign(socket, {
     emit(event: string, ...values: unknown[]): boolean {
-      if (event !== 'close' || !inTransaction) return emit(event, ...values);
-      isClosed = true;
-      passClose = () => emit(event, ...values);
+      if (event !== 'close') return emit(event, ...values);
+      passClose = () => {
+        isHeld = false;
+        endConnection(values[0] === true, emit);
+      };
+      if (!inTransaction) {
+        passClose();
+        return true;
+      }
+      isHeld = true;
       failAndWait(isAsked ? CLOSE_DELAY_MILLISECONDS : CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS);
       return true;
     },
   });
+}
+
+/**
+ * Hands `close` over so that nothing of the connection is left behind. postgres.js goes on with the same object for the next
+ * connection, and two things would go with it:
+ *
+ * - After an error it takes for granted that nothing waits. A query that came between the error and `close` would wait for
+ *   ever, or until the next connection's greeting ends it with no rows. So the error is told once more.
+ * - A write that is planned is called off and yet counts as planned: nothing would be written again, and each later use of the
+ *   object would end at its `connect_timeout` of 30 s. So what is called off is done instead; the closed socket drops it.
+ */
+function endConnection(hadError: boolean, emit: (event: string, ...values: unknown[]) => boolean): void {
+  if (hadError) emit('error', closed());
+  const { clearImmediate: callOff } = globalThis;
+  globalThis.clearImmediate = (planned) => {
+    // Node's own name for the callback. Without it the write is called off as before.
+    const { _onImmediate: write } = (planned ?? {}) as { _onImmediate?: (() => void) | null };
+    callOff(planned);
+    write?.();
+  };
+  try {
+    emit('close', hadError);
+  } finally {
+    globalThis.clearImmediate = callOff;
+  }
 }
 
 /** Not by a listener for `data`: the first one makes the stream flow before postgres.js listens. */

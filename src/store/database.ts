@@ -34,6 +34,18 @@ export interface DatabaseOptions {
  */
 const CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 15_000 } as const;
 
+/** Seconds, at most: a second after the server is back, every connection may be. */
+const LONGEST_PAUSE = 1;
+
+/**
+ * Seconds before a connection that was lost is made again. The default of postgres.js triples with each loss up to 20 s, and
+ * the connections of a pool count together: after a server's restart a worker would wait for 20 s longer than the server.
+ * @param losses since a connection was made.
+ */
+function pauseBeforeReconnect(losses: number): number {
+  return Math.min(0.01 * 2 ** losses, LONGEST_PAUSE) * (0.5 + Math.random() / 2);
+}
+
 /** Opens a pool lazily: a wrong address shows at the first query. Close it with `end()`. */
 export function connectDatabase(options: DatabaseOptions): Database {
   // Missing in the types of postgres.js 3.4.
@@ -43,6 +55,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,
+    backoff: pauseBeforeReconnect,
     connection: { application_name: options.applicationName ?? 'holdfast', ...CONNECTION_SETTINGS },
   });
 }

@@ -77,6 +77,31 @@ test.each<[string, (open: Transaction, cut: () => Promise<void>) => Promise<unkn
   expect(isOutage(await cutTransaction(work))).toBe(true);
 });
 
+test('a query that comes between the reset of its connection and the end of it fails as an outage, and ends neither empty nor never', async () => {
+  const proxy = await startTcpProxy(inject('databaseUrl'));
+  const sql = connectDatabase({ url: proxy.url(inject('databaseUrl')), maximumConnections: 3 });
+  onTestFinished(async () => {
+    await sql.end({ timeout: 0 });
+    await proxy.close();
+  });
+  // The connection made last is free first and asked next, so the idle ones are reset before its statement fails.
+  await Promise.all([0.3, 0.2, 0.1].map((seconds) => sql`select pg_sleep(${seconds})`));
+  const underWay = sql`select pg_sleep(30)`.catch((error: unknown) => error);
+  await waitUntil('three connections', () => proxy.connections() === 3);
+  await proxy.reset();
+  await proxy.mend();
+  expect(isOutage(await underWay)).toBe(true);
+  const asked = [1, 2, 3].map((value) => sql`select ${value}::int as value`.catch((error: unknown) => error));
+  // The next use of each connection must not answer for what was asked of the lost one.
+  for (let value = 4; value < 10; value += 1) {
+    await waitUntil('a query passes', async () => (await sql`select 1 as one`.catch(() => [])).length === 1);
+    expect(await sql`select ${value}::int as value`).toEqual([{ value }]);
+  }
+  for (const [index, end] of (await Promise.all(asked)).entries()) {
+    if (!isOutage(end)) expect(end).toEqual([{ value: index + 1 }]);
+  }
+});
+
 test('states are told however the bytes are cut, and nothing is told under TLS', () => {
   const message = (type: string, body: string): Buffer => {
     const length = Buffer.alloc(4);
