@@ -18,7 +18,10 @@ export interface WatchOptions {
   readonly conversationId: string;
   /** Events after this sequence; 0 for all. Default: 0. */
   readonly afterSequence?: number;
-  /** Whether live text is delivered too. Default: true. */
+  /**
+   * Whether live text is delivered too. A reader that stands still loses the oldest of more than 1,000 waiting pieces, which
+   * the next `offset` shows; events wait in the database. Default: true.
+   */
   readonly liveText?: boolean;
   readonly signal?: AbortSignal;
 }

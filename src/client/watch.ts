@@ -15,6 +15,8 @@ import type { UpdateQueue } from './update-queue.ts';
 const PAGE = 500;
 /** A notification can be lost with its connection; events are looked for this often without one. Milliseconds. */
 const LOOK_INTERVAL_MILLISECONDS = 2_000;
+/** Updates kept for a reader that stands still: past it events stay in their table, and the oldest live text is lost. */
+const MOST_WAITING = 1_000;
 
 /**
  * Events of a conversation in order, each once, and live text as it comes. Events are read from
@@ -32,7 +34,10 @@ export async function* watchConversation(database: Database, options: WatchOptio
 
 async function* updatesOf(database: Database, options: WatchOptions): AsyncGenerator<WatchUpdate> {
   const { conversationId, signal } = options;
-  const queue = createUpdateQueue<WatchUpdate>();
+  const queue = createUpdateQueue<WatchUpdate>({
+    most: MOST_WAITING,
+    mayBeDropped: (update) => update.type === 'live_text',
+  });
   const reader = createEventReader(database, conversationId, options.afterSequence ?? 0, queue);
   const channel = conversationChannel(options.liveText ?? true, conversationId, queue);
   const onAbort = (): void => queue.end();
@@ -56,6 +61,7 @@ async function* updatesOf(database: Database, options: WatchOptions): AsyncGener
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
     for (const listening of listeners) listening.end();
+    queue.end();
     await reader.settle();
   }
 }
@@ -109,6 +115,7 @@ function createEventReader(
   const read = async (): Promise<void> => {
     do {
       again = false;
+      if (!(await queue.room())) return;
       const rows = await listEvents(database, { conversationId, after: last, limit: PAGE });
       for (const row of rows) {
         last = row.number;

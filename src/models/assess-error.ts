@@ -1,12 +1,13 @@
 import { overflow, readError, stop, type ErrorAssessment, type ErrorReading } from './error-assessment.ts';
 import { byOtherLimit } from './error-limits.ts';
 import type { RawError } from './error-signals.ts';
+import { byOtherSense } from './error-other-senses.ts';
 import { byVeto } from './error-vetoes.ts';
 import * as words from './error-vocabulary.ts';
 
 /**
  * What a provider's error means. In this order: codes that leave no doubt; media that a model takes none of; vetoes (money, keys,
- * rates, outages, which also speak of tokens and limits); limits on other things than the window;
+ * rates, outages, which also speak of tokens and limits); the same words in another sense; limits on other things than the window;
  * the word families; at last the bare status. No rule knows a vendor by name. Pure: `now` is only
  * used when the server names a date to wait for (milliseconds since 1970).
  */
@@ -16,6 +17,7 @@ export function assessError(error: RawError, now: number): ErrorAssessment {
     byCode(reading) ??
     byRefusedMedia(reading) ??
     byVeto(reading) ??
+    byOtherSense(reading) ??
     byPartLimit(reading) ??
     byOtherLimit(reading) ??
     byWords(reading) ??
@@ -33,16 +35,20 @@ const CODE_IN_TEXT = /\b[a-z]+(?:[-_.][a-z]+)+\b|\b[a-z]{10,60}\b/g;
 /** Zhipu's number for it, which its SDKs hand on without the text. */
 const OVERFLOW_NUMBERS = new Set(['1261']);
 
+/** Of a name that can only be a code, not of a word in a sentence. */
+const LIMIT_CODE =
+  /^(?:err(?:or)?|max(?:imum)?|model|n|llm)*context(?:window|length|size)?(?:limit|full|exhausted|max(?:imum)?)(?:reached|hit)?(?:err(?:or)?|exception)?$|^outofcontext/;
+
 function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | undefined {
+  const names = (word: string): boolean =>
+    OVERFLOW_CODE.test(word.replaceAll(/[-_.]/g, '').replaceAll('ctx', 'context'));
   const code =
-    [...signals.codes].find((name) => OVERFLOW_CODE.test(name) || OVERFLOW_NUMBERS.has(name)) ??
-    [...text.matchAll(CODE_IN_TEXT)]
-      .map(([word]) => word)
-      .find((word) => OVERFLOW_CODE.test(word.replaceAll(/[-_.]/g, '')));
+    [...signals.codes].find(
+      (name) => names(name) || OVERFLOW_NUMBERS.has(name) || LIMIT_CODE.test(name.replaceAll('ctx', 'context')),
+    ) ?? [...text.matchAll(CODE_IN_TEXT)].map(([word]) => word).find(names);
   if (code !== undefined) return overflow(figures, isCodeShaped(code) ? `code ${code}` : 'code of an overflow');
-  const named = (name: RegExp): number | undefined => [...signals.numbers].find(([key]) => name.test(key))?.[1];
-  const sent = named(SENT_NUMBER);
-  const window = named(WINDOW_NUMBER);
+  const sent = propertyOf(signals, SENT_NUMBER);
+  const window = propertyOf(signals, WINDOW_NUMBER);
   if (sent === undefined || window === undefined || sent < window) return undefined;
   return overflow({ actual: sent, limit: window, lowerBound: false }, 'properties: tokens sent over the window');
 }
@@ -51,6 +57,16 @@ function byCode({ signals, text, figures }: ErrorReading): ErrorAssessment | und
 const SENT_NUMBER = /^(?:n|num|total|actual)?(?:prompt|input|request|context)(?:ed)?tokens?(?:count)?$/;
 const WINDOW_NUMBER =
   /^(?:(?:n|max(?:imum)?|model)?(?:ctx|context(?:window|length|size|limit)|modellen(?:gth)?|windowsize)|max(?:imum)?(?:prompt|input|context|sequence|seq|model)(?:tokens?|len(?:gth)?))$/;
+
+/** The same where money and rates are ruled out: an account may have used tokens too. */
+const TOKENS_SENT =
+  /^(?:n|num|total|actual|used|sent|requested)?(?:prompt|input|request|context)?(?:ed)?tokens?(?:count|used|sent|requested|received|got|given)?$/;
+const TOKENS_ALLOWED =
+  /^(?:max(?:imum)?|allowed|permitted|model)?(?:prompt|input|context)?tokens?(?:allowed|permitted|accepted|limit|max(?:imum)?)$|^(?:max(?:imum)?|allowed|permitted)(?:prompt|input|context|model)tokens?$|^allowedtokens?$/;
+
+function propertyOf({ numbers }: ErrorReading['signals'], name: RegExp): number | undefined {
+  return [...numbers].find(([key]) => name.test(key))?.[1];
+}
 
 /** Before the vetoes: routers say it with 404 (no model for it), llama.cpp with 500. */
 function byRefusedMedia({ signals, text }: ErrorReading): ErrorAssessment | undefined {
@@ -80,7 +96,7 @@ function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorR
     words.TOKEN_WORDS.test(text) || coded(/tokens?(?:limit|count|budget)?(?:exceed|over|reached)|toomanytokens/);
   const serverFault = (signals.statuses[0] ?? 0) >= 500;
   if (serverFault && words.OUTAGE_WORDS.test(text) && !over) return undefined;
-  if (over && (words.WINDOW_NAMED.test(text) || coded(/context|window/)))
+  if (over && (words.WINDOW_NAMED.test(text) || coded(/context|ctx|window/)))
     return overflow(figures, 'numbers: more than the window');
   // A limit is the window's when it is called context, or when something about it is counted.
   const counted = tokens || figures.limit !== undefined || words.BESIDE_OUTPUT.test(text);
@@ -94,6 +110,12 @@ function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorR
   if (over && /(?:\b|_)(?:length|long(?:er)?)\b/.test(text) && INPUT_LENGTH.test(text))
     return overflow(figures, 'numbers: longer than accepted');
   if (over && COMPARED_LENGTH.test(text)) return overflow(figures, 'numbers: longer than accepted');
+  if (
+    over &&
+    figures.limit === propertyOf(signals, TOKENS_ALLOWED) &&
+    figures.actual === propertyOf(signals, TOKENS_SENT)
+  )
+    return overflow(figures, 'properties: more tokens than accepted');
   if (!tokens) return undefined;
   if (over && !words.VOCABULARY_WORDS.test(text)) return overflow(figures, 'numbers: more tokens than accepted');
   const excess = over || (words.EXCESS_WORDS.test(text) && !serverFault);

@@ -4,14 +4,30 @@ import { isRecord, parseJson } from './json.ts';
 /** What a long text (a page, a stack) says beyond this explains nothing, and takes long to match. Characters. */
 const LONGEST_READ = 10_000;
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  lt: '<',
-  gt: '>',
-  amp: '&',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
+/** Names of signs and spaces that stand beside numbers and words, each with its character. */
+const ENTITIES: ReadonlyMap<string, string> = new Map(
+  [
+    `lt< gt> amp& quot" apos' le≤ ge≥ lsquo' rsquo' ldquo" rdquo" num# plus+ equals= sol/ lowbar_`,
+    'comma, period. colon: semi; lpar( rpar) lsqb[ rsqb] ndash– mdash— hellip… szligß',
+  ]
+    .flatMap((line) => line.split(' '))
+    .map((pair) => [pair.slice(0, -1), pair.slice(-1)] as const),
+);
+/** `&nbsp;`, `&thinsp;`, `&emsp13;`. */
+const SPACE_ENTITY = /^(?:nb|en|em|num|punc|thin|hair)sp\d*$/i;
+
+/** `&uuml;` is a letter and its mark. */
+const MARKS: Readonly<Record<string, string>> = {
+  uml: '\u0308',
+  acute: '\u0301',
+  grave: '\u0300',
+  circ: '\u0302',
+  tilde: '\u0303',
+  cedil: '\u0327',
+  ring: '\u030A',
+  caron: '\u030C',
 };
+const MARKED_LETTER = /^([a-z])(uml|acute|grave|circ|tilde|cedil|ring|caron)$/i;
 
 /**
  * Text as the word families read it: lower case, one kind of space, quote and digit, no markup, no
@@ -19,6 +35,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
  */
 export function normalizeText(text: string): string {
   const plain = textOfMarkup(text)
+    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hexadecimal: string) => String.fromCharCode(Number.parseInt(hexadecimal, 16)))
     .replaceAll(/https?:\/\/[^\s"'<>)\]]+/gi, ' ')
     .normalize('NFKC')
     .replaceAll(/[\u2018\u2019\u201B\u02BC]/g, "'")
@@ -43,11 +60,17 @@ function textOfMarkup(text: string): string {
     .slice(0, LONGEST_READ)
     .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
     .replaceAll(/<[/?]?[a-z!][^<>]{0,500}>/gi, ' ')
-    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}));/gi, (whole, decimal, hexadecimal, name) => {
+    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}\d{0,2}));/gi, (whole, decimal, hexadecimal, name) => {
       if (decimal) return String.fromCodePoint(Number(decimal));
       if (hexadecimal) return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
-      return ENTITIES[String(name).toLowerCase()] ?? whole;
+      return namedCharacter(String(name)) ?? whole;
     });
+}
+
+function namedCharacter(name: string): string | undefined {
+  const [, letter, mark] = MARKED_LETTER.exec(name) ?? [];
+  if (letter !== undefined && mark !== undefined) return `${letter}${MARKS[mark.toLowerCase()] ?? ''}`;
+  return SPACE_ENTITY.test(name) ? ' ' : ENTITIES.get(name.toLowerCase());
 }
 
 /** JSON values that a text holds, wholly or inside other words, and the words around them. */

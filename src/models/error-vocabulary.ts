@@ -11,7 +11,7 @@ function concept(...alternatives: readonly string[]): string {
 /** What is limited, named as a property of the model or server. */
 const WINDOW = concept(
   String.raw`context[-_ ]?(?:len(?:gth)?|window|size|limit|budget|capacity|space|tokens?)`,
-  String.raw`(?:model|maximum|max|total|available|supported|allowed|configured)[a-z' ()_-]{0,24}context`,
+  String.raw`(?:model|maximum|max|total|available|supported|allowed|configured)(?:(?!\b(?:r[au]n|running|out|over|past|beyond|lacks?|fills?|filled|exceed\w*|exhaust\w*)\b)[a-z' ()_-]){0,24}context`,
   String.raw`\bcontext\b`,
   String.raw`(?:maximum|max|model)[-_ ](?:model |allowed |permitted |supported )?(?:sequence|seq|prompt|input|position|request)[a-z_ -]{0,14}(?:len(?:gth)?|size|tokens?|embeddings|limit)`,
   String.raw`max_?(?:model|seq(?:uence)?|input|prompt|total|position)_?(?:len(?:gth)?|tokens|embeddings)`,
@@ -24,7 +24,7 @@ const WINDOW = concept(
   String.raw`model(?:'s)? (?:max(?:imum)?|allowed) (?:length|size)`,
   String.raw`(?:maximum|max|allowed|permitted|supported) (?:allowed |permitted )?(?:input|prompt|sequence|request|model|message) length`,
   String.raw`(?:input|prompt|sequence) length`,
-  String.raw`kv[- ]?cache|\bwindow\b`,
+  String.raw`kv[- ]?cache|\bkv\b|\bwindow\b`,
   // What other languages put in another order.
   String.raw`tokens?(?: [^\s.\d]+){0,2}? (?:maximum|limit|allowed)\b|limit (?:[^\s.\d]+ ){1,2}?tokens?\b|model (?:[^\s.\d]+ ){0,2}?(?:maximum|limit)\b|maximum tokens?\b`,
 );
@@ -41,7 +41,7 @@ const EXCESS = concept(
   String.raw`only \d[\d,. k]*(?:\w+ )?(?:are|is|can|may)\b|no longer fits?|(?:only|just) (?:supports?|accepts?|allows?|handles?|has|have)|(?:supports?|accepts?|allows?|limited|capped|restricted|handles?)(?: only)? (?:to|at most|up to|a maximum|at)|at most|up to a maximum`,
   String.raw`(?:fewer|less|smaller|shorter) than|\btokens? or (?:fewer|less)\b|(?:larger|longer|bigger) (?:context|window)\b`,
   String.raw`(?:cannot|can't|can not|unable to|not able to) (?:\w+ )?(?:handle|process|accept|take|read) (?:this|that|so|such) (?:many|much|long|large|a (?:long|large))|(?:keep|stay|remain)s? (?:\w+ ){0,3}(?:under|below|within) \d`,
-  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|(?:context|window|memory|cache) full\b|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|run out of|ran out of|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
+  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|(?:context|ctx|window|memory|cache|kv|budget)(?: \w+)?:? (?:is |are )?full\b|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|r[au]n out of|running out of|(?:is|are|am|was|were|now|'re|'s|'m|^|[.:] ?) ?out of (?:\w+ )?(?:context|ctx|window|kv)|no (?:\w+ )?(?:context|ctx|window)(?: \w+)? (?:left|remain(?:s|ing)?|free)\b|no (?:more|further) (?:context|ctx|window)\b \w+|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
   String.raw`\d ?(?:>=?|&gt;) ?\d`,
 );
 
@@ -104,7 +104,7 @@ export const TOKEN_WORDS = new RegExp(TOKEN);
 export const EXCESS_WORDS = new RegExp(EXCESS);
 
 /** What a model reads at once. */
-export const CONTEXT_WORDS = /context|n_?ctx|length|kv|window/;
+export const CONTEXT_WORDS = /context|ctx|length|kv|window/;
 
 /** Words that make a limit the model's own rather than an account's: `the limit for this model`. */
 export const OF_THE_MODEL = /\b(?:model|maximum|limit for|size limit|context|window)\b|\bmax\.? ?\d/;

@@ -1,3 +1,5 @@
+import { NUMBER, plainNotation, plainNumber, valueOf } from './number-formats.ts';
+
 /** What the numbers of an error say, all in tokens. */
 export interface TokenFigures {
   /** What was sent or asked for, as the provider counted it: with the output's part when that is counted too. */
@@ -33,15 +35,6 @@ interface Figure {
   /** `8000 + 1000`: what is added to the input. */
   readonly added: boolean;
 }
-
-/** 128000, 128,000, 128.000, 128 000, 128_000, 128'000, 128k, 12.8万; not the 32k of `gpt-4-32k` nor the 7 of `7b`. */
-const NUMBER =
-  /(?<![a-z0-9_/.-])(-?)(\d{1,3}(?:[ ,.'_]\d{3})+(?![\d])|\d+(?:\.\d+)?)( ?(?:k|m|million|thousand|万|萬)(?![a-z0-9]))?(?![a-z]*\d|\.\d|[a-z]?\/)/g;
-
-const SCALE: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, 万: 1e4, 萬: 1e4 };
-
-/** Thousands apart, by the same sign each time: 1,048,576; in India 10,48,576. */
-const GROUPED = /(?<![\w.,'-])\d{1,3}(?:([ ,.'_])\d{3}(?:\1\d{3})*|(?:,\d{2})+,\d{3})(?!\d|[.,'_]\d)/g;
 
 /** When it happened, in a log's line. */
 const MOMENT = /\d{4}-\d\d-\d\d[t ]\d\d:\d\d[\d:.,]*z?/g;
@@ -96,7 +89,7 @@ const LONGEST_CLUE = 48;
 
 /** Reads the figures of one normalized text. Only what is counted in tokens, or not named otherwise, counts. */
 export function tokenFigures(normalized: string): TokenFigures {
-  const text = normalized.replaceAll(GROUPED, (digits) => digits.replaceAll(/\D/g, ''));
+  const text = plainNotation(normalized);
   const sum = sumForm(text);
   if (sum !== undefined) return sum;
   const range =
@@ -104,7 +97,7 @@ export function tokenFigures(normalized: string): TokenFigures {
       text,
     );
   if (range !== null && /length|range|token/.test(text)) {
-    const limit = plain(range[1] ?? range[2] ?? '');
+    const limit = plainNumber(range[1] ?? range[2] ?? '');
     const actual = Math.max(0, ...figuresOf(text.replace(range[0], ' ')).map((figure) => figure.value));
     return { limit, ...(actual > limit ? { actual } : {}), lowerBound: false };
   }
@@ -133,7 +126,11 @@ function sumForm(text: string): TokenFigures | undefined {
     `${n}[a-z _()]{0,30}(?:\\+|\\bplus\\b)[a-z _()]{0,30}${n}[^0-9+]{0,30}?(?:>=?|exceeds?|is (?:greater|larger|more) than|超过)[^0-9]{0,40}${n}`,
   ).exec(text);
   if (match === null) return undefined;
-  const [input, output, limit] = [plain(match[1] ?? ''), plain(match[2] ?? ''), plain(match[3] ?? '')];
+  const [input, output, limit] = [
+    plainNumber(match[1] ?? ''),
+    plainNumber(match[2] ?? ''),
+    plainNumber(match[3] ?? ''),
+  ];
   if (input + output <= limit) return undefined;
   return { actual: input + output, input, output, limit, lowerBound: false };
 }
@@ -149,7 +146,7 @@ function figuresOf(text: string): Figure[] {
       match.index,
     );
     const after = text.slice(end, Math.min(next?.index ?? text.length, end + 60));
-    const value = scaled(match);
+    const value = valueOf(match);
     const signed = match[1] === '-' ? -value : value;
     // Error numbers, sizes in other units, rates, and what is too small to be a limit on tokens of a model.
     if (match.index === 0 && after.startsWith(':')) return [];
@@ -264,16 +261,4 @@ function assemble(figures: readonly Figure[]): TokenFigures {
     ...(excess === undefined ? {} : { excess }),
     lowerBound,
   };
-}
-
-function scaled(match: RegExpExecArray): number {
-  const digits = match[2] ?? '';
-  const scale = SCALE[(match[3] ?? '').trim()];
-  return scale === undefined ? plain(digits) : Math.round(Number(digits.replaceAll(/[ ,'_]/g, '')) * scale);
-}
-
-/** A number without its separators; a point counts as one only before exactly three digits. */
-function plain(digits: string): number {
-  const grouped = /^\d{1,3}(?:[ ,.'_]\d{3})+$/.test(digits.trim());
-  return Number(grouped ? digits.replaceAll(/[^0-9]/g, '') : digits.replaceAll(/[ ,'_]|\.$/g, ''));
 }
