@@ -154,7 +154,7 @@ function completePlan(
     keptFromMarker: layout.tail.length === 0,
     splitTurn: turnStart !== null,
     coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
-    droppedMessages: countMessages(table, dropped),
+    droppedMessages: countRemoved(table, layout),
     keptUserEntryIds: layout.older.map((position) => table.idAt(position)),
     operations: [...draft.operations.values()],
     parts: flushPart(state, parts),
@@ -199,9 +199,11 @@ function sequencesOf(table: OutlineTable, positions: readonly number[]): number[
   return positions.map((position) => table.sequenceAt(position));
 }
 
-function countMessages(table: OutlineTable, positions: readonly number[]): number {
+/** What the summary reads leaves the view, but for what stays word for word beside it. */
+function countRemoved(table: OutlineTable, { dropped, older }: Layout): number {
+  const staying = new Set(older);
   let count = 0;
-  for (const position of positions) if (isMessage(table, position)) count += 1;
+  for (const position of dropped) if (isMessage(table, position) && !staying.has(position)) count += 1;
   return count;
 }
 

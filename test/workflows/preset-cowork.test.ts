@@ -80,7 +80,7 @@ test('C14, C15, C18 90 % goes to 50 %, the summary stands after the first messag
   }
 }, 900_000);
 
-test('C11, C18, C19 the events tell flush, commit, what was saved and removed, and whether it came in time', async () => {
+test('C11, C18, C19 the events tell flush, commit, the summary, what was saved and removed, and whether it came in time', async () => {
   const rows = await harness.database<{ kind: string; data: Record<string, unknown> }[]>`
     select kind, data from events where kind in ('compaction_started', 'memory_flushed', 'compaction_committed') order by number`;
   const kinds = rows.map(({ kind }) => kind);
@@ -90,4 +90,12 @@ test('C11, C18, C19 the events tell flush, commit, what was saved and removed, a
   expect(done).toMatchObject({ proactive: true, reason: 'threshold' });
   expect(done['tokensSaved']).toBe(Number(done['tokensBefore']) - Number(done['tokensAfter']));
   expect(Number(done['targets'])).toBeGreaterThan(3);
+  const [pass] = await harness.database<Record<string, unknown>[]>`
+    select c.summary, c.tokens_before, c.tokens_after, (select count(*)::int from entries e
+      where e.conversation_id = c.conversation_id and e.sequence > 1 and e.sequence <= c.covered_through_sequence
+        and e.kind in ('user', 'assistant', 'tool_result')) as removed
+    from compactions c where c.id = ${String(done['compactionId'])}`;
+  expect(pass?.['summary']).toContain('## Recommended Next Step');
+  expect(pass).toMatchObject({ tokens_before: done['tokensBefore'], tokens_after: done['tokensAfter'] });
+  expect(done['messagesRemoved']).toBe(pass?.['removed']);
 });

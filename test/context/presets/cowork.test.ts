@@ -60,11 +60,15 @@ test('C1 oversized results are shortened first, and are enough when that reaches
   expect(changedIds(plan)).toContain(huge?.id);
 });
 
-test('C1, C15 older messages go, the first, pinned notes and the newest stay, the summary after the first', () => {
+test('C1, C15, C19 older messages go and are counted, the first, pinned notes and the newest stay, the summary after the first', () => {
   const conversation = working(44, 20_000);
   conversation.log.note('plan', 'PLAN: step four of nine');
   const newest = conversation.log.step(['NEWEST RESULT'])[1];
-  conversation.commit(planWith(conversation), SECTIONS);
+  const plan = planWith(conversation);
+  const covered = conversation.log.entries.filter(({ sequence }) => sequence <= (plan.coveredThroughSequence ?? 0));
+  // The first message stays, and so it is none of those that went.
+  expect(plan.droppedMessages).toBe(covered.length - 1);
+  conversation.commit(plan, SECTIONS);
   const view = conversation.view();
   expect(textAt(view, 0)).toContain('FIRST: rewrite the storage layer.');
   expect(textAt(view, 1)).toContain('<cowork_compaction_summary>');

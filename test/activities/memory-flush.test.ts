@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commitCompaction } from '../../src/activities/commit-compaction.ts';
+import { compactContext } from '../../src/activities/compact-context.ts';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { summarize } from '../../src/activities/summarize.ts';
+import { COWORK_POLICY } from '../../src/context/presets/cowork.ts';
+import { listParts } from '../../src/store/compaction-parts.ts';
+import { endCompaction } from '../../src/store/compactions.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listEvents } from '../../src/store/events.ts';
+import { listMemories } from '../../src/store/memories.ts';
+import { startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/index.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { prose } from '../context/builders.ts';
+import { answer, openTestStore, SNAPSHOT, startTurn } from '../store/support/store-builders.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+
+let store: TestStore;
+let sql: Database;
+let simulator: Simulator;
+let dependencies: ActivityDependencies;
+
+beforeAll(async () => {
+  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
+  ({ sql } = store);
+  dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+});
+afterAll(async () => {
+  await simulator.close();
+  await store.close();
+});
+
+const LIMITS = { window: 32_768, maximumOutput: 4_096 };
+const WORKSPACE = '/flushed';
+
+/** A view past its window: nothing is left of it. */
+async function fullWindow(): Promise<TurnReference> {
+  const snapshot = {
+    policy: COWORK_POLICY,
+    workspace: WORKSPACE,
+    modelLimits: LIMITS,
+    summarizer: { ...SNAPSHOT.summarizer, limits: LIMITS },
+  };
+  const turn = await startTurn(sql, `Rewrite the storage layer. ${prose(2_000)}`, { snapshot });
+  for (let call = 1; call <= 7; call += 1) await answer(sql, turn, call, { said: prose(22_000, call) });
+  // Only what is estimated counts here.
+  await sql`update conversations set usage_entry_id = null where id = ${turn.conversationId}`;
+  return turn;
+}
+
+/** Plans a pass; the kinds of its parts, wave by wave. */
+async function planPass(turn: TurnReference, callNumber: number) {
+  const result = await compactContext(dependencies, { turn, callNumber, forced: null });
+  if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
+  const { compactionId, waves } = result.planned;
+  const parts = await listParts(sql, compactionId);
+  return { compactionId, waves, kinds: parts.map(({ part }) => `${part.wave} ${part.kind}`) };
+}
+
+async function giveUp(turn: TurnReference, compactionId: string): Promise<void> {
+  await endCompaction(sql, { turn, compactionId, status: 'abandoned', failure: 'test' });
+}
+
+/** Of a conversation whose passes are finished, which nothing but a replica may change. */
+async function hoursLater({ conversationId }: TurnReference): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await transaction`set local session_replication_role = replica`;
+    await transaction`update compactions set created_at = created_at - interval '2 hours' where conversation_id = ${conversationId}`;
+  });
+}
+
+async function sayMore(turn: TurnReference, call: number): Promise<void> {
+  await answer(sql, turn, call, { said: prose(8_000, call) });
+  await sql`update conversations set usage_entry_id = null where id = ${turn.conversationId}`;
+}
+
+/** What was flushed before a pass; a summary is a memory under its own id. */
+const flushes = async (turn: TurnReference) =>
+  (await listMemories(sql, { scopes: [{ scope: 'workspace', scopeName: WORKSPACE }], kinds: ['summary'] })).filter(
+    ({ id, sourceId }) => id !== sourceId && sourceId !== null,
+  );
+
+const OF_A_PASS = ['compaction_started', 'memory_flushed', 'compaction_part_written', 'compaction_committed'];
+
+/** The events of a pass, in order. */
+async function toldOf(turn: TurnReference, compactionId: string) {
+  const events = await listEvents(sql, { conversationId: turn.conversationId });
+  return events
+    .filter(({ kind, data }) => OF_A_PASS.includes(kind) && data['compactionId'] === compactionId)
+    .map(({ kind, data }) => (kind === 'memory_flushed' ? `${kind} ${String(data['part'])}` : kind));
+}
+
+test('C17, C18 a flush is a memory before anything is removed, not asked for again before time and growth, and comes before the summary', async () => {
+  const turn = await fullWindow();
+  const { compactionId, kinds } = await planPass(turn, 8);
+  expect(kinds.slice(0, 2)).toEqual(['1 flush', '2 turn_prefix']);
+  expect(await flushes(turn)).toEqual([]);
+  expect(await summarize(dependencies, { turn, compactionId, part: 1 }, execution())).toMatchObject({
+    kind: 'summarized',
+  });
+  const [flushed, ...more] = await flushes(turn);
+  expect(more).toEqual([]);
+  expect(flushed).toMatchObject({ sourceId: compactionId, origin: 'model', conversationId: turn.conversationId });
+  for (const title of ['Decisions', 'Open Loops', 'Next Actions', 'Key Findings'])
+    expect(flushed?.text).toContain(`## ${title}`);
+  expect(await toldOf(turn, compactionId)).toEqual([
+    'compaction_started',
+    'memory_flushed 1',
+    'compaction_part_written',
+  ]);
+  await giveUp(turn, compactionId);
+
+  await sayMore(turn, 8);
+  const soon = await planPass(turn, 9);
+  expect(soon.kinds[0]).toBe('1 turn_prefix');
+  await giveUp(turn, soon.compactionId);
+  await hoursLater(turn);
+  const grown = await planPass(turn, 9);
+  expect(grown.kinds[0]).toBe('1 flush');
+  const parts = grown.waves.flat();
+  for (const { number } of parts)
+    await summarize(dependencies, { turn, compactionId: grown.compactionId, part: number }, execution());
+  expect(await commitCompaction(dependencies, { turn, compactionId: grown.compactionId })).toMatchObject({
+    kind: 'committed',
+  });
+  expect(await toldOf(turn, grown.compactionId)).toEqual([
+    'compaction_started',
+    'memory_flushed 1',
+    ...parts.map(() => 'compaction_part_written'),
+    'memory_flushed null',
+    'compaction_committed',
+  ]);
+  expect(await flushes(turn)).toHaveLength(2);
+});
