@@ -2,7 +2,7 @@ import type { ContentPart } from '../context/content.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import { projectView } from '../context/project-view.ts';
-import { sharedSummaryView } from '../context/shared-summary-request.ts';
+import { maySharePrefix, sharedSummaryView } from '../context/shared-summary-request.ts';
 import { summaryView, type SummaryRequest } from '../context/summary-request.ts';
 import type { ViewMessage } from '../context/view.ts';
 import { readCalibration } from '../store/calibrations.ts';
@@ -35,15 +35,16 @@ export async function summaryRequest(dependencies: ActivityDependencies, task: S
   return { ...request, kind: 'transcript', maximumOutput, options: summaryRequestOptions(task.snapshot.request) };
 }
 
-/**
- * The model has seen what it shows: nothing is redacted on the way in (R28). After a failure the transcript is asked, which is
- * plainer to a model that would rather go on with its work.
- */
+/** The model has seen what it shows: nothing is redacted on the way in (R28). */
 async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest | null> {
   const { database } = dependencies;
-  const { source, snapshot, policy, input } = task;
+  const { source, snapshot, policy, input, failures } = task;
   const { compaction, row } = source;
-  if (!maySharePrefix(task)) return null;
+  const { form, reason } = compaction;
+  const { parts } = compaction.plan;
+  // The agent's own model accepted the last request.
+  if (snapshot.summarizer.model !== snapshot.model) return null;
+  if (!maySharePrefix({ policy, form, reason, parts, part: row.part, failures })) return null;
   const last = await readLastCall(database, input.turn.conversationId);
   const lifetime = CACHE_LIFETIME_MILLISECONDS[snapshot.request?.cacheLifetime ?? '5m'];
   const isCached = last !== null && last.model === snapshot.model && last.showsNewestCompaction;
@@ -56,7 +57,7 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   const { options, thinkingRoom } = sharedRequestOptions(snapshot.request, row.part.maximumOutput);
   const request = sharedSummaryView({
     policy,
-    parts: compaction.plan.parts,
+    parts,
     part: row.part,
     entries: task.entries,
     focus: compaction.focus,
@@ -75,21 +76,6 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   if (request === null) return null;
   const maximumOutput = Math.min(row.part.maximumOutput + thinkingRoom, check.modelLimits.maximumOutput);
   return { ...request, kind: 'shared_prefix', maximumOutput, options };
-}
-
-/** One text for all that is dropped, by the agent's own model, whose last request was accepted. */
-function maySharePrefix({ source, snapshot, policy, failures }: SummaryTask): boolean {
-  const { compaction, row } = source;
-  const parts = compaction.plan.parts.filter(({ kind }) => kind !== 'flush');
-  return (
-    policy.summary.sharesPrefix !== undefined &&
-    failures === 0 &&
-    compaction.form === 'summary' &&
-    compaction.reason !== 'overflow' &&
-    parts.length === 1 &&
-    row.part.kind !== 'flush' &&
-    snapshot.summarizer.model === snapshot.model
-  );
 }
 
 /**

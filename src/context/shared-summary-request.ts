@@ -3,8 +3,8 @@ import { estimateTokens } from './estimate.ts';
 import { headOf } from './clip.ts';
 import { textOf } from './content.ts';
 import { measureText } from './measure.ts';
-import type { Operation } from './plan.ts';
-import type { Prompt } from './policy.ts';
+import type { CompactionForm, CompactionReason, Operation, PlanPart } from './plan.ts';
+import type { CompactionPolicy, Prompt } from './policy.ts';
 import { instructionText, summaryRequestLimit } from './summary-request.ts';
 import type { SummaryRequest, SummaryRequestInput } from './summary-request.ts';
 import { quoteText, transcriptText } from './transcript.ts';
@@ -26,6 +26,30 @@ export interface SharedRequestInput extends Omit<SummaryRequestInput, 'previousS
   readonly firstKeptSequence: number;
   /** Tokens that the model may use besides the summary, for thinking. */
   readonly thinkingRoom: number;
+}
+
+/**
+ * Whether a part may be asked behind the last request: one text for all that is dropped. After a failure the transcript is
+ * asked, which is plainer to a model that would rather go on with its work; after an overflow the last request was refused.
+ */
+export function maySharePrefix(of: {
+  readonly policy: CompactionPolicy;
+  readonly form: CompactionForm;
+  readonly reason: CompactionReason;
+  readonly parts: readonly PlanPart[];
+  readonly part: PlanPart;
+  /** Of the model, with this part. */
+  readonly failures: number;
+}): boolean {
+  const { policy, form, reason, parts, part, failures } = of;
+  return (
+    policy.summary.sharesPrefix !== undefined &&
+    failures === 0 &&
+    form === 'summary' &&
+    reason !== 'overflow' &&
+    part.kind !== 'flush' &&
+    parts.filter(({ kind }) => kind !== 'flush').length === 1
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { factsOf, providerNamed } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { DEFAULT_AGENT } from '../config/default-agent.ts';
+import { definedOf } from '../context/defined-of.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { policyProblems } from '../context/policy-problems.ts';
@@ -28,6 +29,8 @@ import type { LabSession } from './session/lab-session.ts';
 
 /** Prices for sessions of a model that the catalogue does not know, unless others are asked for. */
 const FALLBACK_PRICES = 'anthropic/claude-sonnet-5-5';
+/** What a worker tells of its machine, the same on each, so that a replay is. */
+const SOME_DEVICE = 'System: linux 6.8.0 (x64)\nLocale: en-US\nTime zone: Europe/Berlin';
 /** The smallest window that leaves room for instructions, tools and an answer. Tokens. */
 const SMALLEST_WINDOW = 4_096;
 
@@ -69,7 +72,7 @@ export interface RefusedPreset {
 }
 
 interface Summarizers {
-  forWindow(window: number, prices: ModelPrices): LabSummarizer;
+  forWindow(window: number, priced: PricedAs): LabSummarizer;
   close(): Promise<void>;
 }
 
@@ -132,8 +135,8 @@ async function replayAll(
       options.onReplay?.({ session: session.label, preset: policy.name, window });
       const limits = limitsAt(window, of.priced);
       if (policyProblems(policy, limits).length > 0) continue;
-      const summarizer = of.summarizers.forWindow(window, of.priced.prices);
-      const agent = createLabAgent({ view: agentView(session), policy, limits, prices: of.priced.prices, summarizer });
+      const summarizer = of.summarizers.forWindow(window, of.priced);
+      const agent = createLabAgent({ view: agentView(session, policy), policy, limits, prices: of.priced.prices, summarizer });
       replays.push(await replaySession(session, agent, facts));
     }
   }
@@ -153,10 +156,16 @@ function refusedPresets({ policies, windows }: LabOptions, priced: PricedAs): Re
   );
 }
 
-/** The session's own instructions, with the tools of Holdfast's default agent: a recording seldom holds its tools. */
-function agentView(session: LabSession): AgentView {
+/** The session's own instructions, with what the preset adds to them and the tools of Holdfast's default agent: a recording seldom holds its tools. */
+function agentView(session: LabSession, policy: CompactionPolicy): AgentView {
   const tools = createToolRegistry(createBuiltInTools({ environment: {}, secrets: [] })).schemasFor(DEFAULT_AGENT);
-  return { instructions: session.instructions ?? DEFAULT_AGENT.instructions, rules: [], tools };
+  return {
+    instructions: session.instructions ?? DEFAULT_AGENT.instructions,
+    rules: [],
+    tools,
+    ...definedOf({ runtimeAdvice: policy.runtimeNote?.text }),
+    ...(policy.namedBlocks === true && { namedBlocks: true, device: SOME_DEVICE }),
+  };
 }
 
 function groupReplays(replays: readonly Replay[]): [Replay, ...Replay[]][] {
@@ -213,7 +222,10 @@ async function openSummarizers({ model, configuration }: LabOptions): Promise<Su
     providerNamed(configuration, provider);
     const { limits, prices } = factsOf(configuration, model);
     const client = createModelClients(configuration.providers)(provider);
-    return { forWindow: () => ({ model, limits, prices, client }), close: async () => undefined };
+    return {
+      forWindow: (_, priced) => ({ model, limits, prices, client, isAgentsOwn: model === priced.model }),
+      close: async () => undefined,
+    };
   }
   const simulator = await startSimulator();
   const clients = createModelClients([
@@ -221,9 +233,9 @@ async function openSummarizers({ model, configuration }: LabOptions): Promise<Su
   ]);
   return {
     // The simulator bills nothing; its calls are priced as if the agent's own model had written the summary.
-    forWindow(window, prices) {
+    forWindow(window, { prices }) {
       const name = `simulator/sim-${Math.floor(window / 1_024)}k`;
-      return { model: name, limits: modelFacts(name).limits, prices, client: clients('simulator') };
+      return { model: name, limits: modelFacts(name).limits, prices, client: clients('simulator'), isAgentsOwn: true };
     },
     close: () => simulator.close(),
   };

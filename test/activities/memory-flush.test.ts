@@ -77,18 +77,18 @@ async function sayMore(turn: TurnReference, call: number): Promise<void> {
 }
 
 /** What was flushed before a pass; a summary is a memory under its own id. */
-const flushes = async (turn: TurnReference) =>
+const flushes = async ({ conversationId }: TurnReference) =>
   (await listMemories(sql, { scopes: [{ scope: 'workspace', scopeName: WORKSPACE }], kinds: ['summary'] })).filter(
-    ({ id, sourceId }) => id !== sourceId && sourceId !== null,
+    (memory) => memory.conversationId === conversationId && memory.sourceId !== memory.id,
   );
 
-const OF_A_PASS = ['compaction_started', 'memory_flushed', 'compaction_part_written', 'compaction_committed'];
+const OF_A_PASS = new Set(['compaction_started', 'memory_flushed', 'compaction_part_written', 'compaction_committed']);
 
 /** The events of a pass, in order. */
 async function toldOf(turn: TurnReference, compactionId: string) {
   const events = await listEvents(sql, { conversationId: turn.conversationId });
   return events
-    .filter(({ kind, data }) => OF_A_PASS.includes(kind) && data['compactionId'] === compactionId)
+    .filter(({ kind, data }) => OF_A_PASS.has(kind) && data['compactionId'] === compactionId)
     .map(({ kind, data }) => (kind === 'memory_flushed' ? `${kind} ${String(data['part'])}` : kind));
 }
 

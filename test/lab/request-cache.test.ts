@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
 import type { Entry } from '../../src/context/entry.ts';
+import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { projectView } from '../../src/context/project-view.ts';
 import type { View } from '../../src/context/view.ts';
 import { generateSession } from '../../src/lab/generated/generate-session.ts';
@@ -46,7 +47,7 @@ function agentUnder(name: string): LabAgent {
     policy: preset(name),
     limits,
     prices,
-    summarizer: { model: 'simulator/sim-32k', limits, prices, client: clients('simulator') },
+    summarizer: { model: 'simulator/sim-32k', limits, prices, client: clients('simulator'), isAgentsOwn: true },
   });
 }
 
@@ -131,7 +132,54 @@ test('a page that is read again breaks the cached beginning at the earlier read,
   expect(stubs.slice(0, 3)).toEqual(whole.slice(0, 3));
   expect((whole[3] ?? 0) - (stubs[3] ?? 0)).toBeGreaterThan(ofPage * 0.8);
   expect(stubs[3]).toBeGreaterThan(2_000);
+  const [sent = [], sentWhole = []] = replays.map(({ steps }) => steps.map(({ view }) => view));
+  expect(sent.slice(0, 3).map(({ total }) => total)).toEqual(sentWhole.slice(0, 3).map(({ total }) => total));
+  for (const kind of ['total', 'toolResults'] as const) {
+    const difference = (sentWhole[3]?.[kind] ?? 0) - (sent[3]?.[kind] ?? 0);
+    expect(difference, kind).toBeGreaterThan(ofPage * 0.8);
+    expect(difference, kind).toBeLessThan(ofPage * 1.3);
+  }
   // From then on both grow again by what the request before had.
   expect((whole[4] ?? 0) - (stubs[4] ?? 0)).toBeGreaterThan(ofPage * 0.8);
   expect(stubs[4]).toBeGreaterThan(stubs[3] ?? 0);
+});
+
+test('a summary is asked behind the last request where a turn asks so, and has that from the cache', async () => {
+  const talk = Array.from({ length: 90 }, (_, index) => [
+    { role: 'user', content: `What stands in clause ${index}?` },
+    { role: 'assistant', content: `Clause ${index} says this. ${`Party ${index} pays on day ${index}. `.repeat(45)}` },
+  ]);
+  const file = await writeSession(directory, 'shared.jsonl', talk.flat());
+  const apart = { ...preset('default'), name: 'apart', summary: withoutSharing(preset('default').summary) };
+  const policies = [preset('default'), apart];
+  const { replays, presets } = await replay(file, { policies, prices: 'anthropic/claude-sonnet-5-5' });
+  const [behind = [], transcripts = []] = replays.map(({ summaryCalls }) => summaryCalls);
+  const shared = behind.filter(({ request }) => request === 'shared_prefix');
+  expect(shared.length).toBeGreaterThan(0);
+  for (const { usage } of shared) {
+    expect(usage?.cacheRead).toBeGreaterThan((usage?.input ?? 0) * 0.5);
+    expect(usage?.cacheWrite).toBe((usage?.input ?? 0) - (usage?.cacheRead ?? 0));
+  }
+  expect(transcripts.length).toBeGreaterThan(0);
+  for (const call of transcripts) expect(call).toMatchObject({ request: 'transcript', usage: { cacheRead: 0 } });
+  const [ofBehind, ofTranscripts] = presets;
+  expect(ofBehind?.summaryInputTokens).toBeGreaterThan(ofTranscripts?.summaryInputTokens ?? 0);
+  expect(ofBehind?.cost).toBeLessThan(ofTranscripts?.cost ?? 0);
+});
+
+function withoutSharing({ sharesPrefix: _sharesPrefix, ...summary }: CompactionPolicy['summary']) {
+  return summary;
+}
+
+test('a request under a preset with named blocks holds the blocks that a worker adds', async () => {
+  const file = await writeSession(directory, 'blocks.jsonl', [
+    { role: 'user', content: 'Hello.' },
+    { role: 'assistant', content: 'Hello.' },
+  ]);
+  const { runtimeNote: _runtimeNote, ...others } = preset('wolffish');
+  const plain = { ...others, name: 'plain', namedBlocks: false };
+  const { replays } = await replay(file, { policies: [preset('wolffish'), plain] });
+  const [blocks, none] = replays.map(({ steps }) => steps[0]?.view.fixed ?? 0);
+  expect((blocks ?? 0) - (none ?? 0)).toBeGreaterThan(150);
+  expect((blocks ?? 0) - (none ?? 0)).toBeLessThan(300);
 });

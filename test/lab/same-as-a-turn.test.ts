@@ -85,16 +85,16 @@ function sessionBeforeItsPass(
 
 /** Sizes with which the view stays below the preset's trigger until the last message brings it over. */
 test.each([
-  { name: 'default', window: 32, letters: 20, remarks: 1_300, ownBlocks: 0 },
-  { name: 'goagent', window: 32, letters: 20, remarks: 1_900, ownBlocks: 0 },
-  { name: 'pi', window: 32, letters: 20, remarks: 1_900, ownBlocks: 0 },
-  { name: 'opencode', window: 32, letters: 20, remarks: 1_900, ownBlocks: 0 },
-  { name: 'cowork', window: 32, letters: 20, remarks: 2_400, ownBlocks: 0 },
-  // Its prompt tells of the worker's device and how to work step by step; a replay has the recorded instructions only.
-  { name: 'wolffish', window: 64, letters: 14, remarks: 1_000, ownBlocks: 206 },
+  { name: 'default', window: 32, letters: 20, remarks: 1_300, tolerance: 5 },
+  { name: 'goagent', window: 32, letters: 20, remarks: 1_900, tolerance: 5 },
+  { name: 'pi', window: 32, letters: 20, remarks: 1_900, tolerance: 5 },
+  { name: 'opencode', window: 32, letters: 20, remarks: 1_900, tolerance: 5 },
+  { name: 'cowork', window: 32, letters: 20, remarks: 2_400, tolerance: 5 },
+  // Its prompt tells of the worker's device, whose name is longer on one machine than on another.
+  { name: 'wolffish', window: 64, letters: 14, remarks: 1_000, tolerance: 25 },
 ])(
   'the pass of a replay under preset $name is the pass that a turn makes',
-  async ({ name, window, letters, remarks, ownBlocks }) => {
+  async ({ name, window, letters, remarks, tolerance }) => {
     const model = `simulator/sim-${window}k`;
     const question = `Now answer. ${'Mind this remark, too. '.repeat(remarks)}`;
     const { recorded, whole } = sessionBeforeItsPass(question, letters);
@@ -132,7 +132,7 @@ test.each([
     });
     // A replay takes its own estimates for the provider's counts, each rounded up.
     const difference = (stored[0]?.tokens_before ?? 0) - (pass?.tokensBefore ?? 0);
-    expect(Math.abs(difference - ownBlocks)).toBeLessThanOrEqual(ownBlocks === 0 ? 5 : 60);
+    expect(Math.abs(difference)).toBeLessThanOrEqual(tolerance);
   },
 );
 

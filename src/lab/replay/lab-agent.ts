@@ -15,6 +15,8 @@ export interface LabSummarizer {
   /** By which its calls are priced. */
   readonly prices: ModelPrices;
   readonly client: ModelClient;
+  /** It stands for the agent's own model, so that it may be asked behind the agent's last request. */
+  readonly isAgentsOwn: boolean;
 }
 
 /** What one replay runs under: the part of a turn's agent snapshot that the pipeline reads. */

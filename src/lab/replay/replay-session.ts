@@ -1,5 +1,4 @@
 import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
-import { breakdownWindow } from '../../context/measure-view.ts';
 import type { WindowBreakdown } from '../../context/plan.ts';
 import { costOf } from '../../models/cost.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
@@ -9,7 +8,7 @@ import type { LabAgent } from './lab-agent.ts';
 import { LabConversation } from './lab-conversation.ts';
 import { countOrphans, shareInView, survivalNow } from './replay-facts.ts';
 import type { SessionFacts, SurvivalFigures } from './replay-facts.ts';
-import { RequestCache } from './request-cache.ts';
+import { breakdownRequest, RequestCache, stubsNow } from './request-cache.ts';
 import { fitContext } from './run-pass.ts';
 import type { FitResult, LabPass } from './run-pass.ts';
 import type { SummaryCall } from './summarize-part.ts';
@@ -120,9 +119,10 @@ class Replayer {
     const { agent, conversation } = this;
     const turnId = conversation.turnId(entry.turn);
     const { refused, exhausted } = await this.fitForCall(turnId);
-    const view = this.breakdown();
+    const stubs = stubsNow(agent, conversation);
+    const view = breakdownRequest(agent, conversation, stubs);
     const output = estimateTokens(entry.measurements, NO_CALIBRATION);
-    const cached = this.cache.read(agent, conversation);
+    const cached = this.cache.read(agent, conversation, stubs);
     const overflow = refused !== null || view.total > largestInput(agent);
     this.steps.push({ view, cached, output, refused, overflow, exhausted });
     conversation.append(position);
@@ -137,7 +137,9 @@ class Replayer {
     const checked = await this.fit({ turnId, forced: null, turnIsOver: false });
     if (checked.kind === 'exhausted') return { refused: null, exhausted: true };
     if (checked.tokens <= largestInput(this.agent)) return { refused: null, exhausted: false };
-    const refused = this.breakdown().total;
+    const refused = breakdownRequest(this.agent, this.conversation, stubsNow(this.agent, this.conversation)).total;
+    // The provider counts what it is sent, and that may be smaller by its stubs.
+    if (refused <= largestInput(this.agent)) return { refused: null, exhausted: false };
     const forced = await this.fit({ turnId, forced: 'overflow', turnIsOver: false });
     return { refused, exhausted: forced.kind === 'exhausted' };
   }
@@ -145,8 +147,9 @@ class Replayer {
   private async fit(wish: Parameters<typeof fitContext>[2]): Promise<FitResult> {
     const { agent, conversation, facts } = this;
     // Views between two passes only grow, so the last one before a pass holds every orphan of those before it.
-    const before = this.breakdown().total > agent.budget.trigger ? countOrphans(agent, conversation) : 0;
-    const fitted = await fitContext(agent, conversation, wish);
+    const whole = breakdownRequest(agent, conversation, new Map()).total;
+    const before = whole > agent.budget.trigger ? countOrphans(agent, conversation) : 0;
+    const fitted = await fitContext(agent, conversation, wish, () => this.cache.peek(agent, conversation));
     this.summaryCalls.push(...fitted.calls);
     this.orphans += before;
     if (fitted.kind === 'exhausted' || fitted.pass === null) return fitted;
@@ -155,12 +158,6 @@ class Replayer {
     this.passes.push({ ...fitted.pass, step: this.steps.length, facts: share.facts, factsInView: share.inView });
     await this.afterPass(this.passes.length, conversation);
     return fitted;
-  }
-
-  private breakdown(): WindowBreakdown {
-    const { agent, conversation } = this;
-    const calibration = NO_CALIBRATION;
-    return breakdownWindow({ ...conversation.measuredView(agent.fixed), calibration, budget: agent.budget });
   }
 
   finish(): Replay {

@@ -1,7 +1,9 @@
 import type { ContentPart } from '../../context/content.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
 import type { EntryOutline } from '../../context/entry.ts';
+import { breakdownWindow } from '../../context/measure-view.ts';
 import { measureContent } from '../../context/measure.ts';
+import type { Operation, WindowBreakdown } from '../../context/plan.ts';
 import { shownStubs } from '../../context/project-view.ts';
 import { arrangeView, operationsByEntry } from '../../context/view-arrangement.ts';
 import { orderView } from '../../context/view-order.ts';
@@ -17,6 +19,9 @@ export interface RequestPiece {
   readonly tokens: number;
 }
 
+/** Results that a request shows as stubs, by entry id. */
+export type ShownStubs = ReadonlyMap<string, readonly ContentPart[]>;
+
 /** Below this many tokens no vendor caches a prefix. */
 const SMALLEST_PREFIX = 1_024;
 
@@ -28,24 +33,37 @@ export class RequestCache {
   private last: readonly RequestPiece[] = [];
 
   /** Tokens of the request that the cache has; remembers the request. */
-  read(agent: LabAgent, conversation: LabConversation): number {
-    const pieces = requestPieces(agent, conversation);
+  read(agent: LabAgent, conversation: LabConversation, stubs: ShownStubs): number {
+    const pieces = requestPieces(agent, conversation, stubs);
+    const cached = this.shared(pieces);
+    this.last = pieces;
+    return cached;
+  }
+
+  /** Tokens that the cache has of a request that is not made, but which another begins with. */
+  peek(agent: LabAgent, conversation: LabConversation): number {
+    return this.shared(requestPieces(agent, conversation));
+  }
+
+  private shared(pieces: readonly RequestPiece[]): number {
     let cached = 0;
     for (const [index, piece] of pieces.entries()) {
       if (this.last[index]?.key !== piece.key) break;
       cached += piece.tokens;
     }
-    this.last = pieces;
     return cached < SMALLEST_PREFIX ? 0 : cached;
   }
 }
 
 /** The request piece by piece, in the order in which `projectView` puts them. A replay has no memories, which some presets move to the front. */
-export function requestPieces(agent: LabAgent, conversation: LabConversation): RequestPiece[] {
+export function requestPieces(
+  agent: LabAgent,
+  conversation: LabConversation,
+  stubs: ShownStubs = stubsNow(agent, conversation),
+): RequestPiece[] {
   const view = conversation.measuredView(agent.fixed);
   const operations = operationsByEntry(view.operations);
   const arrangement = arrangeView({ ...view, operations });
-  const stubs = stubsNow(agent, conversation);
   const ofEntry = (entry: EntryOutline): RequestPiece => {
     const stub = stubs.get(entry.id);
     if (stub !== undefined) {
@@ -74,10 +92,25 @@ function ofSummary({ summary }: LabConversation): RequestPiece[] {
   return [{ name: 'summary', key: `summary ${summary.compactionId}`, tokens }];
 }
 
-/** Needs the originals, which are read only for a policy that has stubs. */
-function stubsNow(agent: LabAgent, conversation: LabConversation): ReadonlyMap<string, readonly ContentPart[]> {
+/** What of the request is shown as one line. Needs the originals, which are read only for a policy that has stubs. */
+export function stubsNow(agent: LabAgent, conversation: LabConversation): ShownStubs {
   const { requestStubs } = agent.policy;
   return requestStubs === undefined || requestStubs === null
     ? new Map()
     : shownStubs(conversation.projectionInput(agent));
+}
+
+/** What fills the request, kind by kind, with stubs as long as they are. */
+export function breakdownRequest(
+  { fixed, budget }: LabAgent,
+  conversation: LabConversation,
+  stubs: ShownStubs,
+): WindowBreakdown {
+  const view = conversation.measuredView(fixed);
+  const shortened = [...stubs].map(([entryId, content]): Operation => {
+    const measurements = measureContent(content);
+    return { entryId, kind: 'clear', headCharacters: 0, tailCharacters: 0, measurements };
+  });
+  const operations = [...view.operations, ...shortened];
+  return breakdownWindow({ ...view, operations, calibration: NO_CALIBRATION, budget });
 }

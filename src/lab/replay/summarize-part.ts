@@ -2,20 +2,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { checkSummary } from '../../context/check-summary.ts';
 import { textOf } from '../../context/content.ts';
 import type { Entry } from '../../context/entry.ts';
-import { NO_CALIBRATION } from '../../context/estimate.ts';
 import { extractiveSummary } from '../../context/extractive-summary.ts';
 import { withoutFileLists } from '../../context/file-lists.ts';
 import { appendMissing, missingFromSummary } from '../../context/must-keep.ts';
 import { isLastPart, partPolicy } from '../../context/part-policy.ts';
-import type { CompactionPlan, PlanPart } from '../../context/plan.ts';
+import type { CompactionPlan, CompactionReason, PlanPart } from '../../context/plan.ts';
 import type { CompactionPolicy } from '../../context/policy.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary-quotes.ts';
 import { readableEntries } from '../../context/summary-reading.ts';
-import { summaryView } from '../../context/summary-request.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import type { ModelAnswer, ReportedUsage } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/model-name.ts';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
+import { askedRequest } from './asked-request.ts';
+import type { AskedRequest } from './asked-request.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation } from './lab-conversation.ts';
 
@@ -25,6 +25,8 @@ export interface SummaryCall {
   readonly usage: ReportedUsage | null;
   /** Code of what was wrong with it; `null` for a text that passed its checks. */
   readonly failure: string | null;
+  /** Behind the agent's last request, or a request of its own. */
+  readonly request: AskedRequest['kind'];
 }
 
 export interface PartText {
@@ -38,11 +40,21 @@ export interface PartText {
 /** Retries of a provider that cannot be reached, before the replay gives up on the part. */
 const OUTAGE_RETRIES = 5;
 
+export interface PartToWrite {
+  readonly plan: CompactionPlan;
+  readonly part: PlanPart;
+  /** Of earlier waves. */
+  readonly before: readonly PartText[];
+  readonly reason: CompactionReason;
+  /** Tokens that a prompt cache has of the agent's request as it is now. */
+  readonly cached: () => number;
+}
+
 /** Writes one part of a plan as the activity `summarize` does: from the originals, checked, with what must not be lost appended. */
 export async function summarizePart(
   agent: LabAgent,
   conversation: LabConversation,
-  of: { readonly plan: CompactionPlan; readonly part: PlanPart; readonly before: readonly PartText[] },
+  of: PartToWrite,
 ): Promise<PartText> {
   const { plan, part, before } = of;
   const policy = partPolicy(agent.policy, part);
@@ -58,37 +70,26 @@ export async function summarizePart(
     const text = withQuotes(agent, conversation, { plan, part }, extract);
     return { kind: part.kind, text, promptVersion: 'extractive', calls: [] };
   }
-  const request = summaryView({
-    policy,
-    parts: plan.parts,
-    part,
-    entries,
-    previousSummary: previous,
-    partTexts: part.kind === 'merge' ? before.map(({ kind, text }) => ({ kind, text: text ?? '' })) : [],
-    focus: null,
-    agent: agent.view,
-    turnIsOpen: plan.insideTurn,
-    summarizer: agent.summarizer.limits,
-    calibration: NO_CALIBRATION,
-    shorter: plan.form === 'shorter_summary',
-  });
   const calls: SummaryCall[] = [];
+  let promptVersion = '';
   for (let failures = 0; failures <= SUMMARY_RETRIES; failures += 1) {
-    const tried = await tryOnce(agent, { view: request.view, part, policy });
+    const request = askedRequest(agent, conversation, { ...of, entries, previous, failures });
+    ({ promptVersion } = request);
+    const tried = await tryOnce(agent, { request, part, policy });
     calls.push(tried.call);
     if (tried.text !== null) {
       if (part.kind === 'flush')
-        return { kind: part.kind, text: tried.text, promptVersion: request.promptVersion, calls };
+        return { kind: part.kind, text: tried.text, promptVersion, calls };
       const earlierTexts = [previous ?? '', ...(part.kind === 'merge' ? before.map(({ text }) => text ?? '') : [])];
       const openRequests = openRequestsOf(conversation, plan, part);
       const missing = missingFromSummary({ text: tried.text, entries, earlierTexts, openRequests });
       const complete = appendMissing(tried.text, missing, plan.summaryLimit);
       const text = withQuotes(agent, conversation, { plan, part }, complete);
-      return { kind: part.kind, text, promptVersion: request.promptVersion, calls };
+      return { kind: part.kind, text, promptVersion, calls };
     }
     if (tried.final) break;
   }
-  return { kind: part.kind, text: null, promptVersion: request.promptVersion, calls };
+  return { kind: part.kind, text: null, promptVersion, calls };
 }
 
 function originalsOf(conversation: LabConversation, plan: CompactionPlan, part: PlanPart): Entry[] {
@@ -120,19 +121,21 @@ function withQuotes(
   return insertQuotes(policy, text, quoteUserMessages(messages, plan.quotedLimit ?? 0));
 }
 
-type View = ReturnType<typeof summaryView>['view'];
-
 async function tryOnce(
   { summarizer }: LabAgent,
-  { view, part, policy }: { readonly view: View; readonly part: PlanPart; readonly policy: CompactionPolicy },
+  of: { readonly request: AskedRequest; readonly part: PlanPart; readonly policy: CompactionPolicy },
 ): Promise<{ readonly text: string | null; readonly call: SummaryCall; readonly final: boolean }> {
+  const { request: asked, part, policy } = of;
+  const request = asked.kind;
   let answer: ModelAnswer;
   try {
-    answer = await answerAfterOutages(summarizer, view, part);
+    answer = await answerAfterOutages(summarizer, asked.view, part);
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error;
     const failure = `${error.verdict.kind}${error.status === undefined ? '' : `_${error.status}`}`;
-    return { text: null, call: { usage: null, failure }, final: error.verdict.kind !== 'retryable' };
+    // What is refused behind the last request may be accepted with a transcript.
+    const final = request === 'transcript' && error.verdict.kind !== 'retryable';
+    return { text: null, call: { usage: null, failure, request }, final };
   }
   const checked = checkSummary({
     policy,
@@ -142,14 +145,25 @@ async function tryOnce(
     calledTool: answer.content.some((piece) => piece.type === 'tool_call'),
     maximumOutputTokens: part.maximumOutput,
   });
-  const usage = answer.usage ?? null;
-  if (!checked.ok) return { text: null, call: { usage, failure: checked.problem }, final: false };
-  return { text: checked.text, call: { usage, failure: null }, final: false };
+  const usage = usageOf(answer, asked, summarizer);
+  if (!checked.ok) return { text: null, call: { usage, failure: checked.problem, request }, final: false };
+  return { text: checked.text, call: { usage, failure: null, request }, final: false };
+}
+
+/** Nobody made the agent's last request, so that what the cache would have of it is reckoned. */
+function usageOf(
+  { usage }: ModelAnswer,
+  { kind, cached }: AskedRequest,
+  { prices }: LabAgent['summarizer'],
+): ReportedUsage | null {
+  if (usage === undefined || kind === 'transcript') return usage ?? null;
+  const cacheRead = prices.cacheRead === null ? 0 : Math.min(cached, usage.input);
+  return { ...usage, cacheRead, cacheWrite: usage.input - cacheRead };
 }
 
 async function answerAfterOutages(
   { client, model }: LabAgent['summarizer'],
-  view: View,
+  view: AskedRequest['view'],
   part: PlanPart,
 ): Promise<ModelAnswer> {
   for (let tries = 1; ; tries += 1) {
