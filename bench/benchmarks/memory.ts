@@ -99,7 +99,13 @@ function openSummarizer(simulatorUrl: string): LabSummarizer {
   const clients = createModelClients([
     { name: 'simulator', protocol: 'anthropic', baseUrl: simulatorUrl, apiKey: null },
   ]);
-  return { model, limits: modelFacts(model).limits, prices: NO_PRICES, client: clients('simulator'), isAgentsOwn: false };
+  return {
+    model,
+    limits: modelFacts(model).limits,
+    prices: NO_PRICES,
+    client: clients('simulator'),
+    isAgentsOwn: false,
+  };
 }
 
 function agentFor(policy: CompactionPolicy, rules: readonly string[], summarizer: LabSummarizer) {

@@ -136,7 +136,13 @@ async function replayAll(
       const limits = limitsAt(window, of.priced);
       if (policyProblems(policy, limits).length > 0) continue;
       const summarizer = of.summarizers.forWindow(window, of.priced);
-      const agent = createLabAgent({ view: agentView(session, policy), policy, limits, prices: of.priced.prices, summarizer });
+      const agent = createLabAgent({
+        view: agentView(session, policy),
+        policy,
+        limits,
+        prices: of.priced.prices,
+        summarizer,
+      });
       replays.push(await replaySession(session, agent, facts));
     }
   }

@@ -78,8 +78,7 @@ export async function summarizePart(
     const tried = await tryOnce(agent, { request, part, policy });
     calls.push(tried.call);
     if (tried.text !== null) {
-      if (part.kind === 'flush')
-        return { kind: part.kind, text: tried.text, promptVersion, calls };
+      if (part.kind === 'flush') return { kind: part.kind, text: tried.text, promptVersion, calls };
       const earlierTexts = [previous ?? '', ...(part.kind === 'merge' ? before.map(({ text }) => text ?? '') : [])];
       const openRequests = openRequestsOf(conversation, plan, part);
       const missing = missingFromSummary({ text: tried.text, entries, earlierTexts, openRequests });
