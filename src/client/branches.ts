@@ -3,7 +3,8 @@ import { listBranches, readSaidMessage } from '../store/branches.ts';
 import type { Database } from '../store/database.ts';
 import type { MessageInput } from '../store/messages.ts';
 import type { BranchCommands } from './branch-types.ts';
-import type { MessageContent, SentMessage } from './types.ts';
+import { messageParts } from './message-parts.ts';
+import type { SentMessage } from './types.ts';
 
 type Send = (message: Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>) => Promise<SentMessage>;
 
@@ -13,11 +14,9 @@ export function branchCommands(
   {
     send,
     guarded,
-    partsOf,
   }: {
     readonly send: Send;
     readonly guarded: <Result>(work: () => Promise<Result>) => Promise<Result>;
-    readonly partsOf: (content: MessageContent) => readonly ContentPart[];
   },
 ): BranchCommands {
   const fork: BranchCommands['fork'] = ({ conversationId, entryId, summarize = true, messageId }) =>
@@ -50,6 +49,6 @@ export function branchCommands(
         ...(messageId !== undefined && { id: messageId }),
       }),
     regenerate: (options) => resend({ ...options, content: null }),
-    edit: async ({ content, ...options }) => resend({ ...options, content: partsOf(content) }),
+    edit: async ({ content, ...options }) => resend({ ...options, content: messageParts(content) }),
   };
 }

@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import type { ContentPart } from '../context/content.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { measureContent } from '../context/measure.ts';
 import { connectDatabase } from '../store/database.ts';
@@ -35,6 +34,7 @@ import { checkResume } from './resume.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Doorbell } from './doorbell.ts';
+import { messageParts } from './message-parts.ts';
 import { HoldfastClientError, clientError } from './errors.ts';
 import {
   findPassages,
@@ -45,7 +45,7 @@ import {
 } from './memory.ts';
 import { waitForEndedTurn } from './outcome.ts';
 import { listPastCalls, rebuildView } from './past-view.ts';
-import type { HoldfastClient, MessageContent, SentMessage, ServedCommand } from './types.ts';
+import type { HoldfastClient, SentMessage, ServedCommand } from './types.ts';
 import { watchConversation } from './watch.ts';
 
 export interface ClientOptions {
@@ -160,7 +160,7 @@ function senders(
     return send({ conversationId, kind, ...rest });
   };
   return {
-    ...branchCommands(database, { send, guarded, partsOf }),
+    ...branchCommands(database, { send, guarded }),
     startTask: ({ task, agent, model, preset, workspace, conversationId, messageId }) =>
       send({
         conversationId: conversationId ?? newId(),
@@ -168,7 +168,7 @@ function senders(
         mode: 'queue',
         agent: agent ?? 'default',
         settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null },
-        content: partsOf(task),
+        content: messageParts(task),
         expects: definedOf({ agent, model, preset, workspace }),
         ...(messageId !== undefined && { id: messageId }),
       }),
@@ -178,7 +178,7 @@ function senders(
         conversationId,
         kind: 'message',
         mode: mode ?? 'steer',
-        content: partsOf(content),
+        content: messageParts(content),
         ...(messageId !== undefined && { id: messageId }),
       });
     },
@@ -244,14 +244,6 @@ function readers(database: Database, meaning: MeaningSearch | null): Readers {
         return ended === 'served' ? SERVED_COMMAND : summarizeTurn(ended);
       }),
   };
-}
-
-function partsOf(content: MessageContent): readonly ContentPart[] {
-  const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  const empty = parts.every((part) => part.type === 'text' && part.text.trim() === '');
-  if (empty)
-    throw new HoldfastClientError('invalid_argument', 'the message is empty: give it a text, an image or a file');
-  return parts;
 }
 
 async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {

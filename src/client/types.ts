@@ -20,7 +20,10 @@ export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from '.
 export type { ChangedEntry, CompactionLineage, CoveredEntry } from '../store/lineage.ts';
 export type { StoredSummary } from './memory-types.ts';
 
-/** Text, or text with images and files. */
+/**
+ * Text, or text with images and files. A file of text (`text/*`, JSON, XML, YAML) is stored as text; a file of another type than PDF is
+ * refused with `invalid_argument`.
+ */
 export type MessageContent = string | readonly ContentPart[];
 
 /** In a conversation that is there, a task is another message; agent and settings that it names must be the conversation's. */

@@ -65,6 +65,11 @@ export interface ToolCallPart {
 
 export type ContentPart = TextPart | ThinkingPart | ImagePart | FilePart | ToolCallPart;
 
+/** Whether a file of this media type reaches a model as its text: `text/*`, JSON, XML, YAML and sources. */
+export function isReadAsText(mediaType: string): boolean {
+  return /^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mediaType);
+}
+
 /** The text parts joined by newlines; other parts leave no trace. */
 export function textOf(content: readonly ContentPart[]): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');

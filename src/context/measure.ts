@@ -1,3 +1,4 @@
+import { isReadAsText } from './content.ts';
 import type { ContentPart, FilePart, ImagePart, ThinkingPart } from './content.ts';
 import { NO_MEASUREMENTS } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
@@ -175,7 +176,7 @@ function countFile(file: FilePart, counts: Mutable<Measurements>): void {
   const bytes = base64Bytes(file.data);
   counts.bytes += bytes;
   // What is no PDF reaches the model as its text, whatever pages it is said to have.
-  if (file.pages === 0 || file.mediaType.startsWith('text/')) counts.letters += bytes;
+  if (file.pages === 0 || isReadAsText(file.mediaType)) counts.letters += bytes;
   else counts.documentPages += file.pages;
 }
 

@@ -1,3 +1,4 @@
+import { isReadAsText } from '../context/content.ts';
 import type { ContentPart, FilePart, ImagePart, TextPart, ThinkingPart, ToolCallPart } from '../context/content.ts';
 import type { View, ViewMessage } from '../context/view.ts';
 import { repairText, sendableArguments } from './repair-text.ts';
@@ -154,7 +155,7 @@ function sendableText(text: string): TextPart[] {
 
 function sendableFile(part: FilePart, rules: VendorRules): SendablePart[] {
   if (part.mediaType === 'application/pdf' && rules.pdf) return [part];
-  if (/^text\/|[/+](?:json|xml|yaml|javascript|typescript)$/.test(part.mediaType)) {
+  if (isReadAsText(part.mediaType)) {
     return sendableText(`File ${part.name}:\n${Buffer.from(part.data, 'base64').toString('utf8')}`);
   }
   return sendableText(

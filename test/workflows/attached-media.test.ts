@@ -38,7 +38,8 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     const { total } = await harness.requests();
     expect(total - before).toBe(2);
     const entries = await harness.client.listEntries({ conversationId });
-    expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual(TASK);
+    const asText = { type: 'text', text: 'File note.txt:\nthe heron' };
+    expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);
   },
 );
 
@@ -59,6 +60,7 @@ test('a conversation goes on with another provider, its pictures and parallel ca
     const { requests } = await harness.requests();
     const body = JSON.stringify(requests.at(-1)?.body);
     expect(body.split(PIXEL)).toHaveLength(2);
+    expect(body).toContain('the heron');
     expect(body).toContain('"temperature":0.5');
     expect(body).toMatch(/"max_(?:completion_|output_)?tokens":(?:1\d{3}|2000)[,}]/);
     expect(body.includes('"ttl":"1h"')).toBe(provider === 'simulator');

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { messageParts } from '../../src/client/message-parts.ts';
+import type { ContentPart } from '../../src/context/content.ts';
+
+function file(mediaType: string, bytes: Buffer): ContentPart {
+  return { type: 'file', mediaType, name: 'notes', data: bytes.toString('base64'), pages: 1 };
+}
+
+test('files of text become text, PDFs stay, and what no model reads is refused', () => {
+  const words = Buffer.from('Größe: 12 €');
+  for (const mediaType of [
+    'text/csv',
+    'text/plain; charset=utf-8',
+    'application/json; charset=utf-8',
+    'image/svg+xml',
+  ]) {
+    expect(messageParts([file(mediaType, words)])).toEqual([{ type: 'text', text: 'File notes:\nGröße: 12 €' }]);
+  }
+  const pdf = file('application/pdf', Buffer.from('%PDF-1.7'));
+  expect(messageParts([pdf])).toEqual([pdf]);
+  const refused: readonly (readonly [ContentPart, RegExp])[] = [
+    [
+      file('application/zip', words),
+      /the file notes is of type application\/zip: models read application\/pdf and text/,
+    ],
+    [file('text/plain', Buffer.from([0xff, 0xfe, 0x41])), /the file notes of type text\/plain is no text in UTF-8/],
+    [file('text/plain', Buffer.from('a\0b')), /no text in UTF-8/],
+  ];
+  for (const [part, message] of refused) {
+    expect(() => messageParts([{ type: 'text', text: 'Read it.' }, part])).toThrow(
+      expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(message) as string }),
+    );
+  }
+});
