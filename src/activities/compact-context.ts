@@ -15,6 +15,7 @@ import type { CompactContextInput, CompactContextResult } from '../turn/activity
 import { askHooks } from './ask-hooks.ts';
 import { checkLimits } from './check-limits.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { passOn } from './fall-back.ts';
 import { countNextRequest, describePlan, logStarted, makePlan } from './plan-pass.ts';
 import { readFit } from './read-fit.ts';
 
@@ -53,6 +54,7 @@ export async function compactContext(
   if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budgetFor(check.policy, check.modelLimits))) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
   }
+  if (await passOn(dependencies, input)) return fits;
   const data = { reason, ...result.breakdown };
   await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
   dependencies.reachCrashPoint('compactContext:exhausted');

@@ -8,7 +8,7 @@ const AFTER_WRITES = {
   beginTurn: ['written'],
   continueTurn: ['written'],
   takeMessages: ['written'],
-  compactContext: ['planned', 'declined', 'cancelled', 'exhausted'],
+  compactContext: ['planned', 'declined', 'cancelled', 'fell-back', 'exhausted'],
   summarize: ['registered', 'stored', 'failed', 'waiting'],
   commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted'],
   callModel: ['registered', 'stored', 'calibrated', 'noted', 'failed', 'window-learned', 'waiting', 'fell-back'],

@@ -4,6 +4,7 @@ import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import { fallBack as storeFallback, readSilence } from '../store/fallbacks.ts';
+import { readSnapshot } from '../store/turns.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
 import { LONGEST_WAIT_BEFORE_FALLBACK_MILLISECONDS, nextFallback, withModelInForce } from '../turn/fallback.ts';
@@ -27,22 +28,53 @@ export async function fallBack(
   const { snapshot, givenUp, attempt } = of;
   const next = nextFallback(snapshot, givenUp);
   if (next === null) return { kind: 'failed' };
-  const skipped = await tooSmall(dependencies, turn, snapshot.fallbacks?.slice(givenUp) ?? []);
-  const to = nextFallback(snapshot, givenUp + skipped.length) ?? next;
+  const models = snapshot.fallbacks?.slice(givenUp) ?? [];
+  // When none can hold the view, the next one's own check tells what fills its window.
+  const place = (await firstThatHolds(dependencies, turn, models)) ?? 0;
+  const skipped = models.slice(0, place);
+  const to = models[place] ?? next;
   await storeFallback(dependencies.database, { turn, callNumber, attempt, from: snapshot.model, skipped, to });
   dependencies.reachCrashPoint('callModel:fell-back');
-  return describeFallback(withModelInForce(snapshot, givenUp + skipped.length + 1));
+  return describeFallback(withModelInForce(snapshot, givenUp + place + 1));
 }
 
 /**
- * Models, the next ones first, that cannot hold the view however much of it is compacted; none when no model after them can:
- * then the next one's own check tells what fills its window.
+ * A fallback in force whose window cannot hold the view any more, however much of it is compacted, is given up for the next one
+ * that can; the call that was checked for is told so instead of being made. Not the agent's own model: that its window is too
+ * small is no failure that fallbacks are for, and ends the turn.
+ * @returns whether another model took over
  */
-async function tooSmall(
+export async function passOn(
+  dependencies: ActivityDependencies,
+  { turn, callNumber }: Pick<CallModelInput, 'turn' | 'callNumber'>,
+): Promise<boolean> {
+  const { snapshot, givenUp } = await readSnapshot(dependencies.database, turn.turnId);
+  if (givenUp.length === 0) return false;
+  const models = snapshot.fallbacks?.slice(givenUp.length) ?? [];
+  const place = await firstThatHolds(dependencies, turn, models);
+  const to = place === null ? undefined : models[place];
+  if (place === null || to === undefined) return false;
+  const skipped = models.slice(0, place);
+  const reason = 'window_too_small';
+  await storeFallback(dependencies.database, {
+    turn,
+    callNumber,
+    attempt: null,
+    from: snapshot.model,
+    skipped,
+    to,
+    reason,
+  });
+  dependencies.reachCrashPoint('compactContext:fell-back');
+  return true;
+}
+
+/** Place of the first model that can hold the view, compacted where needed; `null` when none can. */
+async function firstThatHolds(
   dependencies: ActivityDependencies,
   turn: TurnReference,
   models: readonly FallbackModel[],
-): Promise<readonly FallbackModel[]> {
+): Promise<number | null> {
   const { database } = dependencies;
   const check = await readFit(database, turn);
   for (const [place, model] of models.entries()) {
@@ -50,7 +82,7 @@ async function tooSmall(
     const calibration = await readCalibration(database, model.model);
     const ownCheck = { ...check, model: model.model, policy, modelLimits, calibration, reported: null };
     const tokens = estimateTokens(addMeasurements(check.view, check.fixed), calibration);
-    if (tokens <= budgetFor(policy, modelLimits).inputBudget) return models.slice(0, place);
+    if (tokens <= budgetFor(policy, modelLimits).inputBudget) return place;
     const plan = await makePlan(dependencies, turn, {
       check: ownCheck,
       source: await readPlanSource(database, turn),
@@ -58,9 +90,9 @@ async function tooSmall(
       turnIsOver: false,
       summarizer: summarizer.limits,
     });
-    if (plan.kind !== 'exhausted') return models.slice(0, place);
+    if (plan.kind !== 'exhausted') return place;
   }
-  return [];
+  return null;
 }
 
 /** What the workflow is told of the model that took over. */

@@ -74,9 +74,11 @@ function toMessages(messages: readonly SendableMessage[], dialect: ChatDialect):
   const sent: OpenAI.ChatCompletionMessageParam[] = [];
   for (const [position, message] of messages.entries()) {
     switch (message.role) {
-      case 'assistant':
-        sent.push(assistantMessage(message));
+      case 'assistant': {
+        const next = messages[position + 1];
+        sent.push(...assistantMessages(message, next?.role === 'tool_results' ? next.results : []));
         break;
+      }
       case 'user': {
         const previous = messages[position - 1];
         const images = previous?.role === 'tool_results' ? imagesOf(previous.results) : [];
@@ -84,7 +86,7 @@ function toMessages(messages: readonly SendableMessage[], dialect: ChatDialect):
         break;
       }
       case 'tool_results':
-        sent.push(...message.results.map(toolMessage));
+        // Those of the calls before were sent with them.
         // A tool message holds text only; its images follow in the user message after the group.
         if (messages[position + 1]?.role !== 'user') appendUser(sent, imagesOf(message.results), dialect);
         break;
@@ -138,6 +140,27 @@ function imagesOf(results: readonly SendableResult[]): SendablePart[] {
 
 /** Compatible servers want their reasoning back in the field that they sent it in. */
 type AssistantMessage = OpenAI.ChatCompletionAssistantMessageParam & Record<string, unknown>;
+
+/** OpenAI refuses a message with more tool calls (Tools4AI#16, gptscript#547): an answer of another vendor's model may hold more. */
+const MOST_CALLS_OF_A_MESSAGE = 128;
+
+/** An answer with the results of its calls; one with too many calls goes as several messages, each before its own results. */
+function assistantMessages(
+  message: Extract<SendableMessage, { role: 'assistant' }>,
+  results: readonly SendableResult[],
+): OpenAI.ChatCompletionMessageParam[] {
+  const whole = assistantMessage(message);
+  const calls = whole.tool_calls ?? [];
+  if (calls.length <= MOST_CALLS_OF_A_MESSAGE) return [whole, ...results.map(toolMessage)];
+  const sent: OpenAI.ChatCompletionMessageParam[] = [];
+  for (let from = 0; from < calls.length; from += MOST_CALLS_OF_A_MESSAGE) {
+    const some = calls.slice(from, from + MOST_CALLS_OF_A_MESSAGE);
+    const ids = new Set(some.map(({ id }) => id));
+    sent.push(from === 0 ? { ...whole, tool_calls: some } : { role: 'assistant', content: null, tool_calls: some });
+    sent.push(...results.filter(({ id }) => ids.has(id)).map(toolMessage));
+  }
+  return sent;
+}
 
 function assistantMessage(message: Extract<SendableMessage, { role: 'assistant' }>): AssistantMessage {
   const texts: string[] = [];

@@ -21,6 +21,8 @@ export async function fallBack(
     /** Fallbacks before `to` whose window cannot hold the view. */
     readonly skipped?: readonly FallbackModel[];
     readonly to: FallbackModel;
+    /** Why `from` is given up. Default: the evidence of the call's last failure, else `rate_limit`. */
+    readonly reason?: string;
   },
 ): Promise<void> {
   const { turn, callNumber, attempt, from, skipped = [], to } = change;
@@ -39,7 +41,7 @@ export async function fallBack(
       const newer = `attempt ${attempt} of call ${callNumber} of turn ${turn.turnId} was replaced by a newer one`;
       throw new StoreError('superseded_attempt', newer);
     }
-    const reason = row.reason ?? 'rate_limit';
+    const reason = change.reason ?? row.reason ?? 'rate_limit';
     const now: GivenUpModel[] = [
       { model: from, callNumber, reason },
       ...skipped.map(({ model }) => ({ model, callNumber, reason: 'window_too_small' })),

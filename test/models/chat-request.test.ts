@@ -105,3 +105,27 @@ test('a proof of another protocol under the same provider name is left out', () 
   ];
   expect(chat([user('x'), assistant(...parts, 'y')]).messages[2]).toEqual({ role: 'assistant', content: 'y' });
 });
+
+test('an answer with more calls than OpenAI takes of one message goes as several, each before its own results', () => {
+  const ids = Array.from({ length: 300 }, (_, index) => `call_${index}`);
+  const { messages } = chat([
+    user('read them all'),
+    assistant(...ids.map((id) => call(id))),
+    results(...ids.map((id) => [id, `of ${id}`] as const)),
+  ]);
+  const groups: { calls: number; answered: boolean }[] = [];
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue;
+    const calls = (message.tool_calls ?? []).map(({ id }) => id);
+    const place = messages.indexOf(message) + 1;
+    const answers = messages.slice(place, place + calls.length);
+    const answered = answers.every((each, at) => each.role === 'tool' && each.tool_call_id === calls[at]);
+    groups.push({ calls: calls.length, answered });
+  }
+  expect(groups).toEqual([
+    { calls: 128, answered: true },
+    { calls: 128, answered: true },
+    { calls: 44, answered: true },
+  ]);
+  expect(messages).toHaveLength(2 + 300 + 3);
+});

@@ -72,6 +72,8 @@ test('keys and addresses of Holdfast do not reach the command, the marker does',
   });
   const { text } = await call(tool, { input: { command: 'env' }, context });
   expect(text).not.toContain('planted');
+  // Not their names either: an empty variable tells that there is a key.
+  expect(text).not.toMatch(/ANTHROPIC_API_KEY|OPENAI_API_KEY|DATABASE_URL|TEMPORAL_API_KEY|MY_OWN_NAME|URL_WITH_KEY/);
   expect(text).toContain('HARMLESS=stays\n');
   expect(text).toContain(`HOLDFAST_TOOL_CALL=${context.idempotencyKey}\n`);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { eventsOf } from './presets/scenario.ts';
@@ -9,10 +9,14 @@ const INSTRUCTIONS = 'Check each valve twice and write down what it says. '.repe
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    agent: { instructions: INSTRUCTIONS, fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-128k'] },
+    agent: {
+      instructions: INSTRUCTIONS,
+      fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-128k', 'simulator-responses/sim-128k'],
+    },
   });
   await harness.startWorker();
 });
+afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 test('R1 a system prompt larger than the window ends the turn as context_exhausted, told once, with what fills the window', async () => {
@@ -51,4 +55,16 @@ test('R26 a fallback whose window cannot hold what no compaction makes smaller i
     { from: model, to: 'simulator/sim-16k' },
     { from: 'simulator/sim-16k', to: 'simulator-chat/sim-128k', reason: 'window_too_small' },
   ]);
+});
+
+test('R26 a fallback whose window turns out too small later is given up for the next one that can hold the view', async () => {
+  const model = 'simulator/sim-96k';
+  await harness.fault({ kind: 'status', status: 404, times: null, match: { model: 'sim-96k' } });
+  await harness.fault({ kind: 'overflow', limit: 40_000, times: 1, match: { model: 'sim-128k' } });
+  const turn = await harness.runTask('Say hello', { model });
+  const [first, , later] = turn.givenUp;
+  expect(turn).toMatchObject({ outcome: 'completed', model: 'simulator-responses/sim-128k', overflows: 1 });
+  expect(first?.model).toBe(model);
+  expect(later).toMatchObject({ model: 'simulator-chat/sim-128k', reason: 'window_too_small' });
+  expect((await eventsOf(harness, turn.conversationId)).map(({ kind }) => kind)).not.toContain('compaction_exhausted');
 });

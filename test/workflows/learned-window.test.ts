@@ -2,14 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { property } from '../../src/models/json.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
 let harness: TurnHarness;
+/** Lines of the worker's log. */
+const logged: string[] = [];
 const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ log: (line) => logged.push(line) });
   for (let file = 1; file <= 4; file += 1) {
     const lines = Array.from({ length: 150 }, (_, index) => `line ${index}: pump ${index * 7} opens at ${file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
@@ -19,6 +22,14 @@ beforeAll(async () => {
 
 afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
+
+/** A command of the user in this process, against the harness. */
+async function shown(...args: readonly string[]): Promise<string> {
+  const options = { environment: harness.environment, directory: harness.workspace };
+  const { code, stdout, stderr } = await runInProcess(args, options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
 
 async function windows(conversationId: string): Promise<number[]> {
   const rows = await harness.database<{ window: number }[]>`
@@ -35,7 +46,11 @@ test('a smaller window that an error names counts from then on, at that server, 
   const learned = await harness.database`select model, server, tokens from learned_windows`;
   expect([...learned]).toEqual([{ model: 'simulator/sim-32k', server: harness.simulatorUrl, tokens: 10_000 }]);
   await harness.runTask('Say on', { conversationId });
+  // Named by the server it was learned of; forgotten, it is shown no more.
+  const learnedLine = /^ {2}at http:\/\/127\.0\.0\.1:\d+ +10,000 +named in an error, \d{4}-\d\d-\d\d$/m;
+  expect(await shown('models', 'simulator/sim-32k')).toMatch(learnedLine);
   await harness.database`update learned_windows set learned_at = learned_at - interval '31 days'`;
+  expect(await shown('models', 'simulator/sim-32k')).not.toContain('named in an error');
   await harness.runTask('Say forgotten', { conversationId });
   expect(await windows(conversationId)).toEqual([10_000, 10_000, 32_768]);
 });
@@ -55,6 +70,19 @@ test("a refusal that nothing repairs ends the turn with the vendor's words, whic
   const turn = await harness.runTask('Say hello');
   expect(turn).toMatchObject({ outcome: 'model_failed' });
   expect(turn.explanation).toContain(message);
+  const refusals = logged
+    .filter((line) => line.includes('model call refused'))
+    .map((line) => JSON.parse(line) as unknown);
+  expect(refusals).toEqual([
+    expect.objectContaining({
+      msg: 'model call refused',
+      conversationId: turn.conversationId,
+      model: 'simulator/sim-32k',
+      status: 400,
+      evidence: 'unrecognised HTTP 400 (codes: none; keys: error,message)',
+    }),
+  ]);
+  expect(logged.join('')).not.toMatch(/frobnication|heron/);
   expect(await harness.history(turn.conversationId)).not.toContain('frobnication');
   const next = await harness.runTask('Say it goes on', { conversationId: turn.conversationId });
   expect(next.outcome).toBe('completed');
@@ -80,4 +108,26 @@ test('a cap on messages that an error names compacts by count, then and before i
   const counts = sent.map(({ body }) => (property(body, 'messages') as readonly unknown[]).length);
   expect(counts.length).toBe(5);
   for (const count of counts) expect(count).toBeLessThanOrEqual(8);
+});
+
+test('cost adds up by agent, model and conversation since a time, and a sum that lacks a price is unknown', async () => {
+  const { conversationId } = await harness.runTask('Say priced');
+  const { conversationId: unpriced } = await harness.runTask('Say unpriced', { model: 'simulator-chat/sim-64k' });
+  await harness.database.begin(async (sql) => {
+    // Past the fence, as the turns have ended: the simulator's prices are 0.
+    await sql`set local session_replication_role = replica`;
+    await sql`update model_calls set cost = 0.5 where conversation_id = ${conversationId}`;
+    await sql`update model_calls set cost = null where conversation_id = ${unpriced}`;
+  });
+  const byModel = await shown('cost', '--by', 'model', '--since', '1h');
+  expect(byModel).toMatch(/^simulator\/sim-32k .* \$0\.50$/m);
+  expect(byModel).toMatch(/^simulator-chat\/sim-64k +1 .* unknown for 1$/m);
+  expect(byModel).toMatch(/^all .* unknown for 1, at least \$0\.50$/m);
+  expect(await shown('cost', '--by', 'agent')).toMatch(/^default .* unknown for 1, at least \$0\.50$/m);
+  const byConversation = await shown('cost', '--by', 'conversation');
+  expect(byConversation).toMatch(new RegExp(`^${conversationId} .* \\$0\\.50$`, 'm'));
+  expect(byConversation).toMatch(new RegExp(`^${unpriced} .* unknown for 1$`, 'm'));
+  expect(await shown('cost', '--by', 'conversation', '--since', '2999-01-01')).toBe(
+    'No model call was paid in this time.\n',
+  );
 });

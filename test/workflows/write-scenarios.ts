@@ -46,6 +46,12 @@ async function makePlansUseless({ database }: TurnHarness): Promise<void> {
   });
 }
 
+/** The first model is gone, and those that follow it turn out to be smaller than what may not be left out. */
+async function shrinkFallbacks(harness: TurnHarness): Promise<void> {
+  await harness.fault({ kind: 'status', status: 404, times: null, match: { model: 'sim-32k' } });
+  await harness.fault({ kind: 'overflow', limit: 4_000, times: 2, match: { model: 'sim-16k' } });
+}
+
 /** Has to do with what is read, and comes after the turn began. */
 async function rememberPumps({ database, workspace }: TurnHarness): Promise<void> {
   await insertMemory(database, {
@@ -184,9 +190,13 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a request that nothing makes small enough',
-    agent: { model: 'simulator/sim-8k', instructions: 'A sentence that may not be left out. '.repeat(1_200) },
+    agent: {
+      model: 'simulator/sim-32k',
+      fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-16k'],
+      instructions: 'A sentence that may not be left out. '.repeat(800),
+    },
     task: 'Say it fits',
-    deaths: [{ at: 'compactContext:exhausted' }],
+    deaths: [{ at: 'compactContext:fell-back', before: shrinkFallbacks }, { at: 'compactContext:exhausted' }],
     outcome: 'context_exhausted',
   },
 ];
