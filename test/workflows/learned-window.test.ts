@@ -120,12 +120,12 @@ test('cost adds up by agent, model and conversation since a time, and a sum that
     await sql`update model_calls set cost = null where conversation_id = ${unpriced}`;
   });
   const byModel = await shown('cost', '--by', 'model', '--since', '1h');
-  expect(byModel).toMatch(/^simulator\/sim-32k .* \$0\.50$/m);
+  expect(byModel).toMatch(/^simulator\/sim-32k .* \$0\.5000$/m);
   expect(byModel).toMatch(/^simulator-chat\/sim-64k +1 .* unknown for 1$/m);
-  expect(byModel).toMatch(/^all .* unknown for 1, at least \$0\.50$/m);
-  expect(await shown('cost', '--by', 'agent')).toMatch(/^default .* unknown for 1, at least \$0\.50$/m);
+  expect(byModel).toMatch(/^all .* unknown for 1, at least \$0\.5000$/m);
+  expect(await shown('cost', '--by', 'agent')).toMatch(/^default .* unknown for 1, at least \$0\.5000$/m);
   const byConversation = await shown('cost', '--by', 'conversation');
-  expect(byConversation).toMatch(new RegExp(`^${conversationId} .* \\$0\\.50$`, 'm'));
+  expect(byConversation).toMatch(new RegExp(`^${conversationId} .* \\$0\\.5000$`, 'm'));
   expect(byConversation).toMatch(new RegExp(`^${unpriced} .* unknown for 1$`, 'm'));
   expect(await shown('cost', '--by', 'conversation', '--since', '2999-01-01')).toBe(
     'No model call was paid in this time.\n',
