@@ -57,7 +57,10 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
     countOutcomes(database),
   ]);
   const repeated = verification.repeatedCalls.map(({ turnId, callNumber, summary, tries }) => ({
-    key: summary === null ? `${turnId}:${callNumber}` : `${summary.compactionId}:${summary.part}`,
+    key:
+      summary === null || summary.compactionId === null
+        ? `${turnId}:${callNumber}`
+        : `${summary.compactionId}:${summary.part}`,
     tries,
   }));
   return {

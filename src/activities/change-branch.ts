@@ -10,11 +10,16 @@ import { budgetFor } from '../context/budget.ts';
 import { checkSummary } from '../context/check-summary.ts';
 import { textOf } from '../context/content.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
+import { estimateTokens } from '../context/estimate.ts';
 import { renderFileLists } from '../context/file-lists.ts';
 import type { Calibration } from '../context/plan.ts';
+import type { View } from '../context/view.ts';
 import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
+import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
+import { registerBranchTry, withdrawBranchTry } from '../store/branch-tries.ts';
+import type { BranchCall } from '../store/branch-tries.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import * as store from '../store/change-branch.ts';
 import type { LeftBranch, NewBranchSummary } from '../store/change-branch.ts';
@@ -28,6 +33,8 @@ import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { recordWait } from './model-failure.ts';
 import { newText } from './new-content.ts';
+import { passGate } from './pass-gate.ts';
+import { storeThroughOutage } from './store-through-outage.ts';
 
 /**
  * Carries out the fork or switch that waits: summarizes what is left behind, then goes to the other branch in one
@@ -49,10 +56,14 @@ export async function changeBranch(
   }
   const { command } = read;
   const left = command.summarizes ? await store.readLeftBranch(database, turn.conversationId, command) : null;
-  const written = left === null ? null : await summarizeBranch(dependencies, { turn, left, execution });
+  const written =
+    left === null
+      ? null
+      : await summarizeBranch(dependencies, { turn, left, messageId: command.messageId, execution });
   if (written?.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
-  await store.changeBranch(database, turn, command, await withoutSecrets(written?.summary ?? null));
+  const summary = await withoutSecrets(written?.summary ?? null);
+  await storeThroughOutage(dependencies, execution, () => store.changeBranch(database, turn, command, summary));
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
 }
@@ -66,6 +77,8 @@ async function withoutSecrets(summary: NewBranchSummary | null): Promise<NewBran
 
 interface BranchTask extends ChangeBranchInput {
   readonly left: LeftBranch;
+  /** The fork or switch. */
+  readonly messageId: string;
   readonly execution: Execution;
 }
 
@@ -83,34 +96,74 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   const items = chooseBranchItems(task.left.items, { budget: room, calibration });
   if (items.length === 0) return { kind: 'written', summary: null };
   const request = branchSummaryView({ items, policy, room, calibration });
-  const { provider, model } = parseModelName(name);
-  const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, limits.maximumOutput);
+  const tokens = items.reduce((sum, { entry }) => sum + estimateTokens(entry.measurements, calibration), 0);
+  const asked = await askForSummary(dependencies, task, { summarizer: snapshot.summarizer, view: request.view, tokens });
+  if (asked.kind === 'wait') return asked;
+  if (asked.kind === 'failed') {
+    return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, call: null }) };
+  }
+  const { answer, call, maximumOutput } = asked;
+  const checked = checkSummary({
+    policy,
+    text: textOf(answer.content),
+    stopReason: answer.stopReason,
+    calledTool: answer.content.some((part) => part.type === 'tool_call'),
+    maximumOutputTokens: maximumOutput,
+  });
+  if (!checked.ok) return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, call }) };
+  const { promptVersion } = request;
+  return { kind: 'written', summary: summaryOf(task.left, checked.text, { items, model: name, promptVersion, call }) };
+}
+
+type Asked =
+  | {
+      readonly kind: 'answered';
+      readonly answer: ModelAnswer;
+      readonly call: BranchCall;
+      readonly maximumOutput: number;
+    }
+  /** Of the model: the summary is made without one. */
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+
+/** Registered before the model is asked, so that a call whose answer is lost with its worker is counted. */
+async function askForSummary(
+  dependencies: ActivityDependencies,
+  { turn, messageId, execution }: BranchTask,
+  request: { readonly summarizer: AgentSnapshot['summarizer']; readonly view: View; readonly tokens: number },
+): Promise<Asked> {
+  const { summarizer, view, tokens } = request;
+  const { provider, model } = parseModelName(summarizer.model);
+  const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, summarizer.limits.maximumOutput);
+  const pass = await passGate(dependencies, turn, {
+    provider,
+    callKey: `${turn.turnId}:${messageId}`,
+    tokens,
+    signal: execution.signal,
+  });
+  if (pass.kind === 'wait') return pass;
   try {
-    const answer = await dependencies
-      .modelClient(provider)
-      .answer(
-        { model, view: request.view, maximumOutput, cacheKey: task.turn.conversationId },
-        { signal: task.execution.signal, onDelta: () => undefined },
-      );
-    const cost = answer.usage === undefined ? null : costOf(answer.usage, snapshot.summarizer.prices);
-    const checked = checkSummary({
-      policy,
-      text: textOf(answer.content),
-      stopReason: answer.stopReason,
-      calledTool: answer.content.some((part) => part.type === 'tool_call'),
-      maximumOutputTokens: maximumOutput,
-    });
-    const calls = [{ usage: answer.usage ?? null, cost }];
-    if (!checked.ok) return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, calls }) };
-    const { promptVersion } = request;
-    return {
-      kind: 'written',
-      summary: summaryOf(task.left, checked.text, { items, model: name, promptVersion, calls }),
-    };
-  } catch (error) {
-    return afterModelError(dependencies, task, error, () =>
-      extracted({ task, items, snapshot, calibration, calls: [] }),
-    );
+    const attempt = await registerBranchTry(dependencies.database, turn);
+    dependencies.reachCrashPoint('changeBranch:registered');
+    const fence = dependencies.fenceWatch.watch({ kind: 'branch_summary', turn, attempt });
+    try {
+      const answer = await dependencies
+        .modelClient(provider)
+        .answer(
+          { model, view, maximumOutput, cacheKey: turn.conversationId },
+          { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
+        );
+      const cost = answer.usage === undefined ? null : costOf(answer.usage, summarizer.prices);
+      return { kind: 'answered', answer, call: { attempt, usage: answer.usage ?? null, cost }, maximumOutput };
+    } catch (error) {
+      fence.signal.throwIfAborted();
+      // Awaited here: rejected while the place is given back, it would count as unhandled and end the worker.
+      return await afterModelError(dependencies, { turn, execution, provider }, error);
+    } finally {
+      fence.end();
+    }
+  } finally {
+    await pass.leave();
   }
 }
 
@@ -119,11 +172,11 @@ interface Extraction {
   readonly items: readonly BranchItem[];
   readonly snapshot: AgentSnapshot;
   readonly calibration: Calibration;
-  readonly calls: NewBranchSummary['calls'];
+  readonly call: NewBranchSummary['call'];
 }
 
 /** Without a model. */
-function extracted({ task, items, snapshot, calibration, calls }: Extraction): NewBranchSummary {
+function extracted({ task, items, snapshot, calibration, call }: Extraction): NewBranchSummary {
   const text = extractiveSummary({
     policy: branchPolicy(snapshot.policy),
     entries: items.map(({ entry }) => entry),
@@ -131,13 +184,13 @@ function extracted({ task, items, snapshot, calibration, calls }: Extraction): N
     maximumTokens: BRANCH_SUMMARY_OUTPUT,
     calibration,
   });
-  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', calls });
+  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call });
 }
 
 function summaryOf(
   left: LeftBranch,
   text: string,
-  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'calls'> & { readonly items: readonly BranchItem[] },
+  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & { readonly items: readonly BranchItem[] },
 ): NewBranchSummary {
   const { items, ...written } = rest;
   const files = renderFileLists(left.files);
@@ -148,19 +201,20 @@ function summaryOf(
 /** What the provider refused: waited out, retried five times, then done without it. */
 async function afterModelError(
   dependencies: ActivityDependencies,
-  task: BranchTask,
+  { turn, execution, provider }: Pick<BranchTask, 'turn' | 'execution'> & { readonly provider: string },
   error: unknown,
-  extract: () => NewBranchSummary,
-): Promise<Written> {
+): Promise<Asked> {
   if (!(error instanceof ModelCallError)) throw error;
+  await withdrawBranchTry(dependencies.database, turn);
   const { verdict } = error;
-  const { attempt } = task.execution;
+  const { attempt } = execution;
   if (verdict.kind !== 'retryable' || (verdict.cause === 'outage' && attempt > SUMMARY_RETRIES)) {
-    return { kind: 'written', summary: extract() };
+    return { kind: 'failed' };
   }
   const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(attempt, 5));
+  if (verdict.cause === 'rate_limit') await dependencies.providerGate.pause(provider, delay);
   if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) {
-    await recordWait(dependencies, task.turn, delay);
+    await recordWait(dependencies, turn, delay);
     dependencies.reachCrashPoint('changeBranch:waiting');
     return { kind: 'wait', delayMilliseconds: delay };
   }

@@ -15,7 +15,7 @@ const AFTER_WRITES = {
   requestDecisions: ['written'],
   runTool: ['claimed', 'decided', 'reclaimed', 'output-kept', 'pieces-written', 'stored', 'outcome-unknown'],
   endTurn: ['written'],
-  changeBranch: ['written', 'refused', 'waiting'],
+  changeBranch: ['registered', 'written', 'refused', 'waiting'],
   ringForWaitingMessages: ['rung'],
   repairLostTurns: ['interrupted', 'rung'],
   indexFallenBehind: ['indexed'],

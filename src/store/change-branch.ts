@@ -5,13 +5,13 @@ import type { FileLists } from '../context/file-lists.ts';
 import { measureContent } from '../context/measure.ts';
 import { NO_MEASUREMENTS } from '../context/measurement-arithmetic.ts';
 import { measureView } from '../context/measure-view.ts';
-import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
 import { pointOf, readBranchCommand } from './branch-commands.ts';
 import { onPath } from './branch-path.ts';
+import { reportBranchTry } from './branch-tries.ts';
+import type { BranchCall } from './branch-tries.ts';
 import type { Database, Transaction } from './database.ts';
-import { StoreError } from './errors.ts';
 import type { NewContent } from './entries.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
@@ -77,13 +77,14 @@ export interface NewBranchSummary extends NewContent {
   /** `provider/model`; `null` without a model. */
   readonly model: string | null;
   readonly promptVersion: string;
-  readonly calls: readonly { readonly usage: ReportedUsage | null; readonly cost: number | null }[];
+  /** The call that was paid for it; `null`: none was. */
+  readonly call: BranchCall | null;
 }
 
 /**
  * Carries the command out, in one transaction: begins the new branch or goes to the existing one, appends the summary of
- * what was left, and sets what the next view is measured from.
- * @throws StoreError `stale_epoch`, `wrong_state` when the command was carried out meanwhile
+ * what was left, and sets what the next view is measured from. A command that this turn has carried out changes nothing.
+ * @throws StoreError `stale_epoch`; `superseded_attempt` when a newer try asks for the summary
  */
 export async function changeBranch(
   sql: Database,
@@ -92,7 +93,7 @@ export async function changeBranch(
   summary: NewBranchSummary | null,
 ): Promise<void> {
   await writeAsTurn(sql, turn, async (writer) => {
-    await consume(writer, command.messageId);
+    if (!(await consume(writer, command.messageId))) return;
     const branch = command.kind === 'switch' ? command.to.branch : await beginBranch(writer.sql, turn, command);
     await writer.sql`
       update conversations set branch = ${branch}, head_entry_id = ${command.to.headEntryId}, usage_entry_id = null
@@ -110,11 +111,12 @@ export async function changeBranch(
   });
 }
 
-async function consume({ sql, turn }: TurnWriter, messageId: string): Promise<void> {
+/** `false`: it was carried out already, by an attempt whose reply was lost. */
+async function consume({ sql, turn }: TurnWriter, messageId: string): Promise<boolean> {
   const { count } = await sql`
     update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now()
     where id = ${messageId} and consumed_at is null`;
-  if (count === 0) throw new StoreError('wrong_state', `command ${messageId} was carried out already`);
+  return count > 0;
 }
 
 /** The rule that table branches describes: the ancestor's rows that begin before the fork, cut there, and its own. */
@@ -168,21 +170,21 @@ async function setViewOffset(
 
 async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: BranchCommand, summary: NewBranchSummary) {
   const { sql, turn } = writer;
-  const { content, measurements } = summary;
+  const { content, measurements, call } = summary;
+  const lost = call === null ? 0 : await reportBranchTry(writer, call);
+  const paid = call === null ? 0 : lost + 1;
+  const { usage = null, cost = 0 } = call ?? {};
   const { id } = await insertEntry(sql, { kind: 'branch_summary', turn, content, measurements });
-  const sum = (count: (usage: ReportedUsage) => number): number =>
-    summary.calls.reduce((total, { usage }) => total + (usage === null ? 0 : count(usage)), 0);
   await sql`
     insert into branch_summaries (entry_id, conversation_id, turn_id, epoch, left_branch, from_sequence, through_sequence,
       entries_read, files, model, prompt_version, model_calls, input_tokens, cache_read_tokens, cache_write_tokens,
-      output_tokens, cost, calls_of_unknown_cost)
+      output_tokens, cost, calls_of_unknown_cost, lost_calls, lost_cost)
     values (${id}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${from.branch}, ${ancestorSequence + 1},
       ${from.headSequence}, ${summary.entriesRead}, ${jsonText(summary.files)}::text::json,
-      ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion}, ${summary.calls.length},
-      ${sum((usage) => usage.input)}, ${sum((usage) => usage.cacheRead)}, ${sum((usage) => usage.cacheWrite)},
-      ${sum((usage) => usage.output)}, ${summary.calls.reduce((total, { cost }) => total + (cost ?? 0), 0)},
-      ${summary.calls.filter(({ cost }) => cost === null).length})`;
-  for (const { usage, cost } of summary.calls) await addUsage(sql, turn, usage, cost);
+      ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion}, ${paid},
+      ${paid * (usage?.input ?? 0)}, ${paid * (usage?.cacheRead ?? 0)}, ${paid * (usage?.cacheWrite ?? 0)},
+      ${paid * (usage?.output ?? 0)}, ${paid * (cost ?? 0)}, ${cost === null ? paid : 0}, ${lost}, ${lost * (cost ?? 0)})`;
+  for (let each = 0; each < paid; each += 1) await addUsage(sql, turn, usage, cost);
   return id;
 }
 
@@ -193,7 +195,7 @@ export async function refuseBranchCommand(
   { messageId, refusal }: { readonly messageId: string; readonly refusal: BranchRefusal },
 ): Promise<void> {
   await writeAsTurn(sql, turn, async (writer) => {
-    await consume(writer, messageId);
+    if (!(await consume(writer, messageId))) return;
     await writer.event('branch_refused', { messageId, reason: refusal });
   });
 }

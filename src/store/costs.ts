@@ -82,7 +82,7 @@ export async function readCosts(
       where t.begun_at >= ${from} and p.model_calls > 0 ${only}
       union all
       select t.agent, ${turnNumber}, 0, coalesce(s.model, t.model), s.conversation_id::text, s.model_calls, s.input_tokens,
-        s.cache_read_tokens, s.cache_write_tokens, s.output_tokens, s.cost, s.calls_of_unknown_cost, 0, 0
+        s.cache_read_tokens, s.cache_write_tokens, s.output_tokens, s.cost, s.calls_of_unknown_cost, s.lost_calls, s.lost_cost
       from branch_summaries s
       join turns t on t.id = s.turn_id
       where t.begun_at >= ${from} and s.model_calls > 0 ${only}

@@ -34,8 +34,8 @@ export interface RepeatedCall {
   readonly conversationId: string;
   readonly turnId: string;
   readonly callNumber: number;
-  /** The summary that the call was for; `null`: it was the step's own. */
-  readonly summary: { readonly compactionId: string; readonly part: number } | null;
+  /** The summary that the call was for, of a compaction or (`null` in it) of a branch; `null`: it was the step's own. */
+  readonly summary: { readonly compactionId: string; readonly part: number } | { readonly compactionId: null } | null;
   /** Tries that ended with an answer or nobody knows how. */
   readonly tries: number;
 }
@@ -77,6 +77,15 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
       from compactions k join compaction_parts p on p.compaction_id = k.id
       where ${inScope(sql, sql`k.conversation_id`, scope)}
         and (p.lost_calls > 0 or (p.unreported_tries > 0 and p.state <> 'planned'))
+      union all
+      select t.conversation_id, t.id, 0, jsonb_build_object('compactionId', null), 1 + sum(lost.calls)::int
+      from turns t
+      join lateral (
+        select t.unreported_branch_tries as calls where t.outcome is not null
+        union all
+        select s.lost_calls from branch_summaries s where s.turn_id = t.id) lost on true
+      where ${inScope(sql, sql`t.conversation_id`, scope)}
+      group by t.id having sum(lost.calls) > 0
       order by 1, 2, 3`,
   ]);
   return { conversations: 0, entries: 0, turns: 0, ...counts, invariants, repeatedCalls };

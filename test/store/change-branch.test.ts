@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { measureView } from '../../src/context/measure-view.ts';
+import { registerBranchTry, withdrawBranchTry } from '../../src/store/branch-tries.ts';
 import { changeBranch, readBranchCommand, readLeftBranch } from '../../src/store/change-branch.ts';
+import type { NewBranchSummary } from '../../src/store/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
+import { readCosts } from '../../src/store/costs.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { listEntries } from '../../src/store/entries.ts';
+import { findReplaced } from '../../src/store/fences.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/fit-check.ts';
 import { acceptMessage } from '../../src/store/messages.ts';
 import type { BranchTarget } from '../../src/store/messages.ts';
 import { newId } from '../../src/store/ids.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { verify } from '../../src/verify/verify.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import {
@@ -117,6 +123,49 @@ describe('a change of branch', () => {
       expect(view).toEqual(measureView({ ...source, fixed: NO_MEASUREMENTS }));
       await end(next);
     }
+  });
+
+  it('counts the calls whose answer was lost with a worker, stores the newest try only, and is carried out once', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    await answer(sql, turn, 1);
+    await end(turn);
+    await command(conversationId, { entryId: null, summarizes: true });
+    const next = await continueConversation(sql, conversationId);
+    const read = await readBranchCommand(sql, next);
+    if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
+    // Refused unpaid; lost with its worker; answered.
+    expect(await registerBranchTry(sql, next)).toBe(1);
+    await withdrawBranchTry(sql, next);
+    expect(await registerBranchTry(sql, next)).toBe(2);
+    const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
+    expect(await findReplaced(sql, fences)).toEqual([null, null]);
+    expect(await registerBranchTry(sql, next)).toBe(3);
+    expect(await findReplaced(sql, fences)).toMatchObject([{ code: 'superseded_attempt' }, null]);
+    const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
+    const summary = (attempt: number): NewBranchSummary => ({
+      content: [{ type: 'text', text: 'what was left' }],
+      measurements: NO_MEASUREMENTS,
+      files: { read: [], modified: [] },
+      entriesRead: 2,
+      model: 'sim/sim-32k',
+      promptVersion: '1',
+      call: { attempt, usage, cost: 0.25 },
+    });
+    await expect(changeBranch(sql, next, read.command, summary(2))).rejects.toMatchObject({
+      code: 'superseded_attempt',
+    });
+    for (let time = 0; time < 2; time += 1) await changeBranch(sql, next, read.command, summary(3));
+    const events = await sql`select from events where conversation_id = ${conversationId} and kind = 'branch_changed'`;
+    expect(events).toHaveLength(1);
+    const { usage: counted } = await getTurn(sql, next.turnId);
+    expect(counted).toMatchObject({ modelCalls: 2, inputTokens: 2_000, outputTokens: 200, cost: 0.5 });
+    await end(next);
+    const { invariants, repeatedCalls } = await verify(sql, { conversationId });
+    expect(repeatedCalls).toMatchObject([{ turnId: next.turnId, summary: { compactionId: null }, tries: 2 }]);
+    expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
+    const turns = await readCosts(sql, { by: 'turn', since: null, conversationId });
+    expect(turns.at(-1)).toMatchObject({ calls: 2, cost: 0.5, repeatedCalls: 1, repeatedCost: 0.25 });
   });
 
   it('is refused while a message waits, and when a turn began after it was sent', async () => {

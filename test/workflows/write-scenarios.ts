@@ -163,6 +163,7 @@ export const SCENARIOS: readonly Scenario[] = [
           await forkAtStart(harness, sent);
         },
       },
+      { at: 'changeBranch:registered' },
       { at: 'changeBranch:written' },
       { at: 'endTurn:written' },
       {

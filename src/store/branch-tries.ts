@@ -1,0 +1,59 @@
+import type { ReportedUsage } from '../models/model-client.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Database } from './database.ts';
+import { StoreError } from './errors.ts';
+import { writeAsTurn } from './transaction.ts';
+import type { TurnWriter } from './transaction.ts';
+
+/** The call of a model that wrote a branch summary, or that failed to. */
+export interface BranchCall {
+  /** Number of the try, from `registerBranchTry`. */
+  readonly attempt: number;
+  readonly usage: ReportedUsage | null;
+  /** Dollars; `null` when the price is unknown. */
+  readonly cost: number | null;
+}
+
+/**
+ * Registers a try of a branch summary before the model is asked. A turn without a step makes one summary at a time, so its
+ * row counts them.
+ * @returns the number that `changeBranch` must name.
+ * @throws StoreError `stale_epoch`
+ */
+export async function registerBranchTry(sql: Database, turn: TurnReference): Promise<number> {
+  return writeAsTurn(sql, turn, async ({ sql: open }) => {
+    const [row] = await open<{ attempt: number }[]>`
+      update turns set branch_tries = branch_tries + 1, unreported_branch_tries = unreported_branch_tries + 1
+      where id = ${turn.turnId} returning branch_tries as attempt`;
+    return row?.attempt ?? 1;
+  });
+}
+
+/**
+ * A try ended unpaid: the provider refused it, or was not reached.
+ * @throws StoreError `stale_epoch`
+ */
+export async function withdrawBranchTry(sql: Database, turn: TurnReference): Promise<void> {
+  await writeAsTurn(sql, turn, async ({ sql: open }) => {
+    await open`
+      update turns set unreported_branch_tries = greatest(0, unreported_branch_tries - 1) where id = ${turn.turnId}`;
+  });
+}
+
+/**
+ * The newest try reports.
+ * @returns how many tries before it never did. They are taken for paid, as much as this one.
+ * @throws StoreError `superseded_attempt`
+ */
+export async function reportBranchTry({ sql, turn }: TurnWriter, { attempt }: BranchCall): Promise<number> {
+  const [row] = await sql<{ newest: number; unreported: number }[]>`
+    select branch_tries as newest, unreported_branch_tries as unreported from turns where id = ${turn.turnId}`;
+  if (row?.newest !== attempt) {
+    throw new StoreError(
+      'superseded_attempt',
+      `the branch summary of turn ${turn.turnId} is at attempt ${row?.newest ?? 0}, not ${attempt}`,
+    );
+  }
+  await sql`update turns set unreported_branch_tries = 0 where id = ${turn.turnId}`;
+  return Math.max(0, row.unreported - 1);
+}
