@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporalCli } from '../../scripts/setup/temporal-cli.mjs';
+import { textOf } from '../../src/context/content.ts';
 import { freePort } from '../../src/local/ports.ts';
 import { startPostgres } from '../../src/local/postgres.ts';
 import type { LocalPostgres } from '../../src/local/postgres.ts';
@@ -70,6 +71,8 @@ beforeAll(async () => {
     databaseServer: database.url('postgres'),
     temporalAddress: temporal.address,
   });
+  // For the worker's process only: the one in this process has its agent from the harness.
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), 'agents: { default: { allowCommands: true } }\n');
   worker = await startWorkerProcess(harness);
 }, 180_000);
 
@@ -189,5 +192,54 @@ test(
       120_000,
     );
     await nextTurnCompletes(conversationId);
+  },
+);
+
+test(
+  'SIGTERM during a model call and a tool call: both end in time and count, the process ends, another worker goes on; what outlasts its grace period is handed over',
+  longTest,
+  async () => {
+    const { client, database: sql } = harness;
+    await harness.clearFaults();
+    const states = async (turn: { conversationId: string }): Promise<(string | null)[]> => {
+      const rows = await sql<{ state: string | null }[]>`
+        select format('tool %s, try %s', state, attempt) as state from tool_calls where conversation_id = ${turn.conversationId}
+        union all select format('model %s, try %s', state, attempt) from model_calls
+        where conversation_id = ${turn.conversationId} order by 1`;
+      return rows.map(({ state }) => state);
+    };
+    const acting = await client.startTask({ task: 'Call run_command with {"command": "sleep 3; echo done >> acted"}' });
+    await waitUntil('the tool runs', async () => (await states(acting)).includes('tool claimed, try 1'));
+    await harness.fault({ kind: 'delay', milliseconds: 2_000, times: 1 });
+    const asking = await client.startTask({ task: 'Call read_file with {"path": "acted"}' });
+    await waitUntil('the model is asked', async () => (await states(asking)).includes('model registered, try 1'));
+    worker.kill('SIGTERM');
+    expect(await worker.exited).toMatchObject({ code: 0, signal: null });
+    expect(await states(acting)).toContain('tool finished, try 1');
+    expect((await states(asking))[0]).toBe('model answered, try 1');
+
+    // In this process, with a grace period of one second.
+    await harness.fault({ kind: 'delay', milliseconds: 4_000, times: null });
+    const hasty = await harness.startWorker();
+    await waitUntil('both ask', async () =>
+      [...(await states(acting)), ...(await states(asking))].filter((one) => one === 'model registered, try 1').length === 2,
+    );
+    hasty.shutdown();
+    await hasty.ended;
+    await harness.clearFaults();
+    await harness.startWorker();
+    for (const turn of [acting, asking]) {
+      expect(await client.waitForOutcome({ ...turn, timeoutMilliseconds: 60_000 })).toMatchObject({
+        outcome: 'completed',
+        steps: 2,
+      });
+      const ended = await states(turn);
+      expect(ended.filter((one) => one?.startsWith('tool'))).toEqual(['tool finished, try 1']);
+      expect(ended.filter((one) => one?.startsWith('model answered'))).toHaveLength(2);
+      expect(ended).toContain('model answered, try 2');
+    }
+    const results = await client.listEntries({ conversationId: asking.conversationId });
+    expect(textOf(results.find(({ kind }) => kind === 'tool_result')?.content ?? [])).toContain('done');
+    await nothingIsBroken(harness);
   },
 );

@@ -6,7 +6,10 @@ import { waitUntil } from '../support/wait-until.ts';
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ providerLimits: { concurrentCalls: 1 } });
+  harness = await startTurnHarness({
+    providerLimits: { concurrentCalls: 1 },
+    agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
+  });
   await Promise.all([harness.startWorker(), harness.startWorker()]);
 });
 
@@ -34,3 +37,35 @@ test('a pause that one turn was told holds back the others, on every worker, and
     where a.state = 'answered' and b.state = 'answered'`;
   expect(overlapping).toHaveLength(0);
 });
+
+test('while many calls of one conversation wait on every worker, the call of another waits for two of them at most', async () => {
+  const { client, database } = harness;
+  await harness.clearFaults();
+  await database`delete from provider_pauses`;
+  await database`delete from provider_calls`;
+  const greedy = await client.startTask({ task: 'Say ready' });
+  const { conversationId } = greedy;
+  await harness.fault({ kind: 'delay', milliseconds: 400, times: null });
+  for (let number = 0; number < 14; number += 1) {
+    const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
+    await client.sendMessage({ conversationId, content, mode: 'steer' });
+  }
+  const asked = await client.requestCompaction({ conversationId });
+  const waiting = async (): Promise<number> =>
+    (await database`select from provider_calls where conversation_id = ${conversationId} and granted_at is null`).length;
+  await waitUntil('its summaries wait for places', async () => (await waiting()) >= 4, 20_000);
+  const other = await client.startTask({ task: 'Say hello' });
+  expect((await client.waitForOutcome({ ...other, timeoutMilliseconds: 30_000 })).outcome).toBe('completed');
+  // What was handed out while the other one waited; at least one still waits, or it proved nothing.
+  const [row] = await database<{ passed: number; behind: number }[]>`
+    select count(*) filter (where g.granted_at > o.requested_at and g.granted_at <= o.granted_at)::int as passed,
+      count(*) filter (where coalesce(g.granted_at > o.granted_at, true) and g.requested_at < o.requested_at)::int as behind
+    from provider_calls o, provider_calls g
+    where o.conversation_id = ${other.conversationId} and g.conversation_id = ${conversationId}`;
+  expect(row?.passed).toBeLessThanOrEqual(2);
+  expect(row?.behind).toBeGreaterThan(0);
+  await harness.clearFaults();
+  for (const sent of [greedy, asked]) {
+    await client.waitForOutcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 60_000 });
+  }
+}, 120_000);
