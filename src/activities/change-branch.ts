@@ -57,9 +57,7 @@ export async function changeBranch(
   const { command } = read;
   const left = command.summarizes ? await store.readLeftBranch(database, turn.conversationId, command) : null;
   const written =
-    left === null
-      ? null
-      : await summarizeBranch(dependencies, { turn, left, messageId: command.messageId, execution });
+    left === null ? null : await summarizeBranch(dependencies, { turn, left, messageId: command.messageId, execution });
   if (written?.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
   const summary = await withoutSecrets(written?.summary ?? null);
@@ -97,7 +95,11 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   if (items.length === 0) return { kind: 'written', summary: null };
   const request = branchSummaryView({ items, policy, room, calibration });
   const tokens = items.reduce((sum, { entry }) => sum + estimateTokens(entry.measurements, calibration), 0);
-  const asked = await askForSummary(dependencies, task, { summarizer: snapshot.summarizer, view: request.view, tokens });
+  const asked = await askForSummary(dependencies, task, {
+    summarizer: snapshot.summarizer,
+    view: request.view,
+    tokens,
+  });
   if (asked.kind === 'wait') return asked;
   if (asked.kind === 'failed') {
     return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, call: null }) };

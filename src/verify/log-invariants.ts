@@ -1,6 +1,26 @@
 import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
 
+/** Events of which a turn can hold but one, by what names it in their data; all others may rightly say the same again. */
+const TOLD_ONCE = [
+  ['turn_begun', '{}'],
+  ['turn_ended', '{}'],
+  ['turn_continued', '{runId}'],
+  ['message_taken', '{messageId}'],
+  ['model_call_started', '{callNumber,attempt}'],
+  ['model_call_answered', '{callNumber}'],
+  ['model_call_failed', '{callNumber,attempt}'],
+  ['tool_call_claimed', '{callNumber,callIndex,attempt}'],
+  ['tool_call_finished', '{callNumber,callIndex}'],
+  ['decision_requested', '{callNumber,callIndex}'],
+  ['decision_made', '{callNumber,callIndex}'],
+  ['compaction_started', '{compactionId}'],
+  ['compaction_part_written', '{compactionId,part}'],
+  ['compaction_committed', '{compactionId}'],
+  ['note_added', '{entryId}'],
+  ['rules_changed', '{entryId}'],
+];
+
 /** What the log of entries, messages and events must look like. */
 export const LOG_INVARIANTS: readonly Invariant[] = [
   {
@@ -94,6 +114,19 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       where ${inScope(sql, sql`c.id`, scope)}
       group by c.id
       having count(e.number) <> c.last_event or coalesce(max(e.number), 0) <> c.last_event
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'events_once',
+    holds: 'the timeline tells each thing once, whatever was tried again',
+    find: (sql, scope) => sql<Breach[]>`
+      select e.conversation_id as "conversationId", format('%s of turn %s', e.kind, e.turn_id) as subject,
+        format('told %s times (%s)', count(*), array_to_string(k.key, ', ')) as found
+      from (values ${sql(TOLD_ONCE)}) w (kind, names)
+      join events e on e.kind = w.kind
+      cross join lateral (select array(select e.data ->> name from unnest(w.names::text[]) name) as key) k
+      where ${inScope(sql, sql`e.conversation_id`, scope)}
+      group by e.conversation_id, e.turn_id, e.kind, k.key having count(*) > 1
       limit ${scope.limit}`,
   },
   {

@@ -221,8 +221,11 @@ test(
     // In this process, with a grace period of one second.
     await harness.fault({ kind: 'delay', milliseconds: 4_000, times: null });
     const hasty = await harness.startWorker();
-    await waitUntil('both ask', async () =>
-      [...(await states(acting)), ...(await states(asking))].filter((one) => one === 'model registered, try 1').length === 2,
+    await waitUntil(
+      'both ask',
+      async () =>
+        [...(await states(acting)), ...(await states(asking))].filter((one) => one === 'model registered, try 1')
+          .length === 2,
     );
     hasty.shutdown();
     await hasty.ended;

@@ -87,6 +87,12 @@ const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unknown>])
   ['one_result_per_call', (sql) => sql`update tool_calls set result_entry_id = entry_id where call_number = 3`],
   ['events_without_gaps', (sql) => sql`delete from events where number = 4`],
   [
+    'events_once',
+    (sql) => sql`
+    update events set data = data || '{"callNumber": 2}' where kind = 'model_call_answered' and data ->> 'callNumber' = '3'`,
+  ],
+  ['events_once', (sql) => sql`update events set kind = 'turn_ended' where kind = 'turn_begun'`],
+  [
     'ended_turn_leaves_nothing_open',
     (sql) => sql`
     update tool_calls set state = 'claimed', finished_at = null, outcome = null, result_entry_id = null, attempt = 1, claimed_at = now()

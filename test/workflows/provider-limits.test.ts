@@ -52,7 +52,8 @@ test('while many calls of one conversation wait on every worker, the call of ano
   }
   const asked = await client.requestCompaction({ conversationId });
   const waiting = async (): Promise<number> =>
-    (await database`select from provider_calls where conversation_id = ${conversationId} and granted_at is null`).length;
+    (await database`select from provider_calls where conversation_id = ${conversationId} and granted_at is null`)
+      .length;
   await waitUntil('its summaries wait for places', async () => (await waiting()) >= 4, 20_000);
   const other = await client.startTask({ task: 'Say hello' });
   expect((await client.waitForOutcome({ ...other, timeoutMilliseconds: 30_000 })).outcome).toBe('completed');
