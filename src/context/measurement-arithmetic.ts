@@ -72,7 +72,7 @@ export function scaleMeasurements(measurements: Measurements, factor: number): M
   };
 }
 
-/** UTF-16 code units of all text. */
+/** UTF-16 code units of all text, those of characters of traditional Chinese alone twice. */
 export function characterCount(measurements: Measurements): number {
   return (
     measurements.letters +

@@ -10,6 +10,7 @@ import {
   sumMeasurements,
 } from '../../src/context/measurement-arithmetic.ts';
 import { MEASUREMENT_NAMES } from '../../src/context/measurements.ts';
+import { ideographWeight } from '../../src/context/traditional-ideographs.ts';
 import { image, text } from './builders.ts';
 
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }));
@@ -33,14 +34,16 @@ describe('measureText', () => {
     expect(measureText('src/context/measurement-arithmetic.ts').dense).toBe(0);
   });
 
-  test('counts every UTF-16 unit once and the bytes of its UTF-8 form', () => {
+  test('counts every UTF-16 unit once, characters of traditional Chinese alone twice, and the bytes of its UTF-8 form', () => {
     fc.assert(
       fc.property(anyText, (value) => {
         const measured = measureText(value);
-        expect(characterCount(measured)).toBe(value.length);
+        const weights = Array.from({ length: value.length }, (_, index) => ideographWeight(value.charCodeAt(index)));
+        expect(characterCount(measured)).toBe(weights.reduce((sum, weight) => sum + weight, 0));
         expect(measured.bytes).toBe(new TextEncoder().encode(value).length);
         expect(measured.frames).toBe(0);
       }),
+      { examples: [['個個 a']] },
     );
   });
 
