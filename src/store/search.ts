@@ -2,7 +2,8 @@ import type { Database } from './database.ts';
 import { isId } from './ids.ts';
 import { arrange } from './search/arrange.ts';
 import type { ArrangedCandidate } from './search/arrange.ts';
-import { findCandidates } from './search/find-candidates.ts';
+import type { RankedCandidate } from './search/candidate.ts';
+import { findPool, readTexts } from './search/find-candidates.ts';
 import type { SearchFilter } from './search/find-candidates.ts';
 import type { MeaningSearch } from './search/embedder.ts';
 import { findByIds } from './search/find-by-id.ts';
@@ -13,9 +14,9 @@ import { indexAgent, indexConversation } from './search/index-conversation.ts';
 import { pathsOf } from './search/paths.ts';
 import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
-import type { RankedCandidate } from './search/rank.ts';
 import { agentScope, conversationScope } from './search/scope.ts';
 import type { SearchedScope } from './search/scope.ts';
+import { scoreByWords } from './search/score-words.ts';
 import { similarTerms } from './search/similar-terms.ts';
 import { weighTerms } from './search/weigh-terms.ts';
 import type { WeightedTerm } from './search/weigh-terms.ts';
@@ -37,8 +38,10 @@ export interface MemoryQuery extends SearchFilter {
 
 const DEFAULT_LIMIT = 10;
 const LARGEST_LIMIT = 100;
-/** Ranked passages that are looked at once more: more than any limit, for some fall away. */
-const ARRANGED = 130;
+/** Passages whose text is read, those with the best words: what the text says changes their order, hardly which they are … */
+const READ = 60;
+/** … and so many more than are wanted, for some fall away. */
+const SPARE = 30;
 /** Some 65,000 passages. Among more, words that are only related to those of the query are in too many to choose any, and each costs a row a block. */
 const MOST_BLOCKS_OF_RELATED_WORDS = 16;
 /** Characters of a query that are looked at. */
@@ -60,7 +63,6 @@ export async function searchMemory(
   if (text === '') return [];
   const scope = await openScope(sql, query);
   if (scope === null) return [];
-  const limit = Math.min(query.limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
   const [named, byWords, byMeaning] = await Promise.all([
     findByIds(sql, scope, text, query),
     rank(sql, scope, text, query),
@@ -68,10 +70,17 @@ export async function searchMemory(
   ]);
   const ranked = fuse(byWords, byMeaning);
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
-  const rest = arrange(ranked.slice(0, ARRANGED)).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
-  const found = [...named.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
+  const rest = arrange(ranked).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
+  const found = [...named.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(
+    0,
+    limitOf(query),
+  );
   const paths = await pathsOf(sql, found);
   return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
+}
+
+function limitOf({ limit }: MemoryQuery): number {
+  return Math.min(limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
 }
 
 async function openScope(sql: Database, { conversationId, agent }: MemoryQuery): Promise<SearchedScope | null> {
@@ -90,18 +99,20 @@ async function openScope(sql: Database, { conversationId, agent }: MemoryQuery):
 async function rank(sql: Database, scope: SearchedScope, text: string, query: MemoryQuery): Promise<RankedCandidate[]> {
   const askedAt = query.askedAt === undefined ? new Date() : new Date(query.askedAt);
   const withRelated = scope.blocks.length <= MOST_BLOCKS_OF_RELATED_WORDS;
-  const asked = await queryTermsOf(sql, text, { languages: scope.languages, askedAt, withRelated });
-  const known = await weighTerms(sql, scope, asked);
+  const sought = await queryTermsOf(sql, text, { languages: scope.languages, askedAt, withRelated });
+  const known = await weighTerms(sql, scope, sought);
   const words = new Set(known.filter(({ isRelated }) => !isRelated).map(({ word }) => word));
   const like = await similarTerms(
     sql,
     scope,
-    asked.filter(({ word, isRelated }) => !isRelated && !words.has(word)),
+    sought.filter(({ word, isRelated }) => !isRelated && !words.has(word)),
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
-  const { candidates, chosenBy } = await findCandidates(sql, scope, terms, query);
-  return rankCandidates({ text, terms, averageWords: scope.averageWords, chosenBy }, candidates);
+  const { pool, chosenBy } = await findPool(sql, scope, terms, query);
+  const asked = { text, terms, averageWords: scope.averageWords, chosenBy };
+  const best = scoreByWords(asked, pool).slice(0, Math.max(READ, limitOf(query) + SPARE));
+  return rankCandidates(asked, await readTexts(sql, best));
 }
 
 function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassage {

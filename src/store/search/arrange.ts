@@ -1,5 +1,5 @@
 import { bestFirst, plain } from './rank.ts';
-import type { RankedCandidate } from './rank.ts';
+import type { RankedCandidate } from './candidate.ts';
 import { statementOf } from './statement.ts';
 
 /** Passages of one entry that are listed: ten of one file would hide all else. */
@@ -57,9 +57,13 @@ export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidat
     const each = new Compared(candidate);
     let place = -1;
     for (const [at, above] of arranged.entries()) {
-      if (updates(above, each) && supersedes(above, each)) each.updatedBy ??= above.candidate.sourceId;
-      if (!updates(each, above)) continue;
-      if (supersedes(each, above)) above.updatedBy ??= candidate.sourceId;
+      if (isNewer(above.candidate, candidate)) {
+        if (each.updatedBy === null && updates(above, each) && supersedes(above, each))
+          each.updatedBy = above.candidate.sourceId;
+        continue;
+      }
+      if (!isNewer(candidate, above.candidate) || !updates(each, above)) continue;
+      if (above.updatedBy === null && supersedes(each, above)) above.updatedBy = candidate.sourceId;
       // Right above the first that it updates.
       if (place < 0) place = at;
     }
@@ -80,6 +84,7 @@ class Compared {
   /** What they weigh together. */
   readonly weight: number;
   #words: ReadonlySet<string> | null = null;
+  #numbers: readonly string[] | null = null;
 
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
@@ -95,23 +100,30 @@ class Compared {
     this.#words = words;
     return words;
   }
+
+  get numbers(): readonly string[] {
+    this.#numbers ??= [...this.words].filter((word) => /\d/u.test(word));
+    return this.#numbers;
+  }
 }
 
+/** Whether a newer one says what an older one says with other details. */
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
   if (one.kind === 'summary' && other.kind !== 'summary') return false;
-  if (!isNewer(one, other) || (other.match === 'phrase' && one.match !== 'phrase')) return false;
+  if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
   if (one.score < SAME_SCORE * other.score) return false;
-  const { mine } = newer;
-  if (other.matched.some(({ word, isName }) => isName && !mine.has(word))) return false;
+  let answered = 0;
+  for (const { word, isName, weight } of other.matched) {
+    if (newer.mine.has(word)) answered += weight;
+    else if (isName) return false;
+  }
   const asked = older.weight;
-  const answered = other.matched.reduce((sum, { word, weight }) => sum + (mine.has(word) ? weight : 0), 0);
   // The words are read last: that costs most.
   if (asked <= 0 || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
-  const alike = likeness(newer.words, older.words);
-  return alike >= (answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);
+  return areAlike(newer.words, older.words, answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);
 }
 
 /**
@@ -121,8 +133,7 @@ function updates(newer: Compared, older: Compared): boolean {
 function supersedes(newer: Compared, older: Compared): boolean {
   const { kind } = newer.candidate;
   if (kind !== older.candidate.kind && kind !== 'user') return false;
-  const numbers = [...older.words].filter((word) => /\d/u.test(word));
-  return numbers.length === 0 || numbers.some((number) => !newer.words.has(number));
+  return older.numbers.length === 0 || older.numbers.some((number) => !newer.words.has(number));
 }
 
 function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {
@@ -131,13 +142,19 @@ function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {
   return one.conversationId === other.conversationId && (one.sequence ?? 0) > (other.sequence ?? 0);
 }
 
-/** Words that both have, of the words of the one that has fewer. */
-function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+/** Whether both have a share of the words of the one that has fewer. */
+function areAlike(one: ReadonlySet<string>, other: ReadonlySet<string>, share: number): boolean {
   const [less, more] = one.size < other.size ? [one, other] : [other, one];
-  if (less.size === 0) return 0;
+  if (less.size === 0) return share <= 0;
+  const needed = share * less.size;
   let common = 0;
-  for (const word of less) if (more.has(word)) common += 1;
-  return common / less.size;
+  let left = less.size;
+  for (const word of less) {
+    if (more.has(word)) common += 1;
+    left -= 1;
+    if (common + left < needed) return false;
+  }
+  return common >= needed;
 }
 
 function fewOfEach(ranked: readonly ArrangedCandidate[]): ArrangedCandidate[] {

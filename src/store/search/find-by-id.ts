@@ -1,7 +1,7 @@
 import type { Database } from '../database.ts';
 import type { SearchFilter } from './find-candidates.ts';
 import type { PassageKind } from './found-passage.ts';
-import type { RankedCandidate } from './rank.ts';
+import type { RankedCandidate } from './candidate.ts';
 import type { SearchedScope } from './scope.ts';
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/giu;

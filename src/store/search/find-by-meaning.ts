@@ -4,7 +4,7 @@ import { vectorText } from './embedder.ts';
 import type { MeaningSearch } from './embedder.ts';
 import { inTime, passageColumns, toCandidate } from './find-candidates.ts';
 import type { PassageRow, SearchFilter } from './find-candidates.ts';
-import type { Candidate, RankedCandidate } from './rank.ts';
+import type { Candidate, RankedCandidate } from './candidate.ts';
 import { bestFirst } from './rank.ts';
 import type { SearchedScope } from './scope.ts';
 
@@ -38,7 +38,7 @@ export async function findByMeaning(
     const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS));
     if (vector === undefined) return [];
     const rows = await transaction(sql, (open) => nearest(open, scope, filter, vectorText(vector)));
-    return rows.map((row) => toCandidate(row, 0));
+    return rows.map((row) => toCandidate(row));
   } catch (error) {
     onFailure?.(error);
     return [];

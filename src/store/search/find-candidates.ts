@@ -3,14 +3,16 @@ import type { PassageKind } from './found-passage.ts';
 import { gather } from './gather.ts';
 import type { GatheredPassage } from './gather.ts';
 import { numbersOfKinds } from './postings.ts';
-import type { Candidate } from './rank.ts';
+import type { Candidate } from './candidate.ts';
+import type { ReadCandidate } from './rank.ts';
 import { choosingTerms, readPostings } from './read-postings.ts';
 import type { SearchedScope } from './scope.ts';
+import type { PooledPassage, WordScored } from './score-words.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
-/** Passages whose text is looked at. */
+/** Passages whose words are looked at. */
 const POOL = 120;
-/** As many where the last of the pool is about as good as its first: text has to decide. */
+/** As many where the last of the pool is about as good as its first: the places of the words have to decide. */
 const LARGE_POOL = 300;
 const ABOUT_AS_GOOD = 0.8;
 /** Up to so many passages of a time range are looked up one by one; of more, the range is checked in the pool. */
@@ -24,19 +26,19 @@ export interface SearchFilter {
   readonly before?: string;
 }
 
-export interface FoundCandidates {
-  readonly candidates: readonly Candidate[];
-  /** Indexes of terms that the candidates were chosen by: they are in `gathered` already. */
+export interface FoundPool {
+  readonly pool: readonly PooledPassage[];
+  /** Indexes of terms that the passages were chosen by: they are in `gathered` already. */
   readonly chosenBy: ReadonlySet<number>;
 }
 
-/** The passages worth ranking. */
-export async function findCandidates(
+/** The passages worth ranking, without their texts. */
+export async function findPool(
   sql: Database,
   scope: SearchedScope,
   terms: readonly WeightedTerm[],
   filter: SearchFilter,
-): Promise<FoundCandidates> {
+): Promise<FoundPool> {
   const chosen = choosingTerms(terms);
   const [read, ids] = await Promise.all([readPostings(sql, scope, terms, chosen), idsInRange(sql, scope, filter)]);
   const best = gather(read, {
@@ -47,7 +49,7 @@ export async function findCandidates(
     ...(ids === null ? {} : { ids }),
   });
   const pool = isTied(best, terms) || (isInTime(filter) && ids === null) ? best : best.slice(0, POOL);
-  return { candidates: await readPassages(sql, pool, filter), chosenBy: new Set(chosen) };
+  return { pool: await readPool(sql, pool, terms, filter), chosenBy: new Set(chosen) };
 }
 
 /** Of a single word nothing more can be said by reading more. */
@@ -80,6 +82,65 @@ export function inTime(sql: Queries, { after, before }: SearchFilter): Fragment 
     ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
 }
 
+interface PooledRow {
+  readonly id: string;
+  readonly conversation_id: string;
+  readonly source_id: string;
+  readonly kind: PassageKind;
+  readonly sequence: number | null;
+  readonly tool_name: string | null;
+  readonly character_offset: number;
+  readonly words: number;
+  readonly created_at: Date;
+  readonly found: string;
+  readonly dates: string[];
+}
+
+/** Of the words only those of the query are read: a passage has a hundred, and most passages are not listed. */
+async function readPool(
+  sql: Database,
+  gathered: readonly GatheredPassage[],
+  terms: readonly WeightedTerm[],
+  filter: SearchFilter,
+): Promise<PooledPassage[]> {
+  if (gathered.length === 0) return [];
+  const scores = new Map(gathered.map(({ id, score }) => [id, score]));
+  const words = terms.flatMap((term) => (term.isDate ? [] : term.terms));
+  const dates = terms.flatMap((term) => (term.isDate ? term.terms : []));
+  const rows = await sql<PooledRow[]>`
+    select p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.words, p.created_at,
+      ts_filter(setweight(p.terms, 'A', ${words}::text[]), '{a}')::text as found,
+      ${dates.length === 0 ? sql`'{}'::text[]` : sql`array(select d from unnest(${dates}::text[]) d where p.terms @@ quote_literal(d)::tsquery)`} as dates
+    from passages p where p.id = any(${[...scores.keys()]}::bigint[])
+      ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}`;
+  return rows.map((row) => ({
+    id: Number(row.id),
+    conversationId: row.conversation_id,
+    sourceId: row.source_id,
+    kind: row.kind,
+    sequence: row.sequence,
+    toolName: row.tool_name,
+    offset: row.character_offset,
+    words: row.words,
+    createdAt: row.created_at,
+    found: row.found,
+    dates: row.dates,
+    gathered: scores.get(Number(row.id)) ?? 0,
+  }));
+}
+
+/** The same passages with their texts; one that is gone by then is left out. */
+export async function readTexts(sql: Database, passages: readonly WordScored[]): Promise<ReadCandidate[]> {
+  if (passages.length === 0) return [];
+  const rows = await sql<{ id: string; text: string; vector: string }[]>`
+    select p.id, p.text, p.terms::text as vector from passages p where p.id = any(${passages.map(({ id }) => id)}::bigint[])`;
+  const texts = new Map(rows.map(({ id, text, vector }) => [Number(id), { text, vector }]));
+  return passages.flatMap((passage) => {
+    const read = texts.get(passage.id);
+    return read === undefined ? [] : [Object.assign({}, passage, read)];
+  });
+}
+
 export interface PassageRow {
   readonly id: string;
   readonly conversation_id: string;
@@ -94,25 +155,12 @@ export interface PassageRow {
   readonly created_at: Date;
 }
 
-async function readPassages(
-  sql: Database,
-  pool: readonly GatheredPassage[],
-  filter: SearchFilter,
-): Promise<Candidate[]> {
-  if (pool.length === 0) return [];
-  const scores = new Map(pool.map(({ id, score }) => [id, score]));
-  const rows = await sql<PassageRow[]>`
-    select ${passageColumns(sql)} from passages p where p.id = any(${[...scores.keys()]}::bigint[])
-      ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}`;
-  return rows.map((row) => toCandidate(row, scores.get(Number(row.id)) ?? 0));
-}
-
 export function passageColumns(sql: Queries): Fragment {
   return sql`p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
     p.terms::text as vector, p.words, p.created_at`;
 }
 
-export function toCandidate(row: PassageRow, gathered: number): Candidate {
+export function toCandidate(row: PassageRow): Candidate {
   return {
     conversationId: row.conversation_id,
     sourceId: row.source_id,
@@ -124,6 +172,6 @@ export function toCandidate(row: PassageRow, gathered: number): Candidate {
     vector: row.vector,
     words: row.words,
     createdAt: row.created_at,
-    gathered,
+    gathered: 0,
   };
 }

@@ -1,6 +1,6 @@
 import { placesOf, quoteTerm } from './passage-terms.ts';
-import type { RankedCandidate } from './rank.ts';
-import { foldAccents, wordsOf } from './words.ts';
+import type { RankedCandidate } from './candidate.ts';
+import { foldAccents, wordsAt } from './words.ts';
 import type { Word } from './words.ts';
 
 /**
@@ -17,9 +17,7 @@ export function formsOf({ text, vector, matched }: RankedCandidate): readonly st
       places.set(place, [...(places.get(place) ?? []), term]);
   }
   const byPlace = new Map<number, Word[]>();
-  for (const word of wordsOf(text)) {
-    if (places.has(word.position)) byPlace.set(word.position, [...(byPlace.get(word.position) ?? []), word]);
-  }
+  for (const word of wordsAt(text, places)) byPlace.set(word.position, [...(byPlace.get(word.position) ?? []), word]);
   return [...new Set([...byPlace].flatMap(([place, at]) => (places.get(place) ?? []).map((term) => formAt(at, term))))];
 }
 

@@ -58,6 +58,8 @@ const PREVIOUS_SHARE = 0.2;
 const SECOND_PREVIOUS_SHARE = 0.1;
 /** As far as words reach, on both sides of a block. */
 const REACH = 2;
+/** Of a block, with those that words reach on both sides of it. */
+const PLACES = BLOCK_PASSAGES + 2 * REACH;
 /** No posting of the passage itself: its kind is not known. */
 const UNKNOWN_KIND = 255;
 
@@ -70,74 +72,92 @@ export function gather(read: readonly ReadPostings[], gathering: Gathering): Gat
   const best = new Best(gathering.count);
   const board = new Board();
   for (const [block, inBlock] of byBlock(read)) {
-    board.clear();
     for (const [term, lists] of byTerm(inBlock)) {
       for (const postings of lists) board.spread(postings, values);
-      for (const postings of lists) board.collect(postings, gathering.weights[term] ?? 0);
+      board.collect(gathering.weights[term] ?? 0);
     }
     board.choose(block, gathering, best);
   }
   return best.list();
 }
 
-/** Scores of the passages of one block. */
+/** Scores of the passages of one block. Only places that were given any are ever looked at: a rare word has few of them. */
 class Board {
-  readonly #scores = new Float64Array(BLOCK_PASSAGES + 2 * REACH);
-  readonly #kinds = new Uint8Array(BLOCK_PASSAGES + 2 * REACH);
-  readonly #ofTerm = new Float64Array(BLOCK_PASSAGES + 2 * REACH);
-
-  clear(): void {
-    this.#scores.fill(0);
-    this.#kinds.fill(UNKNOWN_KIND);
-  }
+  readonly #scores = new Float64Array(PLACES);
+  readonly #kinds = new Uint8Array(PLACES).fill(UNKNOWN_KIND);
+  readonly #ofTerm = new Float64Array(PLACES);
+  readonly #isTouched = new Uint8Array(PLACES);
+  readonly #touched = new Places();
+  readonly #touchedByTerm = new Places();
 
   /** The value of a term at its places and next to them: the greatest of each. */
   spread(postings: Uint8Array, values: Float64Array): void {
-    const [ofTerm, kinds] = [this.#ofTerm, this.#kinds];
-    const raise = (place: number, value: number): void => {
-      if (value > (ofTerm[place] ?? 0)) ofTerm[place] = value;
-    };
+    const [ofTerm, kinds, touched] = [this.#ofTerm, this.#kinds, this.#touchedByTerm];
     for (let at = 0; at < postings.length; at += POSTING_BYTES) {
       const bits = bitsAt(postings, at);
       const here = placeOf(bits) + REACH;
       const kind = kindNumberOf(bits);
       const value = values[valueIndexOf(bits)] ?? 0;
       kinds[here] = kind;
-      raise(here, value);
+      raise(ofTerm, touched, here, value);
       if (!isSpokenNumber(kind)) continue;
       const asks = isAsking(bits);
-      raise(here + 1, (asks ? ANSWER_SHARE : NEXT_SHARE) * value);
-      raise(here + 2, (asks ? SECOND_ANSWER_SHARE : SECOND_NEXT_SHARE) * value);
-      raise(here - 1, PREVIOUS_SHARE * value);
-      raise(here - 2, SECOND_PREVIOUS_SHARE * value);
+      raise(ofTerm, touched, here + 1, (asks ? ANSWER_SHARE : NEXT_SHARE) * value);
+      raise(ofTerm, touched, here + 2, (asks ? SECOND_ANSWER_SHARE : SECOND_NEXT_SHARE) * value);
+      raise(ofTerm, touched, here - 1, PREVIOUS_SHARE * value);
+      raise(ofTerm, touched, here - 2, SECOND_PREVIOUS_SHARE * value);
     }
   }
 
   /** Adds a term's values to the scores and leaves nothing of them for the next. */
-  collect(postings: Uint8Array, weight: number): void {
-    const [ofTerm, scores] = [this.#ofTerm, this.#scores];
-    for (let at = 0; at < postings.length; at += POSTING_BYTES) {
-      const last = placeOf(bitsAt(postings, at)) + 2 * REACH;
-      for (let place = last - 2 * REACH; place <= last; place += 1) {
-        const value = ofTerm[place] ?? 0;
-        if (value === 0) continue;
-        scores[place] = (scores[place] ?? 0) + weight * value;
-        ofTerm[place] = 0;
-      }
+  collect(weight: number): void {
+    const [ofTerm, scores, isTouched, touched] = [this.#ofTerm, this.#scores, this.#isTouched, this.#touched];
+    const { list, count } = this.#touchedByTerm;
+    for (let index = 0; index < count; index += 1) {
+      const place = list[index] ?? 0;
+      if (isTouched[place] === 0) touched.add(place);
+      isTouched[place] = 1;
+      scores[place] = (scores[place] ?? 0) + weight * (ofTerm[place] ?? 0);
+      ofTerm[place] = 0;
     }
+    this.#touchedByTerm.count = 0;
   }
 
-  /** Newest first, so that of equals the newer ones are kept. */
+  /** Hands on what is good enough, and leaves nothing for the next block. */
   choose(block: number, { kinds, ids }: Gathering, best: Best): void {
-    for (let place = BLOCK_PASSAGES - 1; place >= 0; place -= 1) {
-      const score = this.#scores[place + REACH] ?? 0;
-      if (score <= best.least) continue;
-      const kind = this.#kinds[place + REACH] ?? UNKNOWN_KIND;
-      const id = block * BLOCK_PASSAGES + place;
+    const [scores, ofKind, isTouched, { list, count }] = [this.#scores, this.#kinds, this.#isTouched, this.#touched];
+    for (let index = 0; index < count; index += 1) {
+      const place = list[index] ?? 0;
+      const score = scores[place] ?? 0;
+      const kind = ofKind[place] ?? UNKNOWN_KIND;
+      scores[place] = 0;
+      isTouched[place] = 0;
+      ofKind[place] = UNKNOWN_KIND;
+      if (score < best.least || score <= 0 || place < REACH || place >= BLOCK_PASSAGES + REACH) continue;
+      const id = block * BLOCK_PASSAGES + place - REACH;
       if (kinds !== undefined && kind !== UNKNOWN_KIND && !kinds.has(kind)) continue;
       if (ids === undefined || ids.has(id)) best.add({ id, score });
     }
+    this.#touched.count = 0;
   }
+}
+
+/** Places of a block, each once. */
+class Places {
+  readonly list = new Int32Array(PLACES);
+  count = 0;
+
+  add(place: number): void {
+    this.list[this.count] = place;
+    this.count += 1;
+  }
+}
+
+function raise(ofTerm: Float64Array, touched: Places, place: number, value: number): void {
+  const before = ofTerm[place] ?? 0;
+  if (value <= before) return;
+  if (before === 0) touched.add(place);
+  ofTerm[place] = value;
 }
 
 function byBlock(read: readonly ReadPostings[]): ReadonlyMap<number, readonly ReadPostings[]> {
@@ -147,8 +167,7 @@ function byBlock(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Re
     if (inBlock === undefined) blocks.set(each.block, [each]);
     else inBlock.push(each);
   }
-  // Newest first, so that of equals the newer ones are kept.
-  return new Map([...blocks].toSorted(([one], [other]) => other - one));
+  return blocks;
 }
 
 function byTerm(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Uint8Array[]> {
@@ -161,11 +180,11 @@ function byTerm(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Uin
   return lists;
 }
 
-/** Keeps the best of many without sorting all. */
+/** Keeps the best of many without sorting all: a heap whose first is the one to fall out next. */
 class Best {
   readonly #count: number;
-  #kept: GatheredPassage[] = [];
-  /** What is not above it is not among the best. */
+  readonly #heap: GatheredPassage[] = [];
+  /** What is below it is not among the best. */
   least = 0;
 
   constructor(count: number) {
@@ -173,19 +192,54 @@ class Best {
   }
 
   add(passage: GatheredPassage): void {
-    this.#kept.push(passage);
-    if (this.#kept.length >= 4 * this.#count) this.#trim();
+    const heap = this.#heap;
+    if (heap.length < this.#count) {
+      heap.push(passage);
+      this.#rise(heap.length - 1);
+    } else if (heap[0] !== undefined && betterFirst(passage, heap[0]) < 0) {
+      heap[0] = passage;
+      this.#sink();
+    }
+    if (heap.length === this.#count) this.least = heap[0]?.score ?? 0;
   }
 
   list(): GatheredPassage[] {
-    this.#trim();
-    return this.#kept;
+    return this.#heap.toSorted(betterFirst);
   }
 
-  #trim(): void {
-    // Of equals the newer one.
-    this.#kept.sort((one, other) => other.score - one.score || other.id - one.id);
-    this.#kept.length = Math.min(this.#kept.length, this.#count);
-    if (this.#kept.length === this.#count) this.least = this.#kept.at(-1)?.score ?? 0;
+  #rise(from: number): void {
+    for (let at = from; at > 0;) {
+      const parent = (at - 1) >> 1;
+      if (!this.#swapIfWorse(at, parent)) return;
+      at = parent;
+    }
   }
+
+  #sink(): void {
+    for (let at = 0; ;) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
+      const isRightWorse = right < this.#heap.length && this.#isWorse(right, left);
+      const child = isRightWorse ? right : left;
+      if (child >= this.#heap.length || !this.#swapIfWorse(child, at)) return;
+      at = child;
+    }
+  }
+
+  #isWorse(one: number, other: number): boolean {
+    const [a, b] = [this.#heap[one], this.#heap[other]];
+    return a !== undefined && b !== undefined && betterFirst(a, b) > 0;
+  }
+
+  /** The worse of two stands nearer to the first. */
+  #swapIfWorse(one: number, other: number): boolean {
+    const [a, b] = [this.#heap[one], this.#heap[other]];
+    if (a === undefined || b === undefined || betterFirst(a, b) <= 0) return false;
+    [this.#heap[one], this.#heap[other]] = [b, a];
+    return true;
+  }
+}
+
+/** Of equals the newer one. */
+function betterFirst(one: GatheredPassage, other: GatheredPassage): number {
+  return other.score - one.score || other.id - one.id;
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../database.ts';
-import type { RankedCandidate } from './rank.ts';
+import type { RankedCandidate } from './candidate.ts';
 
 /** Paths with which tools were called, by the entry of the result. */
 export async function pathsOf(

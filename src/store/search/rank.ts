@@ -1,71 +1,41 @@
+import type { Candidate, RankedCandidate } from './candidate.ts';
 import { expectedAnswerOf } from './expected-answer.ts';
 import type { ExpectedAnswer } from './expected-answer.ts';
-import type { FoundPassage, PassageKind } from './found-passage.ts';
-import { termValue } from './gather.ts';
-import { placesOf, quoteTerm } from './passage-terms.ts';
+import type { FoundPassage } from './found-passage.ts';
+import type { AskedWords, WordScored } from './score-words.ts';
 import { speakersAmong } from './speakers.ts';
 import type { Said, Speakers } from './speakers.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
-/** A passage that may answer, as the index has it. */
-export interface Candidate {
-  readonly conversationId: string;
-  readonly sourceId: string;
-  readonly kind: PassageKind;
-  readonly sequence: number | null;
-  readonly toolName: string | null;
-  readonly offset: number;
-  readonly text: string;
-  /** Its tsvector, as Postgres writes it. */
-  readonly vector: string;
-  readonly words: number;
-  readonly createdAt: Date;
-  /** What its words and those around it are worth, as far as it was chosen by them. */
-  readonly gathered: number;
-}
-
-/** A candidate with what speaks for it. */
-export interface RankedCandidate extends Candidate {
-  readonly score: number;
-  readonly match: FoundPassage['match'];
-  /** Said by somebody whom the query names. */
-  readonly isSaidByAsked: boolean;
-  /** Terms of the query that it has itself. */
-  readonly matched: readonly WeightedTerm[];
-}
-
-/** Two words that stand side by side in the query and in the passage, of the weight of the lesser. */
-const ADJACENT_SHARE = 0.3;
 /** A turn said by whom the query names is likelier the answer than one said to them. */
 const SPEAKER_FACTOR = 1.25;
 /** Who asks for a time or a number is answered by what names one. */
 const EXPECTED_FACTOR = 1.15;
 /** A passage with none of the names in the query is likelier of somebody else. */
 const NAMELESS_FACTOR = 0.85;
+const UNEVEN_SPACE = /\s\s|[^\S ]/u;
 /** Shorter queries would stand everywhere. Characters. */
 const SHORTEST_PHRASE = 3;
 
 /** Words that must be known before a passage without any of them is listed for what stands beside it. */
 const WORDS_OF_A_QUESTION = 3;
 
-export interface RankedQuery {
+export interface RankedQuery extends AskedWords {
   /** As it was asked, trimmed. */
   readonly text: string;
-  readonly terms: readonly WeightedTerm[];
-  readonly averageWords: number;
-  /** Indexes of terms whose worth is in `gathered`. */
-  readonly chosenBy: ReadonlySet<number>;
 }
+
+/** A passage whose words were scored, with its text. */
+export type ReadCandidate = Candidate & WordScored;
 
 /** The first and the last word of a phrase may stand for parts of words. */
 const PARTIAL_TERMS = 2;
 
-/** Scores each candidate by its own words and those around it; best first. */
-export function rankCandidates(query: RankedQuery, candidates: readonly Candidate[]): RankedCandidate[] {
-  const quoted = query.terms.map(({ terms }) => terms.map(quoteTerm));
+/** Scores each candidate by its words and by what its text says; best first. */
+export function rankCandidates(query: RankedQuery, candidates: readonly ReadCandidate[]): RankedCandidate[] {
   const asked: ScoredQuery = { ...query, text: plain(query.text), expected: expectedAnswerOf(query.text) };
   const speakers = speakersAmong(candidates, query);
-  const ranked = candidates.map((candidate) => score(asked, quoted, speakers, candidate));
+  const ranked = candidates.map((candidate) => score(asked, speakers, candidate));
   // A single word asks for where it stands, a question for its answer.
   const telling = new Set(
     query.terms.filter(({ isStopWord, isRelated }) => !isStopWord && !isRelated).map(({ position }) => position),
@@ -99,33 +69,12 @@ function isOfOthers(terms: readonly WeightedTerm[], own: readonly WeightedTerm[]
   return !own.some(({ isName, word }) => isName && !said.addressed.has(word)) && !said.isByAnybody();
 }
 
-function placesOfAny(vector: string, quoted: readonly string[]): readonly number[] | null {
-  let places: readonly number[] | null = null;
-  for (const term of quoted) {
-    const found = placesOf(vector, term);
-    if (found !== null) places = places === null ? found : [...new Set([...places, ...found])];
-  }
-  return places;
-}
-
 interface ScoredQuery extends RankedQuery {
   readonly expected: ExpectedAnswer | null;
 }
 
-function score(
-  query: ScoredQuery,
-  quoted: readonly (readonly string[])[],
-  speakers: Speakers,
-  candidate: Candidate,
-): RankedCandidate {
-  const places = quoted.map((terms) => placesOfAny(candidate.vector, terms));
-  const own = query.terms.filter((_, index) => places[index] !== null);
-  let total = candidate.gathered + adjacency(query.terms, places);
-  for (const [index, { weight }] of query.terms.entries()) {
-    const found = places[index];
-    if (found === null || found === undefined || query.chosenBy.has(index)) continue;
-    total += weight * termValue(Math.max(1, found.length), candidate.words, query.averageWords);
-  }
+function score(query: ScoredQuery, speakers: Speakers, candidate: ReadCandidate): RankedCandidate {
+  const { matched } = candidate;
   const said = speakers(candidate);
   return {
     ...candidate,
@@ -133,35 +82,23 @@ function score(
     score:
       (said.isByAsked ? SPEAKER_FACTOR : 1) *
       (query.expected?.(said.text, said.at) === true ? EXPECTED_FACTOR : 1) *
-      (isOfOthers(query.terms, own, said) ? NAMELESS_FACTOR : 1) *
-      total,
-    match: matchOf(query, candidate, own),
-    matched: own,
+      (isOfOthers(query.terms, matched, said) ? NAMELESS_FACTOR : 1) *
+      candidate.wordScore,
+    match: matchOf(query, candidate, matched),
   };
-}
-
-/** What words earn that stand side by side in the query and in the passage. */
-function adjacency(terms: readonly WeightedTerm[], places: readonly (readonly number[] | null)[]): number {
-  let earned = 0;
-  for (const [index, term] of terms.entries()) {
-    const next = terms[index + 1];
-    const [here, there] = [places[index] ?? [], places[index + 1] ?? []];
-    if (next === undefined || here.length === 0 || there.length === 0 || term.isDate || next.isDate) continue;
-    const distance = next.position - term.position;
-    if (distance < 1 || distance > 2 || !here.some((place) => there.includes(place + distance))) continue;
-    earned += ADJACENT_SHARE * Math.min(term.weight, next.weight);
-  }
-  return earned;
 }
 
 function matchOf(query: RankedQuery, candidate: Candidate, own: readonly WeightedTerm[]): FoundPassage['match'] {
   // The text is read only where it may have the phrase: all its whole words stand there.
   const hasAll = countAsked(own) >= countAsked(query.terms) - PARTIAL_TERMS;
-  if (hasAll && query.text.length >= SHORTEST_PHRASE && plain(candidate.text).includes(query.text)) {
-    return 'phrase';
-  }
+  if (hasAll && query.text.length >= SHORTEST_PHRASE && hasPhrase(candidate.text, query.text)) return 'phrase';
   if (own.some(({ isSimilar }) => !isSimilar)) return 'words';
   return own.length > 0 ? 'similar' : 'neighbour';
+}
+
+function hasPhrase(text: string, phrase: string): boolean {
+  // Most texts have single spaces only, and need no copy.
+  return text.toLowerCase().includes(phrase) || (UNEVEN_SPACE.test(text) && plain(text).includes(phrase));
 }
 
 function countAsked(terms: readonly WeightedTerm[]): number {

@@ -1,5 +1,5 @@
 import { headingOf } from './heading.ts';
-import type { Candidate } from './rank.ts';
+import type { Candidate } from './candidate.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
 /** Who says a passage, and to whom, as far as the query asks for them. */
@@ -26,6 +26,15 @@ const FIRST_PERSON = /\b(?:I|me|my|mine|we|us|our)\b/iu;
 const GREETING =
   'hey|hi|hello|thanks|thank you|bye|wow|yeah|yes|yep|no|oh|aw+|haha|congrats|congratulations|sure|absolutely|totally|exactly|ok|okay|dear|sorry|great|good|cool|nice|well|so';
 
+/** Characters beside a name that say whether it is spoken to; more than the longest greeting has. */
+const AROUND_NAME = 24;
+const GREETED = new RegExp(String.raw`\b(?:${GREETING}),? $`, 'iu');
+const ENDED = /^\s*(?:[,!.?…]|$)/u;
+const CALLED = /,\s?$/u;
+const STOPPED = /^\s*[!.?…]/u;
+const SENTENCE_BEGINS = /[.!?…]\s+$/u;
+const SPOKEN_TO = /^[,!] (?:you|your|that|this|what|how|I|we|do|did|have|can|are)\b/iu;
+
 /**
  * Tells who says each passage: by its heading, or, where there is none, by its role. Who is spoken to by name in the
  * turns of one role speaks in those of the other.
@@ -35,19 +44,16 @@ export function speakersAmong(
   { text: query, terms }: { readonly text: string; readonly terms: readonly WeightedTerm[] },
 ): Speakers {
   const names = namesOf(query, terms);
-  const addressing = names.map((name) => ({ name, written: asWritten(name), pattern: addressOf(name) }));
   const said = new Map<Candidate, Omit<Said, 'isByAsked'> & { readonly speaker: readonly string[] }>();
   for (const candidate of candidates) {
     const { speaker, saidAt, length } = headingOf(candidate.text);
     const text = length === 0 ? candidate.text : candidate.text.slice(length);
-    const addressed = isTurn(candidate)
-      ? addressing.filter(({ written, pattern }) => text.includes(written) && pattern.test(text))
-      : [];
+    const addressed = isTurn(candidate) ? names.filter((name) => addresses(text, asWritten(name))) : [];
     said.set(candidate, {
       speaker,
       text,
       at: saidAt ?? candidate.createdAt,
-      addressed: new Set(addressed.map(({ name }) => name)),
+      addressed: new Set(addressed),
       isByAnybody: () => isTurn(candidate) && speaker.length === 0 && FIRST_PERSON.test(text),
     });
   }
@@ -77,11 +83,16 @@ function asWritten(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-function addressOf(name: string): RegExp {
-  return new RegExp(
-    String.raw`\b(?:${GREETING}),? ${name}\s*(?:[,!.?…]|$)|,\s?${name}\s*[!.?…]|(?:^|[.!?…]\s+)${name}[,!] (?:you|your|that|this|what|how|I|we|do|did|have|can|are)\b`,
-    'iu',
-  );
+/** "Thanks, Ada!", "…, Ada?", "Ada, you …". Patterns without the name in them: compiling one for each name costs more than all else. */
+function addresses(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+    const before = text.slice(Math.max(0, at - AROUND_NAME), at);
+    const after = text.slice(at + name.length, at + name.length + AROUND_NAME);
+    if (GREETED.test(before) && ENDED.test(after)) return true;
+    if (CALLED.test(before) && STOPPED.test(after)) return true;
+    if ((at === 0 || SENTENCE_BEGINS.test(before)) && SPOKEN_TO.test(after)) return true;
+  }
+  return false;
 }
 
 /** Roles whose turns are said by somebody whom the query names. */

@@ -1,5 +1,5 @@
-import { placesByTerm } from './passage-terms.ts';
-import type { RankedCandidate } from './rank.ts';
+import { visitWords } from './passage-terms.ts';
+import type { RankedCandidate } from './candidate.ts';
 import { countPlaces } from './words.ts';
 
 /** Two small letters before the stop: "Dr." and initials end no sentence. */
@@ -10,8 +10,9 @@ const SENTENCE_END = /(?<=(?:[\p{Ll}\p{N})"'’”]{2}|\s\p{L})[.!?]|[。！？]
  * many things; whether two say the same is judged by these.
  */
 export function statementOf({ text, vector, matched }: Pick<RankedCandidate, 'text' | 'vector' | 'matched'>): string[] {
-  const places = placesByTerm(vector);
   const sentences = sentencesOf(text);
+  const places = new Map<string, readonly number[]>();
+  visitWords(vector, (term, at) => places.set(term, at));
   if (sentences.length < 2) return [...places.keys()];
   let best = sentences[0];
   let most = -1;
@@ -23,9 +24,9 @@ export function statementOf({ text, vector, matched }: Pick<RankedCandidate, 'te
     }
     if (weight > most) [best, most] = [sentence, weight];
   }
-  return [...places].flatMap(([term, at]) =>
-    best !== undefined && at.some((place) => isIn(best, place)) ? [term] : [],
-  );
+  const said: string[] = [];
+  for (const [term, at] of places) if (best !== undefined && at.some((place) => isIn(best, place))) said.push(term);
+  return said;
 }
 
 /** Places of the first and the last word. */

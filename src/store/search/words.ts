@@ -64,6 +64,19 @@ export function countPlaces(text: string): number {
   return withoutClitics(text).match(ASCII_WORD)?.length ?? 0;
 }
 
+/** The words of a text at some places, as `wordsOf` gives them; for less where most are passed over. */
+export function wordsAt(text: string, places: { has(place: number): boolean }): Word[] {
+  if (!ASCII.test(text)) return wordsOf(text).filter(({ position }) => places.has(position));
+  const found: Word[] = [];
+  let position = 0;
+  for (const [piece] of withoutClitics(text).matchAll(ASCII_WORD)) {
+    position += 1;
+    if (!places.has(position)) continue;
+    for (const word of wordsOf(piece)) found.push({ ...word, position });
+  }
+  return found;
+}
+
 function withoutClitics(text: string): string {
   return /['’]/u.test(text) ? text.replaceAll(CLITIC, '') : text;
 }

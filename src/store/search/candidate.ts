@@ -1,0 +1,29 @@
+import type { FoundPassage, PassageKind } from './found-passage.ts';
+import type { WeightedTerm } from './weigh-terms.ts';
+
+/** A passage that may answer, as the index has it. */
+export interface Candidate {
+  readonly conversationId: string;
+  readonly sourceId: string;
+  readonly kind: PassageKind;
+  readonly sequence: number | null;
+  readonly toolName: string | null;
+  readonly offset: number;
+  readonly text: string;
+  /** Its tsvector, as Postgres writes it. */
+  readonly vector: string;
+  readonly words: number;
+  readonly createdAt: Date;
+  /** What its words and those around it are worth, as far as it was chosen by them. */
+  readonly gathered: number;
+}
+
+/** A candidate with what speaks for it. */
+export interface RankedCandidate extends Candidate {
+  readonly score: number;
+  readonly match: FoundPassage['match'];
+  /** Said by somebody whom the query names. */
+  readonly isSaidByAsked: boolean;
+  /** Terms of the query that it has itself. */
+  readonly matched: readonly WeightedTerm[];
+}

@@ -1,0 +1,89 @@
+import type { Candidate } from './candidate.ts';
+import { termValue } from './gather.ts';
+import { visitWords } from './passage-terms.ts';
+import type { WeightedTerm } from './weigh-terms.ts';
+
+/** A passage that may answer, without its text: what its words are worth tells whether that is worth reading. */
+export interface PooledPassage extends Omit<Candidate, 'text' | 'vector'> {
+  readonly id: number;
+  /** Those of its words that the query has, as Postgres writes a tsvector. */
+  readonly found: string;
+  /** Dates of the query that it has: they stand at no place. */
+  readonly dates: readonly string[];
+}
+
+/** A passage with what its own words and those around it are worth to a query. */
+export interface WordScored extends PooledPassage {
+  readonly wordScore: number;
+  /** Terms of the query that it has itself. */
+  readonly matched: readonly WeightedTerm[];
+}
+
+export interface AskedWords {
+  readonly terms: readonly WeightedTerm[];
+  readonly averageWords: number;
+  /** Indexes of terms whose worth is in `gathered`. */
+  readonly chosenBy: ReadonlySet<number>;
+}
+
+/** Two words that stand side by side in the query and in the passage, of the weight of the lesser. */
+const ADJACENT_SHARE = 0.3;
+
+/** The worth of the words of each passage; the best first, summaries last, of equals the newest. */
+export function scoreByWords(asked: AskedWords, pool: readonly PooledPassage[]): WordScored[] {
+  const indexes = new Map<string, number[]>();
+  for (const [index, { terms }] of asked.terms.entries()) {
+    for (const term of terms) indexes.set(term, [...(indexes.get(term) ?? []), index]);
+  }
+  const scored = pool.map((passage) => score(asked, indexes, passage));
+  return scored.toSorted(
+    (one, other) =>
+      Number(one.kind === 'summary') - Number(other.kind === 'summary') ||
+      other.wordScore - one.wordScore ||
+      other.createdAt.getTime() - one.createdAt.getTime() ||
+      other.id - one.id,
+  );
+}
+
+function score(
+  { terms, averageWords, chosenBy }: AskedWords,
+  indexes: ReadonlyMap<string, readonly number[]>,
+  passage: PooledPassage,
+): WordScored {
+  const places: (readonly number[] | undefined)[] = [];
+  const add = (term: string, at: readonly number[]): void => {
+    for (const index of indexes.get(term) ?? []) {
+      const before = places[index];
+      places[index] = before === undefined ? at : [...new Set([...before, ...at])];
+    }
+  };
+  visitWords(passage.found, add);
+  for (const date of passage.dates) add(date, []);
+  let wordScore = passage.gathered + adjacency(terms, places);
+  const matched: WeightedTerm[] = [];
+  for (const [index, term] of terms.entries()) {
+    const at = places[index];
+    if (at === undefined) continue;
+    matched.push(term);
+    if (!chosenBy.has(index)) {
+      wordScore += term.weight * termValue(Math.max(1, at.length), passage.words, averageWords);
+    }
+  }
+  return Object.assign({ wordScore, matched }, passage);
+}
+
+/** What words earn that stand side by side in the query and in the passage. */
+function adjacency(terms: readonly WeightedTerm[], places: readonly (readonly number[] | undefined)[]): number {
+  let earned = 0;
+  for (const [index, term] of terms.entries()) {
+    const next = terms[index + 1];
+    const [here, there] = [places[index], places[index + 1]];
+    if (next === undefined || here === undefined || there === undefined) continue;
+    const distance = next.position - term.position;
+    if (term.isDate || next.isDate || distance < 1 || distance > 2) continue;
+    if (here.some((place) => there.includes(place + distance))) {
+      earned += ADJACENT_SHARE * Math.min(term.weight, next.weight);
+    }
+  }
+  return earned;
+}
