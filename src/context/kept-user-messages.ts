@@ -1,7 +1,12 @@
+/** Share of the budget that the opening message may take. */
+const OPENING_SHARE = 0.25;
+
 /**
  * Older user messages that stay word for word: the newest first, as long as they fit into the
  * budget. One that does not fit is passed over, so that a pasted log does not push out every short
- * request before it; the newest of all is named in any case, to be clipped if need be (R17).
+ * request before it. The newest of all is named in any case, to be clipped if need be (R17).
+ * The one that opened the running turn comes before all newer ones when it is short: messages that steer a turn say little
+ * without what it was asked. A long one would push them all out; then the summary tells of it.
  */
 export function keptUserMessages(input: {
   /** Positions of user entries before the cut, oldest first. */
@@ -11,15 +16,23 @@ export function keptUserMessages(input: {
   readonly budget: number;
   /** A user message stands after the cut, so that none before it is the newest. */
   readonly newestIsKept: boolean;
+  /** Position of the message that opened the running turn; `null` when it is no candidate. */
+  readonly opening: number | null;
 }): readonly number[] {
-  const kept: number[] = [];
-  let tokens = 0;
+  const opening = isShort(input) ? input.opening : null;
+  const kept: number[] = opening === null ? [] : [opening];
+  let tokens = opening === null ? 0 : input.tokensAt(opening);
   for (const [place, position] of input.candidates.toReversed().entries()) {
+    if (position === opening) continue;
     const size = input.tokensAt(position);
     const isNewest = place === 0 && !input.newestIsKept;
     if (!isNewest && tokens + size > input.budget) continue;
     kept.push(position);
     tokens += size;
   }
-  return kept.reverse();
+  return kept.sort((left, right) => left - right);
+}
+
+function isShort({ opening, tokensAt, budget }: Parameters<typeof keptUserMessages>[0]): boolean {
+  return opening !== null && tokensAt(opening) <= budget * OPENING_SHARE;
 }

@@ -35,8 +35,15 @@ export function olderEntries(
     tokensAt: of.tokensAt,
     budget: of.userBudget,
     newestIsKept: of.newestIsKept,
+    opening: openingOf(state, candidates),
   });
   return [...taken, ...users].sort((left, right) => left - right);
+}
+
+/** What the running turn was asked first. */
+function openingOf({ input, table }: PlanningState, candidates: readonly number[]): number | null {
+  if (input.turnIsOver === true) return null;
+  return candidates.find((position) => table.turnIdAt(position) === input.turnId) ?? null;
 }
 
 function keptFirst({ input, firstUserMessage }: PlanningState, before: number): number | null {

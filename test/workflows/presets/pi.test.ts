@@ -91,7 +91,7 @@ test('P27 a second overflow ends the compaction without a result and says that r
 }, 120_000);
 
 test('P2 P31 the check is made once more after the last step, and a compaction right after it finds nothing to do', async () => {
-  // Nine files stay below the trigger; the long answer brings the count over it.
+  // Eight files stay below the trigger; the long answer brings the count over it.
   const turn = await harness.runTask(`${readTask(8)}\nWrite 7000 words`, { timeoutMilliseconds: 200_000 });
   const { conversationId } = turn;
   const before = await harness.client.listSummaries({ conversationId });
