@@ -11,13 +11,13 @@ export function summaryAuditLines(
   audit: SummaryAudit,
   { columns, style, full }: { readonly columns: number | null; readonly style: Style; readonly full: boolean },
 ): string[] {
-  const { facts, carried, missing, askedFor, found, droppedEntries } = audit;
+  const { facts, carried, missing, droppedEntries } = audit;
   if (audit.compactionId === null) return ['No summary stands for anything: the window still holds everything.'];
   const shown = full ? missing : missing.filter((fact) => fact.found === false);
   return [
     `${plural(droppedEntries, 'entry', 'entries')} left the window, saying ${plural(facts, 'fact')}: requirements, paths, identifiers, numbers, errors.`,
     `${style.bold('in the summary')}   ${formatCount(carried)} (${formatPercent(carried, facts)})`,
-    `${style.bold('by recall only')}   ${formatCount(missing.length)}; ${formatCount(askedFor)} of them asked for, ${formatCount(found)} found (${formatPercent(found, askedFor)})`,
+    `${style.bold('by recall only')}   ${byRecall(audit)}`,
     ...(shown.length === 0
       ? []
       : ['', full ? 'Facts that no live summary carries:' : 'Not found by a search for their own words:']),
@@ -30,4 +30,13 @@ export function summaryAuditLines(
     }),
     ...(full || missing.length === 0 ? [] : ['', style.dim('--full lists all of them')]),
   ];
+}
+
+/** A share of nothing says nothing. */
+function byRecall({ missing, askedFor, found }: SummaryAudit): string {
+  if (missing.length === 0) return 'none';
+  const count = formatCount(missing.length);
+  if (askedFor === 0) return `${count}, none of which was searched for`;
+  const searched = askedFor === missing.length ? '' : `${formatCount(askedFor)} of them searched for, `;
+  return `${count}; ${searched}${formatCount(found)} found (${formatPercent(found, askedFor)})`;
 }
