@@ -203,3 +203,54 @@ test('a conversation that went through all three is understood by each', () => {
     }
   }
 });
+
+/** A megabyte of text and 200 calls, as each protocol streams them. */
+const HUGE: Record<'chat' | 'responses', readonly unknown[]> = {
+  chat: [
+    ...Array.from({ length: 1_000 }, () => ({ id: 'c', choices: [{ delta: { content: 'x'.repeat(1_000) } }] })),
+    ...Array.from({ length: 200 }, (_, index) => ({
+      id: 'c',
+      choices: [
+        { delta: { tool_calls: [{ index, id: `call_${index}`, function: { name: 'read_file', arguments: '{}' } }] } },
+      ],
+    })),
+    { id: 'c', choices: [{ delta: {}, finish_reason: 'tool_calls' }] },
+  ],
+  responses: [
+    ...Array.from({ length: 1_000 }, () => ({
+      type: 'response.output_text.delta',
+      output_index: 0,
+      delta: 'x'.repeat(1_000),
+    })),
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { type: 'message', content: [{ type: 'output_text', text: 'x'.repeat(1_000_000) }] },
+    },
+    ...Array.from({ length: 200 }, (_, index) => ({
+      type: 'response.output_item.done',
+      output_index: index + 1,
+      item: { type: 'function_call', id: `fc_${index}`, call_id: `call_${index}`, name: 'read_file', arguments: '{}' },
+    })),
+    { type: 'response.completed', response: { id: 'resp', status: 'completed', output: [] } },
+  ],
+};
+
+test.each(['chat', 'responses'] as const)(
+  'an answer of %s of a megabyte and with 200 calls is whole, and each protocol takes it back',
+  (from) => {
+    const collector = COLLECTORS[from]();
+    for (const event of HUGE[from]) collector.take(event as never);
+    const content: readonly ContentPart[] = collector.finish()?.content ?? [];
+    const calls = content.filter((part) => part.type === 'tool_call');
+    expect(calls.map(({ index }) => index)).toEqual(Array.from({ length: 200 }, (_, index) => index));
+    expect(content[0]).toEqual({ type: 'text', text: 'x'.repeat(1_000_000) });
+    const results = calls.map(({ id, name }) => ({ id, name, isError: false, content: [] }));
+    const step: ViewMessage[] = [
+      { role: 'assistant', content, callNumber: 1, turnId: 'turn' },
+      { role: 'tool_results', results },
+    ];
+    for (const to of PROTOCOLS)
+      expect(found(send(to, [user('begin'), ...step]), { name: 'read_file' })).toHaveLength(200);
+  },
+);
