@@ -48,8 +48,15 @@ export interface TestTemporalOptions {
   readonly dynamicConfiguration?: Readonly<Record<string, string>>;
 }
 
-/** An in-memory Temporal for tests; a single test that needs another setting starts one of its own and stops it. */
+/**
+ * An in-memory Temporal for tests; a single test that needs another setting starts one of its own and stops it. It is tried
+ * again, since an outgoing connection of another test can take a port that was free a moment ago, and the server takes several.
+ */
 export async function startTestTemporal(options: TestTemporalOptions = {}): Promise<LocalTemporal> {
+  return tryTestTemporal(options).catch(() => tryTestTemporal(options));
+}
+
+async function tryTestTemporal(options: TestTemporalOptions): Promise<LocalTemporal> {
   const found = findTemporalCli();
   if (found === null) throw new Error('No Temporal CLI: run `npm run setup`.');
   const { suggestContinueAsNewEvents: events, suggestContinueAsNewBytes: bytes } = options;

@@ -15,28 +15,35 @@ beforeAll(async () => {
 
 afterAll(() => harness.stop());
 
-test('a pause that one turn was told holds back the others, on every worker, and they say that they wait', async () => {
-  const { client } = harness;
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 12, times: 1 });
-  const first = await client.startTask({ task: 'Say first' });
-  await waitUntil('the pause is known', async () => (await harness.database`select from provider_pauses`).length === 1);
-  const others = await Promise.all([1, 2, 3].map(() => client.startTask({ task: 'Say other' })));
-  for (const { conversationId } of others) {
+test(
+  'a pause that one turn was told holds back the others, on every worker, and they say that they wait',
+  { timeout: 120_000 },
+  async () => {
+    const { client } = harness;
+    await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 24, times: 1 });
+    const first = await client.startTask({ task: 'Say first' });
     await waitUntil(
-      'the turn waits',
-      async () => (await client.getConversation(conversationId)).turn?.state === 'waiting_for_rate_limit',
-      14_000,
+      'the pause is known',
+      async () => (await harness.database`select from provider_pauses`).length === 1,
     );
-  }
-  expect((await harness.requests()).total).toBe(1);
-  for (const sent of [first, ...others]) {
-    expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 })).outcome).toBe('completed');
-  }
-  const overlapping = await harness.database`
+    const others = await Promise.all([1, 2, 3].map(() => client.startTask({ task: 'Say other' })));
+    for (const { conversationId } of others) {
+      await waitUntil(
+        'the turn waits',
+        async () => (await client.getConversation(conversationId)).turn?.state === 'waiting_for_rate_limit',
+        24_000,
+      );
+    }
+    expect((await harness.requests()).total).toBe(1);
+    for (const sent of [first, ...others]) {
+      expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 80_000 })).outcome).toBe('completed');
+    }
+    const overlapping = await harness.database`
     select from model_calls a join model_calls b on a.started_at < b.started_at and b.started_at < a.ended_at
     where a.state = 'answered' and b.state = 'answered'`;
-  expect(overlapping).toHaveLength(0);
-});
+    expect(overlapping).toHaveLength(0);
+  },
+);
 
 test('while many calls of one conversation wait on every worker, the call of another waits for two of them at most', async () => {
   const { client, database } = harness;

@@ -8,6 +8,8 @@ import { PassageWriter } from './passage-writer.ts';
 
 /** Entries that one transaction indexes: a search that finds much to do shows progress to others. */
 const BATCH_ENTRIES = 500;
+/** Characters after which a transaction ends with the entry under way: 500 entries can be 2 GB, and a worker that stops waits for one. */
+const BATCH_CHARACTERS = 2_000_000;
 
 /** The tools that search and open what is indexed here. Their calls and results only repeat it. */
 const RECALL_PREFIX = 'recall_';
@@ -75,10 +77,12 @@ async function indexEntries(
   const rows = await open<EntryRow[]>`
     select id, kind, sequence, tool_name, content, original_id, created_at from entries
     where conversation_id = ${conversationId} and sequence > ${after} order by sequence limit ${BATCH_ENTRIES}`;
+  let characters = 0;
   for (const row of rows) {
+    if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, more: true };
     if (row.kind === 'compaction' || row.tool_name?.startsWith(RECALL_PREFIX) === true) continue;
     const texts = row.original_id === null ? [searchedText(row.content)] : originalText(open, row.original_id);
-    await writer.add(
+    characters += await writer.add(
       {
         sourceId: row.id,
         kind: row.kind,

@@ -11,7 +11,7 @@ import { passageTerms, toVector } from './passage-terms.ts';
 import { TermWriter } from './term-writer.ts';
 import { stemsOf } from './stems.ts';
 import type { Stem } from './stems.ts';
-import { wordsOf } from './words.ts';
+import { withoutEncodedBytes, wordsOf } from './words.ts';
 import type { Word } from './words.ts';
 
 /** Passages of one statement: cutting more into words would leave the transaction idle for longer than the server allows. */
@@ -62,8 +62,11 @@ export class PassageWriter {
     this.#terms = new TermWriter(sql, conversation);
   }
 
-  /** Cuts a text that comes in chunks; what is left of a chunk after its last full passage joins the next. */
-  async add(source: Source, texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
+  /**
+   * Cuts a text that comes in chunks; what is left of a chunk after its last full passage joins the next.
+   * Returns how many characters were read.
+   */
+  async add(source: Source, texts: Iterable<string> | AsyncIterable<string>): Promise<number> {
     let offset = 0;
     let rest = '';
     let language: Language | undefined;
@@ -77,15 +80,16 @@ export class PassageWriter {
       await this.#push(source, language, passages);
       rest = rest.slice(consumed);
       offset += consumed;
-      if (offset >= INDEXED_CHARACTERS) return;
+      if (offset >= INDEXED_CHARACTERS) return offset;
     }
     await this.#push(source, language ?? languageOf(rest), splitPassages(rest, offset));
+    return offset + rest.length;
   }
 
   async #push(source: Source, language: Language, passages: readonly Passage[]): Promise<void> {
     for (const passage of passages) {
       const text = plainText(passage.text);
-      this.#waiting.push({ source, language, offset: passage.offset, text, words: wordsOf(text) });
+      this.#waiting.push({ source, language, offset: passage.offset, text, words: wordsOf(withoutEncodedBytes(text)) });
     }
     if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
   }
@@ -121,7 +125,9 @@ export class PassageWriter {
       const ofLanguage = stems.get(language) ?? new Map<string, Stem>();
       const id = await this.#blocks.next(source.isCall ? 'call' : source.kind);
       const terms = passageTerms(passage, ofLanguage, source.createdAt);
-      const asked = new Set(wordsOf(questionsIn(passage.text)).map(({ text }) => ofLanguage.get(text)?.term ?? text));
+      const asked = new Set(
+        wordsOf(questionsIn(withoutEncodedBytes(passage.text))).map(({ text }) => ofLanguage.get(text)?.term ?? text),
+      );
       prepared.push({ ...passage, id, terms, asked });
     }
     return prepared;
