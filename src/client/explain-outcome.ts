@@ -37,7 +37,7 @@ export function explainOutcome(
     case 'completed':
       return completed(reason);
     case 'stopped':
-      return 'The turn was stopped; everything that had finished is kept. Send a message to go on.';
+      return "The turn was stopped; everything that had finished is kept. Send a message to go on, or 'holdfast resume' without one.";
     case 'budget_exhausted':
       if (reason === 'calls_repeated')
         return 'The turn went round in circles: the same tool call had the same result again and again. Send a message that says what to do instead, or raise limits.repeatedCalls in holdfast.yaml.';
@@ -65,7 +65,8 @@ function limitWords(reason: string | null): string {
     return 'The conversation rested for longer than its limit of idle time (conversation_idle_time_limit).';
   const of = reason?.startsWith('conversation_') === true ? "The conversation's" : "The turn's";
   const what = reason?.replace('conversation_', '').replace('_limit', '').replaceAll('_', ' ') ?? 'unknown';
-  return `${of} limit of ${what} is reached (${reason ?? 'unknown'}).`;
+  const counted = /(?:step|call|token)$/u.test(what) ? `${what}s` : what;
+  return `${of} limit of ${counted} is reached (${reason ?? 'unknown'}).`;
 }
 
 /** Characters of the vendor's words in the one sentence. */

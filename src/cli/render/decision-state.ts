@@ -19,15 +19,16 @@ function decisionRequested(
   const calls = activity.kind === 'asking' ? activity.calls : [];
   const text = state.calls.get(`${tool.callNumber}:${tool.callIndex}`)?.arguments ?? '';
   const words = asks
-    ? `The agent asks (call ${call}): ${questionIn(text)} Answer it with \`npx holdfast answer\`.`
-    : `${tool.name} waits for your approval (call ${call}): ${shortArguments(text, 300)} Decide with \`npx holdfast approve\` or \`deny\`.`;
+    ? `The agent asks (call ${call}): ${questionIn(text)} (answer it with \`npx holdfast answer\`)`
+    : `${tool.name} waits for your approval (call ${call}): ${shortArguments(text, 300)} (decide with \`npx holdfast approve\` or \`deny\`)`;
   return {
     state: { ...state, activity: { kind: 'asking', calls: [...calls, call] } },
     items: [{ kind: 'notice', level: 'warning', text: words }],
   };
 }
 
-function questionIn(argumentsText: string): string {
+/** Of the arguments of `ask_user`, what it asks. */
+export function questionIn(argumentsText: string): string {
   const question = /"question"\s*:\s*("(?:[^"\\]|\\.)*")/u.exec(argumentsText)?.[1];
   return question === undefined ? shortArguments(argumentsText, 2_000) : String(JSON.parse(question));
 }

@@ -1,6 +1,7 @@
 import type { Conversation, LateResult, ListedEntry, TurnSummary } from '../../client/types.ts';
 import type { WaitingCall } from '../../client/decision-types.ts';
 import { conversationState } from './conversation-list.ts';
+import { questionIn } from './decision-state.ts';
 import { formatBytes, formatCount, plural } from './numbers.ts';
 import { turnFigures } from './outcome-words.ts';
 import { safeLine, safeText } from './safe-text.ts';
@@ -59,7 +60,7 @@ function redactionWords(count: number): string {
 /** What waits for the user, whole: nobody can decide on half of a command. */
 function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: WaitingCall): string {
   const until = `until ${expiresAt}`;
-  if (kind === 'question') return `call ${call} asks: ${safeText(text)} (${until}; holdfast answer)`;
+  if (kind === 'question') return `call ${call} asks: ${safeText(questionIn(text))} (${until}; holdfast answer)`;
   return `call ${call} waits for approval: ${safeLine(tool)} ${safeText(text)} (${until}; holdfast approve, holdfast deny)`;
 }
 

@@ -23,18 +23,30 @@ export function turnFigures(turn: TurnSummary): string {
   ].join(' · ');
 }
 
-/** The command that goes on after an outcome; `null` after one that needs nothing. */
-export function nextCommand(outcome: string, conversation: string): string | null {
+/** By how much `resume` may raise what ended a turn, in the proportions of a usual task. */
+const RAISES: Readonly<Record<string, string>> = {
+  step_limit: '--steps +100',
+  tool_call_limit: '--tool-calls +100',
+  input_token_limit: '--input-tokens +1000000',
+  output_token_limit: '--output-tokens +50000',
+  cost_limit: '--cost +2',
+  wall_time_limit: '--wall-time +600',
+};
+
+/** The command that goes on after an outcome, for the reason that it gave; `null` after one that needs nothing. */
+export function nextCommand(outcome: string, reason: string | null, conversation: string): string | null {
   switch (outcome) {
     case 'completed':
       return null;
     case 'context_exhausted':
       return `npx holdfast context ${conversation}`;
     case 'budget_exhausted':
-      return `npx holdfast resume ${conversation} --help`;
+      if (reason === 'calls_repeated' || reason === 'compactions_without_progress') break;
+      return `npx holdfast resume ${conversation} ${RAISES[reason?.replace('conversation_', '') ?? ''] ?? '--help'}`;
+    case 'stopped':
+      return `npx holdfast resume ${conversation}`;
     case 'model_failed':
       return `npx holdfast show ${conversation}`;
-    default:
-      return `npx holdfast send ${conversation} "…"`;
   }
+  return `npx holdfast send ${conversation} "…"`;
 }
