@@ -107,7 +107,7 @@ function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorR
     return overflow(figures, 'numbers: input and output over the limit');
   }
   if (words.INPUT_TOO_LONG.test(text)) return overflow(figures, 'words: input too long');
-  if (over && /(?:\b|_)(?:length|long(?:er)?)\b/.test(text) && INPUT_LENGTH.test(text))
+  if (over && /(?:\b|_)(?:len(?:gth)?|long(?:er)?)\b/.test(text) && INPUT_LENGTH.test(text))
     return overflow(figures, 'numbers: longer than accepted');
   if (over && COMPARED_LENGTH.test(text)) return overflow(figures, 'numbers: longer than accepted');
   if (
@@ -126,7 +126,7 @@ function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorR
 
 /** The length of what was sent, and of nothing else. */
 const INPUT_LENGTH =
-  /^(?!.*\b(?:array|string|list|names?|ids?|fields?|items?|characters?)\b).*\b(?:prompt|inputs?|sequence|conversation|context)(?:\b|_)/s;
+  /^(?!.*\b(?:array|string|list|names?|ids?|fields?|items?|characters?)\b).*\b(?:prompt|inputs?|seq|sequence|conversation|context)(?:\b|_)/s;
 
 /** `seq 40961 > 40960`. */
 const COMPARED_LENGTH = /\b(?:seq|sequence|prompt|input)[a-z_ :=]{0,12}\d+ ?>=? ?\d+/;
