@@ -4,6 +4,11 @@ import type { Client } from '@temporalio/client';
 /** How often upkeep runs. A message that nobody rang for waits at most this long. */
 const UPKEEP_INTERVAL = '10 seconds';
 
+/** Also the id of the workflow that it starts. */
+export function upkeepScheduleId(databaseId: string): string {
+  return `holdfast-upkeep:${databaseId}`;
+}
+
 /**
  * Makes sure that the upkeep schedule of a database exists. Every worker calls it at start and each
  * minute, because a Temporal server that lost its data has lost the schedule too.
@@ -11,7 +16,7 @@ const UPKEEP_INTERVAL = '10 seconds';
  * @param databaseId identifies the database, so that two Holdfasts can share a namespace.
  */
 export async function ensureUpkeepSchedule(client: Client, databaseId: string, taskQueue: string): Promise<void> {
-  const scheduleId = `holdfast-upkeep:${databaseId}`;
+  const scheduleId = upkeepScheduleId(databaseId);
   try {
     await client.schedule.create({
       scheduleId,

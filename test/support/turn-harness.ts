@@ -24,6 +24,7 @@ import type { ToolDefinition } from '../../src/tools/tool.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { createTestDatabase } from './database.ts';
+import { deleteUpkeepSchedule } from './delete-upkeep-schedule.ts';
 
 type AgentInput = Partial<Parameters<typeof defineAgent>[0]>;
 
@@ -191,6 +192,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       for (const worker of workers) worker.shutdown();
       await Promise.all(workers.map((worker) => worker.ended));
       await client.close();
+      if (options.temporalAddress === undefined) await deleteUpkeepSchedule(temporal, database);
       await temporal.connection.close();
       await simulator.close();
       await database.end({ timeout: 5 });

@@ -1,0 +1,15 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { readDatabaseId } from '../../src/store/database-id.ts';
+import type { Database } from '../../src/store/database.ts';
+import { upkeepScheduleId } from '../../src/worker/upkeep-schedule.ts';
+
+/** It would go on starting a workflow every ten seconds on a server that all test files share. */
+export async function deleteUpkeepSchedule(temporal: Client, database: Database): Promise<void> {
+  try {
+    await temporal.schedule.getHandle(upkeepScheduleId(await readDatabaseId(database))).delete();
+  } catch (error) {
+    // No worker was started.
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+  }
+}
