@@ -58,7 +58,8 @@ test('G10, G11, G14 five passes merge into one summary and lose nothing, also wh
   const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const spoken = entries.filter((entry) => entry.sequence <= covered && entry.kind !== 'compaction');
   const removed = committed.reduce((sum, { data }) => sum + Number(data['messagesRemoved']), 0);
-  expect(removed).toBe(spoken.length);
+  // The newest message of the user stays word for word: it is covered, but not removed.
+  expect(removed).toBe(spoken.length - 1);
 }, 400_000);
 
 test('G4 the log keeps an entry for each pass, with the summary and the id of the first entry that is kept', async () => {
