@@ -177,7 +177,7 @@ function clipByKind(
 ): void {
   const { expectedRetention } = reducer;
   let expected = draft.tokens;
-  for (const position of reducer.of.flatMap((kind) => clipCandidates(state, draft, reducer, kind))) {
+  for (const position of candidatesOfKinds(state, draft, reducer)) {
     if (isFinished(draft, goal, expectedRetention === undefined ? draft.tokens : expected)) return;
     const size = state.table.charactersAt(position);
     const head = Math.floor(Math.min(size * reducer.headFraction, reducer.headLimit));
@@ -189,6 +189,15 @@ function clipByKind(
     if (!tryOperation(state, draft, position, operation)) continue;
     expected -= before * (1 - (expectedRetention ?? 0));
   }
+}
+
+/** Kind after kind, each looked for when the one before it is through. */
+function* candidatesOfKinds(
+  state: PlanningState,
+  draft: Draft,
+  reducer: Extract<Reducer, { kind: 'clip' }>,
+): Generator<number> {
+  for (const kind of reducer.of) yield* clipCandidates(state, draft, reducer, kind);
 }
 
 /** Tool results largest first, others oldest first. */
@@ -209,8 +218,7 @@ function clipCandidates(
     ofKind -= 1;
   }
   if (kind !== 'tool_result') return candidates;
-  const sized = candidates.map((position) => ({ position, size: table.charactersAt(position) }));
-  return sized.sort((left, right) => right.size - left.size).map(({ position }) => position);
+  return candidates.sort((left, right) => table.charactersAt(right) - table.charactersAt(left));
 }
 
 function countOfKind({ table }: PlanningState, positions: Int32Array, kind: ClippedKind): number {

@@ -201,9 +201,13 @@ function sequencesOf(table: OutlineTable, positions: readonly number[]): number[
 
 /** What the summary reads leaves the view, but for what stays word for word beside it. */
 function countRemoved(table: OutlineTable, { dropped, older }: Layout): number {
-  const staying = new Set(older);
   let count = 0;
-  for (const position of dropped) if (isMessage(table, position) && !staying.has(position)) count += 1;
+  // Both are in order.
+  let next = 0;
+  for (const position of dropped) {
+    while ((older[next] ?? Infinity) < position) next += 1;
+    if (older[next] !== position && isMessage(table, position)) count += 1;
+  }
   return count;
 }
 
