@@ -11,6 +11,7 @@ import { askedPolicy, insertQuotes, quoteUserMessages } from '../../../src/conte
 import { parseSections } from '../../../src/context/summary-sections.ts';
 import { headingList, readsPreviousSummary } from '../../../src/context/summary-request.ts';
 import { transcriptText } from '../../../src/context/transcript.ts';
+import { finishedView, wholeSummary } from '../../../src/context/whole-summary.ts';
 import { prose, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
 import { changedIds, conversationWith, isPlanned, planWith, sectionsText, textAt, WINDOW } from './support.ts';
@@ -261,6 +262,25 @@ test('C12 a summary that would fill the window over 95 % is shortened step by st
   expect(shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 1e6, calibration: NO_CALIBRATION })).toBe(text);
   const least = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 0, calibration: NO_CALIBRATION });
   expect(tokensIn(least)).toBeGreaterThan(100);
+});
+
+test('C12, C18 a finished pass whose summary fills the view over 95 % shows a shorter one and tells of it; below that, the whole', () => {
+  const conversation = working(44, 20_000);
+  const plan = planWith(conversation);
+  const finishedWith = (characters: number) => {
+    const parts = [{ kind: 'history' as const, text: sectionsText(COWORK_POLICY, prose(characters)) }];
+    const files = { read: [], modified: [] };
+    const whole = wholeSummary({ parts, previousText: null, files, policy: COWORK_POLICY, plan });
+    const { budget } = conversation.planInput();
+    const of = { plan, compactionId: 'c', policy: COWORK_POLICY, budget, calibration: NO_CALIBRATION };
+    return { whole, finished: finishedView(whole, { before: conversation.planInput(), ...of }) };
+  };
+  const long = finishedWith(60_000);
+  expect(long.finished.guardedFrom).toBeGreaterThan(190_000);
+  expect(long.finished.tokensAfter).toBeLessThanOrEqual(190_000);
+  expect(long.finished.summary?.text).toContain('shortened to fit');
+  const short = finishedWith(1_000);
+  expect(short.finished).toMatchObject({ guardedFrom: null, summary: short.whole });
 });
 
 test('C13 a jump past the window is compacted with the same budget, and is called reactive', () => {
