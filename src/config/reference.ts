@@ -60,7 +60,7 @@ export function configurationReference(): string {
     '',
     'Holdfast reads `holdfast.yaml` in the working directory, if there is one, and the environment, which wins. Without',
     'either, there is one agent, `default`, that works on the files of the working directory with all built-in tools but',
-    '`run_command`. Keys are read from the environment only and are never stored or printed.',
+    '`run_command`. Keys come from the environment, a file or a command, never from here; they are not stored or printed.',
     '',
     'The file is checked at start. A wrong option is named with file, line, what is wrong and what is accepted.',
     '',

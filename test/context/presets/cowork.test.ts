@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { budgetFor } from '../../../src/context/budget.ts';
 import { checkSummary } from '../../../src/context/check-summary.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { shortenSummary } from '../../../src/context/guard-summary.ts';
 import { measureText } from '../../../src/context/measure.ts';
 import type { Budget, ModelLimits } from '../../../src/context/plan.ts';
 import type { CompactionPolicy } from '../../../src/context/policy.ts';
@@ -11,7 +10,6 @@ import { askedPolicy, insertQuotes, quoteUserMessages } from '../../../src/conte
 import { parseSections } from '../../../src/context/summary-sections.ts';
 import { headingList, readsPreviousSummary } from '../../../src/context/summary-request.ts';
 import { transcriptText } from '../../../src/context/transcript.ts';
-import { finishedView, wholeSummary } from '../../../src/context/whole-summary.ts';
 import { prose, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
 import { changedIds, conversationWith, isPlanned, planWith, sectionsText, textAt, WINDOW } from './support.ts';
@@ -250,37 +248,6 @@ test('C11 of the nine sections the first, seventh, eighth and ninth are open by 
     expect(each.flatMap(({ open }, index) => (open === true ? [index + 1] : []))).toEqual([1, 7, 8, 9]);
     expect(each).toHaveLength(9);
   }
-});
-
-test('C12 a summary that would fill the window over 95 % is shortened step by step, sections and frame kept', () => {
-  const text = sectionsText(COWORK_POLICY, prose(3_000));
-  const short = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 800, calibration: NO_CALIBRATION });
-  expect(tokensIn(short)).toBeLessThanOrEqual(800);
-  const titles = COWORK_POLICY.summary.sections.map(({ title }) => title);
-  expect(parseSections(short, titles).map(({ title }) => title)).toEqual(titles);
-  expect(short).toContain('shortened to fit');
-  expect(shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 1e6, calibration: NO_CALIBRATION })).toBe(text);
-  const least = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 0, calibration: NO_CALIBRATION });
-  expect(tokensIn(least)).toBeGreaterThan(100);
-});
-
-test('C12, C18 a finished pass whose summary fills the view over 95 % shows a shorter one and tells of it; below that, the whole', () => {
-  const conversation = working(44, 20_000);
-  const plan = planWith(conversation);
-  const finishedWith = (characters: number) => {
-    const parts = [{ kind: 'history' as const, text: sectionsText(COWORK_POLICY, prose(characters)) }];
-    const files = { read: [], modified: [] };
-    const whole = wholeSummary({ parts, previousText: null, files, policy: COWORK_POLICY, plan });
-    const { budget } = conversation.planInput();
-    const of = { plan, compactionId: 'c', policy: COWORK_POLICY, budget, calibration: NO_CALIBRATION };
-    return { whole, finished: finishedView(whole, { before: conversation.planInput(), ...of }) };
-  };
-  const long = finishedWith(60_000);
-  expect(long.finished.guardedFrom).toBeGreaterThan(190_000);
-  expect(long.finished.tokensAfter).toBeLessThanOrEqual(190_000);
-  expect(long.finished.summary?.text).toContain('shortened to fit');
-  const short = finishedWith(1_000);
-  expect(short.finished).toMatchObject({ guardedFrom: null, summary: short.whole });
 });
 
 test('C13 a jump past the window is compacted with the same budget, and is called reactive', () => {

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
+import { shortenSummary } from '../../../src/context/guard-summary.ts';
+import { measureText } from '../../../src/context/measure.ts';
+import { COWORK_POLICY } from '../../../src/context/presets/cowork.ts';
+import { parseSections } from '../../../src/context/summary-sections.ts';
+import { finishedView, wholeSummary } from '../../../src/context/whole-summary.ts';
+import { prose } from '../builders.ts';
+import { conversationWith, planWith, sectionsText } from './support.ts';
+
+const tokensIn = (value: string): number => estimateTokens(measureText(value), NO_CALIBRATION);
+
+function fullConversation() {
+  const conversation = conversationWith(COWORK_POLICY);
+  conversation.log.user('Rewrite the storage layer.');
+  for (let step = 1; step <= 44; step += 1) conversation.log.step([prose(20_000, step)]);
+  return conversation;
+}
+
+test('C12 a summary that would fill the window over 95 % is shortened step by step, sections and frame kept', () => {
+  const text = sectionsText(COWORK_POLICY, prose(3_000));
+  const short = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 800, calibration: NO_CALIBRATION });
+  expect(tokensIn(short)).toBeLessThanOrEqual(800);
+  const titles = COWORK_POLICY.summary.sections.map(({ title }) => title);
+  expect(parseSections(short, titles).map(({ title }) => title)).toEqual(titles);
+  expect(short).toContain('shortened to fit');
+  expect(shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 1e6, calibration: NO_CALIBRATION })).toBe(text);
+  const least = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 0, calibration: NO_CALIBRATION });
+  expect(tokensIn(least)).toBeGreaterThan(100);
+});
+
+test('C12, C18 a finished pass whose summary fills the view over 95 % shows a shorter one and tells of it; below that, the whole', () => {
+  const conversation = fullConversation();
+  const plan = planWith(conversation);
+  const finishedWith = (characters: number) => {
+    const parts = [{ kind: 'history' as const, text: sectionsText(COWORK_POLICY, prose(characters)) }];
+    const files = { read: [], modified: [] };
+    const whole = wholeSummary({ parts, previousText: null, files, policy: COWORK_POLICY, plan });
+    const { budget } = conversation.planInput();
+    const of = { plan, compactionId: 'c', policy: COWORK_POLICY, budget, calibration: NO_CALIBRATION };
+    return { whole, finished: finishedView(whole, { before: conversation.planInput(), ...of }) };
+  };
+  const long = finishedWith(60_000);
+  expect(long.finished.guardedFrom).toBeGreaterThan(190_000);
+  expect(long.finished.tokensAfter).toBeLessThanOrEqual(190_000);
+  expect(long.finished.summary?.text).toContain('shortened to fit');
+  const short = finishedWith(1_000);
+  expect(short.finished).toMatchObject({ guardedFrom: null, summary: short.whole });
+});
