@@ -1,7 +1,8 @@
 import type { Database } from '../database.ts';
 import type { SearchFilter } from './find-candidates.ts';
-import type { PassageKind } from './found-passage.ts';
 import type { RankedCandidate } from './candidate.ts';
+import { headColumns, headOf } from './passage-rows.ts';
+import type { PassageHeadRow } from './passage-rows.ts';
 import type { SearchedScope } from './scope.ts';
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/giu;
@@ -17,43 +18,25 @@ export async function findByIds(
 ): Promise<RankedCandidate[]> {
   const ids = [...new Set([...text.matchAll(UUID)].map(([id]) => id.toLowerCase()))].slice(0, MOST_IDS);
   if (ids.length === 0) return [];
-  const rows = await sql<
-    {
-      conversation_id: string;
-      source_id: string;
-      kind: PassageKind;
-      sequence: number | null;
-      tool_name: string | null;
-      character_offset: number;
-      text: string;
-      words: number;
-      created_at: Date;
-    }[]
-  >`
-    select distinct on (source_id) conversation_id, source_id, kind, sequence, tool_name, character_offset, text, words, created_at
-    from passages
-    where source_id = any(${ids}::uuid[]) and ${
+  const rows = await sql<(PassageHeadRow & { readonly text: string })[]>`
+    select distinct on (p.source_id) p.text, ${headColumns(sql)}
+    from passages p
+    where p.source_id = any(${ids}::uuid[]) and ${
       scope.conversationId === null
-        ? sql`conversation_id in (select id from conversations where agent = ${scope.agent})`
-        : sql`conversation_id = ${scope.conversationId}`
+        ? sql`p.conversation_id in (select id from conversations where agent = ${scope.agent})`
+        : sql`p.conversation_id = ${scope.conversationId}`
     }
-      ${kinds === undefined ? sql`` : sql`and kind = any(${[...kinds]})`}
-    order by source_id, character_offset`;
-  return rows.map((row) => ({
-    conversationId: row.conversation_id,
-    sourceId: row.source_id,
-    kind: row.kind,
-    sequence: row.sequence,
-    toolName: row.tool_name,
-    offset: row.character_offset,
-    text: row.text,
-    vector: '',
-    words: row.words,
-    createdAt: row.created_at,
-    gathered: 0,
-    score: 0,
-    match: 'id',
-    isSaidByAsked: false,
-    matched: [],
-  }));
+      ${kinds === undefined ? sql`` : sql`and p.kind = any(${[...kinds]})`}
+    order by p.source_id, p.character_offset`;
+  return rows.map((row) =>
+    Object.assign(headOf(row), {
+      text: row.text,
+      vector: '',
+      gathered: 0,
+      score: 0,
+      match: 'id' as const,
+      isSaidByAsked: false,
+      matched: [],
+    }),
+  );
 }

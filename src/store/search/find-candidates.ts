@@ -4,6 +4,8 @@ import { gather } from './gather.ts';
 import type { GatheredPassage } from './gather.ts';
 import { numbersOfKinds } from './postings.ts';
 import type { Candidate } from './candidate.ts';
+import { headColumns, headOf } from './passage-rows.ts';
+import type { PassageHeadRow } from './passage-rows.ts';
 import type { ReadCandidate } from './rank.ts';
 import { choosingTerms, readPostings } from './read-postings.ts';
 import type { SearchedScope } from './scope.ts';
@@ -82,16 +84,8 @@ export function inTime(sql: Queries, { after, before }: SearchFilter): Fragment 
     ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
 }
 
-interface PooledRow {
+interface PooledRow extends PassageHeadRow {
   readonly id: string;
-  readonly conversation_id: string;
-  readonly source_id: string;
-  readonly kind: PassageKind;
-  readonly sequence: number | null;
-  readonly tool_name: string | null;
-  readonly character_offset: number;
-  readonly words: number;
-  readonly created_at: Date;
   readonly found: string;
   readonly dates: string[];
 }
@@ -108,25 +102,19 @@ async function readPool(
   const words = terms.flatMap((term) => (term.isDate ? [] : term.terms));
   const dates = terms.flatMap((term) => (term.isDate ? term.terms : []));
   const rows = await sql<PooledRow[]>`
-    select p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.words, p.created_at,
+    select p.id, ${headColumns(sql)},
       ts_filter(setweight(p.terms, 'A', ${words}::text[]), '{a}')::text as found,
       ${dates.length === 0 ? sql`'{}'::text[]` : sql`array(select d from unnest(${dates}::text[]) d where p.terms @@ quote_literal(d)::tsquery)`} as dates
     from passages p where p.id = any(${[...scores.keys()]}::bigint[])
       ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}`;
-  return rows.map((row) => ({
-    id: Number(row.id),
-    conversationId: row.conversation_id,
-    sourceId: row.source_id,
-    kind: row.kind,
-    sequence: row.sequence,
-    toolName: row.tool_name,
-    offset: row.character_offset,
-    words: row.words,
-    createdAt: row.created_at,
-    found: row.found,
-    dates: row.dates,
-    gathered: scores.get(Number(row.id)) ?? 0,
-  }));
+  return rows.map((row) =>
+    Object.assign(headOf(row), {
+      id: Number(row.id),
+      found: row.found,
+      dates: row.dates,
+      gathered: scores.get(Number(row.id)) ?? 0,
+    }),
+  );
 }
 
 /** The same passages with their texts; one that is gone by then is left out. */
@@ -141,37 +129,16 @@ export async function readTexts(sql: Database, passages: readonly WordScored[]):
   });
 }
 
-export interface PassageRow {
+export interface PassageRow extends PassageHeadRow {
   readonly id: string;
-  readonly conversation_id: string;
-  readonly source_id: string;
-  readonly kind: PassageKind;
-  readonly sequence: number | null;
-  readonly tool_name: string | null;
-  readonly character_offset: number;
   readonly text: string;
   readonly vector: string;
-  readonly words: number;
-  readonly created_at: Date;
 }
 
 export function passageColumns(sql: Queries): Fragment {
-  return sql`p.id, p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
-    p.terms::text as vector, p.words, p.created_at`;
+  return sql`p.id, p.text, p.terms::text as vector, ${headColumns(sql)}`;
 }
 
 export function toCandidate(row: PassageRow): Candidate {
-  return {
-    conversationId: row.conversation_id,
-    sourceId: row.source_id,
-    kind: row.kind,
-    sequence: row.sequence,
-    toolName: row.tool_name,
-    offset: row.character_offset,
-    text: row.text,
-    vector: row.vector,
-    words: row.words,
-    createdAt: row.created_at,
-    gathered: 0,
-  };
+  return { ...headOf(row), text: row.text, vector: row.vector, gathered: 0 };
 }
