@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { installRuntimeLogger } from '../../src/temporal/logger.ts';
 import { createHoldfastWorker } from './holdfast-worker.ts';
@@ -14,7 +15,7 @@ async function main(settings: WorkerSettings): Promise<void> {
   installRuntimeLogger(pino({ level: 'silent' }));
   const workers = settings.kind === 'holdfast' ? await createHoldfastWorker(settings) : await createRawWorker(settings);
   loop.enable();
-  process.on('message', () => tell(memoryNow()));
+  process.on('message', () => void memoryNow().then(tell));
   const ended = workers.run();
   if (process.connected) process.once('disconnect', () => workers.shutdown());
   else workers.shutdown();
@@ -30,12 +31,14 @@ const RESOLUTION = 10;
 const loop = monitorEventLoopDelay({ resolution: RESOLUTION });
 
 /** After two collections, so that what is counted is held and not merely not yet freed. */
-function memoryNow(): WorkerMessage {
+async function memoryNow(): Promise<WorkerMessage> {
   // Before the collections, which are the bench's own. The histogram holds the time between two looks.
   const lateMilliseconds = Math.max(0, loop.percentile(99) / 1e6 - RESOLUTION);
   globalThis.gc?.();
   globalThis.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
+  // The collections end up in the histogram with the next look.
+  await delay(2 * RESOLUTION);
   loop.reset();
   return { kind: 'memory', residentBytes: rss, heapBytes: heapUsed, lateMilliseconds };
 }

@@ -3,13 +3,14 @@ import { calibrate, observationOf } from '../context/calibrate.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { cutAnswerContent } from '../context/cut-answer.ts';
-import { measureContent } from '../context/measure.ts';
+import { measuringContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import { RENDERER_VERSION, hasStubs, projectView } from '../context/project-view.ts';
 import type { View } from '../context/view.ts';
 import { answeredCall, assessCall } from '../models/assess-call.ts';
 import { costOf } from '../models/cost.ts';
+import { finishGivingWay } from '../models/give-way.ts';
 import { maximumOutputFor } from '../models/maximum-output.ts';
 import type { ModelAnswer, StreamDelta } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -112,7 +113,7 @@ async function buy(
     model: snapshot.model,
     headEntryId: input.headEntryId,
     compactionId: source.compactionId,
-    viewFingerprint: viewFingerprint(view),
+    viewFingerprint: await viewFingerprint(view),
     rendererVersion: RENDERER_VERSION,
     estimatedTokens,
     measurements: addMeasurements(check.view, check.fixed),
@@ -231,7 +232,7 @@ async function keep(
     attempt,
     headEntryId: input.headEntryId,
     content: answer.content,
-    measurements: measureContent(answer.content),
+    measurements: await finishGivingWay(measuringContent(answer.content)),
     usage: answer.usage ?? null,
     cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.prices),
     durationMilliseconds: Date.now() - startedAt,

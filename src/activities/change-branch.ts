@@ -27,11 +27,11 @@ import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
+import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { recordWait } from './model-failure.ts';
+import { isWaitedOut, recordWait } from './model-failure.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
@@ -160,7 +160,7 @@ async function askForSummary(
     } catch (error) {
       fence.signal.throwIfAborted();
       // Awaited here: rejected while the place is given back, it would count as unhandled and end the worker.
-      return await afterModelError(dependencies, { turn, execution, provider }, error);
+      return await afterModelError(dependencies, { turn, execution, provider, attempt }, error);
     } finally {
       fence.end();
     }
@@ -200,22 +200,29 @@ function summaryOf(
   return { ...newText(shown), ...written, files: left.files, entriesRead: items.length };
 }
 
-/** What the provider refused: waited out, retried five times, then done without it. */
+interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {
+  readonly provider: string;
+  readonly attempt: number;
+}
+
+/**
+ * What the provider refused: waited out, retried five times, then done without it. Only failures of the model count: a
+ * worker's death, a rate limit or a lost connection uses up no retry.
+ */
 async function afterModelError(
   dependencies: ActivityDependencies,
-  { turn, execution, provider }: Pick<BranchTask, 'turn' | 'execution'> & { readonly provider: string },
+  { turn, execution, provider, attempt }: FailedTry,
   error: unknown,
 ): Promise<Asked> {
   if (!(error instanceof ModelCallError)) throw error;
-  await withdrawBranchTry(dependencies.database, turn);
   const { verdict } = error;
-  const { attempt } = execution;
-  if (verdict.kind !== 'retryable' || (verdict.cause === 'outage' && attempt > SUMMARY_RETRIES)) {
-    return { kind: 'failed' };
-  }
-  const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(attempt, 5));
+  const failed = verdict.kind === 'retryable' && verdict.cause === 'outage';
+  const failures = await withdrawBranchTry(dependencies.database, turn, { attempt, failed });
+  dependencies.reachCrashPoint('changeBranch:failed');
+  if (verdict.kind !== 'retryable' || failures > SUMMARY_RETRIES) return { kind: 'failed' };
+  const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(failed ? failures : Math.min(execution.attempt, 5));
   if (verdict.cause === 'rate_limit') await dependencies.providerGate.pause(provider, delay);
-  if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) {
+  if (isWaitedOut(verdict, delay)) {
     await recordWait(dependencies, turn, delay);
     dependencies.reachCrashPoint('changeBranch:waiting');
     return { kind: 'wait', delayMilliseconds: delay };

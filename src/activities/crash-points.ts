@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Named places where a worker can be made to die, to show and to test that nothing is lost there. Each stands
- * directly behind a write of its activity; an activity that is missing here writes nothing.
+ * directly behind a write of its activity; an activity without one writes nothing.
  */
 const AFTER_WRITES = {
   beginTurn: ['written'],
   continueTurn: ['written'],
+  lookAtInbox: [],
   takeMessages: ['written'],
   compactContext: ['planned', 'declined', 'cancelled', 'fell-back', 'exhausted'],
   summarize: ['registered', 'stored', 'failed', 'waiting'],
@@ -15,7 +16,7 @@ const AFTER_WRITES = {
   requestDecisions: ['written'],
   runTool: ['claimed', 'decided', 'reclaimed', 'output-kept', 'pieces-written', 'stored', 'outcome-unknown'],
   endTurn: ['written'],
-  changeBranch: ['registered', 'written', 'refused', 'waiting'],
+  changeBranch: ['registered', 'failed', 'written', 'refused', 'waiting'],
   ringForWaitingMessages: ['rung'],
   repairLostTurns: ['interrupted', 'rung'],
   indexFallenBehind: ['indexed'],
@@ -39,6 +40,9 @@ export type CrashPoint = Named<typeof AFTER_WRITES> | Named<typeof BETWEEN_WRITE
 function named(places: Readonly<Record<string, readonly string[]>>): readonly string[] {
   return Object.entries(places).flatMap(([activity, names]) => names.map((name) => `${activity}:${name}`));
 }
+
+/** The activities whose writes are named. */
+export const ACTIVITIES_OF_CRASH_POINTS: readonly string[] = Object.keys(AFTER_WRITES);
 
 /** All points that stand behind a write. */
 export const CRASH_POINTS_AFTER_WRITES = named(AFTER_WRITES);

@@ -62,7 +62,7 @@ export async function afterFailure(
       const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(failures);
       if (verdict.cause === 'rate_limit')
         await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
-      if (delay > LONGEST_RETRY_DELAY_MILLISECONDS && verdict.delayMilliseconds !== undefined) {
+      if (isWaitedOut(verdict, delay)) {
         const { turn } = modelTry.input;
         if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: delay }))
           return { kind: 'failed' };
@@ -97,6 +97,12 @@ async function learnLimits(
     limits: withLearnedLimits(modelLimits, { tokens, messages }),
   });
   reachCrashPoint('callModel:window-learned');
+}
+
+/** Whether the workflow waits, visibly: for a rate limit, or as long as the provider asked for. Else Temporal's retry does. */
+export function isWaitedOut(verdict: Extract<ErrorVerdict, { kind: 'retryable' }>, delay: number): boolean {
+  const isAskedFor = verdict.cause === 'rate_limit' || verdict.delayMilliseconds !== undefined;
+  return isAskedFor && delay > LONGEST_RETRY_DELAY_MILLISECONDS;
 }
 
 /** The turn waits in its workflow, where no worker is held: the timeline says so until the call is made again. */

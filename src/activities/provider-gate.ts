@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../store/database.ts';
 import {
   LEASE_SECONDS,
+  LONGEST_ABSENCE_SECONDS,
   askForPlace,
+  leaveQueue,
   pauseProvider,
   providerKeyOf,
   readPause,
@@ -15,8 +17,8 @@ import { LONGEST_RETRY_DELAY_MILLISECONDS } from '../turn/limits.ts';
 /** Between two looks of a call that waits in a worker; longer when many wait, because every look is a transaction. */
 const LOOK_MILLISECONDS = 250;
 const LONGEST_LOOK_MILLISECONDS = 2_000;
-/** How long a turn waits in its workflow before its call asks for a place again. */
-const AWAY_MILLISECONDS = 4_000;
+/** How long a turn waits in its workflow before its call asks for a place again; spread, so that they do not all come at once. */
+const AWAY_MILLISECONDS = (LONGEST_ABSENCE_SECONDS * 1_000) / 1.25;
 /** Calls of one conversation that may wait in one worker: two hundred of them would leave none of its slots to others. */
 const WAITING_PER_CONVERSATION = 8;
 /** Part of a pause, and its most, by which the calls that it held back are spread. */
@@ -79,7 +81,7 @@ export function createProviderGate(setup: {
             const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS;
             return { kind: 'wait', delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
           }
-          await delay(look, undefined, { signal: call.signal });
+          await waitInQueue(database, look, call);
         }
       } finally {
         if (stays) add(waiting, call.conversationId, -1);
@@ -91,6 +93,16 @@ export function createProviderGate(setup: {
       await pauseProvider(database, { providerKey: provider.key, label: name, milliseconds });
     },
   };
+}
+
+/** A call that was stopped here would else be given a place that nobody uses. */
+async function waitInQueue(database: Database, milliseconds: number, { callKey, signal }: GateCall): Promise<void> {
+  try {
+    await delay(milliseconds, undefined, { signal });
+  } catch (stopped) {
+    await leaveQueue(database, callKey).catch(() => undefined);
+    throw stopped;
+  }
 }
 
 const OPEN: GatePass = { kind: 'open', leave: () => Promise.resolve() };

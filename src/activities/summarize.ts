@@ -21,13 +21,13 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
-import { LONGEST_RETRY_DELAY_MILLISECONDS, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
+import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
-import { recordWait } from './model-failure.ts';
+import { isWaitedOut, recordWait } from './model-failure.ts';
 import { passGate } from './pass-gate.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
@@ -207,7 +207,7 @@ async function afterModelError(
   const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(task.execution.attempt, 5));
   if (verdict.cause === 'rate_limit')
     await dependencies.providerGate.pause(parseModelName(task.snapshot.summarizer.model).provider, delay);
-  if (delay > LONGEST_RETRY_DELAY_MILLISECONDS) {
+  if (isWaitedOut(verdict, delay)) {
     await recordWait(dependencies, task.input.turn, delay);
     dependencies.reachCrashPoint('summarize:waiting');
     return { kind: 'wait', delayMilliseconds: delay };

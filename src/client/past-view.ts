@@ -27,7 +27,7 @@ export async function rebuildView(database: Database, options: Options<'getView'
   return {
     call: listedCall(call),
     view,
-    fingerprint: viewFingerprint(view),
+    fingerprint: await viewFingerprint(view),
     sentFingerprint: call.viewFingerprint,
     rendererVersion: RENDERER_VERSION,
     sentRendererVersion: call.rendererVersion,

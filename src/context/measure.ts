@@ -125,16 +125,26 @@ function flushWhitespace(length: number, isSingleSpace: boolean, counts: Mutable
   else counts.whitespaceRuns += length;
 }
 
+/** What the scan knows of the text before. */
+interface TextState {
+  readonly run: RunCounter;
+  whitespace: number;
+  onlySpaces: boolean;
+  punctuated: boolean;
+}
+
+/** Characters that are counted at a stretch. */
+const SLICE = 65_536;
+
 /**
  * Punctuation that follows punctuation (`","`, `});`, `=====`) shares its token, so it counts as letters do;
  * the halves of an emoji do not.
  */
-function countText(text: string, counts: Mutable<Measurements>): void {
-  const run = new RunCounter();
-  let whitespace = 0;
-  let onlySpaces = true;
-  let punctuated = false;
-  for (let index = 0; index < text.length; index += 1) {
+function countSlice(text: string, start: number, state: TextState, counts: Mutable<Measurements>): void {
+  const { run } = state;
+  let { whitespace, onlySpaces, punctuated } = state;
+  const end = Math.min(text.length, start + SLICE);
+  for (let index = start; index < end; index += 1) {
     const code = text.charCodeAt(index);
     const kind = code < 128 ? (ASCII_CLASS[code] ?? SYMBOL) : wideClass(code);
     counts.bytes += code < 128 ? 1 : utf8Bytes(text, index, code);
@@ -161,8 +171,19 @@ function countText(text: string, counts: Mutable<Measurements>): void {
     else counts.symbols += 1;
     punctuated = kind === SYMBOL;
   }
-  run.flushInto(counts);
-  flushWhitespace(whitespace, whitespace === 1 && onlySpaces, counts);
+  state.whitespace = whitespace;
+  state.onlySpaces = onlySpaces;
+  state.punctuated = punctuated;
+}
+
+function* countText(text: string, counts: Mutable<Measurements>): Generator<undefined, void> {
+  const state: TextState = { run: new RunCounter(), whitespace: 0, onlySpaces: true, punctuated: false };
+  for (let start = 0; start < text.length; start += SLICE) {
+    if (start > 0) yield;
+    countSlice(text, start, state, counts);
+  }
+  state.run.flushInto(counts);
+  flushWhitespace(state.whitespace, state.whitespace === 1 && state.onlySpaces, counts);
 }
 
 function countImage(image: ImagePart, counts: Mutable<Measurements>): void {
@@ -188,7 +209,7 @@ function base64Bytes(data: string): number {
 /** Counts a text in one pass; `frames` stays 0. A megabyte takes about 10 ms. */
 export function measureText(text: string): Measurements {
   const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS };
-  countText(text, counts);
+  finish(countText(text, counts));
   return counts;
 }
 
@@ -205,14 +226,19 @@ function hiddenReasoning({ text, encrypted, signature }: ThinkingPart): number {
  * per tool call. Call ids are part of the frame, and vendors do not charge for the signature of a text.
  */
 export function measureContent(parts: readonly ContentPart[]): Measurements {
+  return finish(measuringContent(parts));
+}
+
+/** The same, with a stop after each 65,536 characters, at which a worker can serve others. */
+export function* measuringContent(parts: readonly ContentPart[]): Generator<undefined, Measurements> {
   const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS, frames: 1 };
   for (const part of parts) {
     switch (part.type) {
       case 'text':
-        countText(part.text, counts);
+        yield* countText(part.text, counts);
         break;
       case 'thinking':
-        countText(part.text, counts);
+        yield* countText(part.text, counts);
         counts.letters += hiddenReasoning(part);
         counts.bytes += hiddenReasoning(part);
         break;
@@ -224,10 +250,17 @@ export function measureContent(parts: readonly ContentPart[]): Measurements {
         break;
       case 'tool_call':
         counts.frames += 1;
-        countText(part.name, counts);
-        countText(part.arguments, counts);
+        yield* countText(part.name, counts);
+        yield* countText(part.arguments, counts);
         break;
     }
   }
   return counts;
+}
+
+function finish<Result>(work: Generator<undefined, Result>): Result {
+  for (;;) {
+    const next = work.next();
+    if (next.done === true) return next.value;
+  }
 }

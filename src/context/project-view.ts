@@ -194,5 +194,15 @@ function shownContent(entry: Entry, rendering: Rendering): readonly ContentPart[
  * byte: JSON with the keys of every object in alphabetical order.
  */
 export function canonicalView(view: View): string {
-  return JSON.stringify(sortedKeys(view));
+  return [...canonicalPieces(view)].join('');
+}
+
+/** The same text in pieces, one for each message: together they may be many megabytes. */
+export function* canonicalPieces({ messages, ...rest }: View): Generator<string> {
+  yield '{"messages":[';
+  for (const [position, message] of messages.entries()) {
+    yield (position === 0 ? '' : ',') + JSON.stringify(sortedKeys(message));
+  }
+  // Of a view's keys `messages` is the first.
+  yield `],${JSON.stringify(sortedKeys(rest)).slice(1)}`;
 }

@@ -3,6 +3,7 @@ import { anthropicRequest } from './anthropic-request.ts';
 import { anthropicSdkOf } from './anthropic-sdk.ts';
 import { answerWithRepairs } from './call-repairs.ts';
 import { ANTHROPIC_IMAGES } from './fit-images.ts';
+import { giveWay } from './give-way.ts';
 import type { ModelClient } from './model-client.ts';
 import type { ProviderDefinition } from './provider.ts';
 import { streamAnswer } from './stream-answer.ts';
@@ -16,12 +17,13 @@ export function createAnthropicClient(provider: ProviderDefinition): ModelClient
       answerWithRepairs(request, ANTHROPIC_IMAGES, async (attempt) =>
         streamAnswer({
           provider: provider.name,
-          open: async () =>
-            (await sdkOf()).messages
-              .create(anthropicRequest(attempt.request, { provider: provider.name, thinking: attempt.thinking }), {
-                signal: options.signal,
-              })
-              .withResponse(),
+          open: async () => {
+            const sdk = await sdkOf();
+            const { request: sent, thinking } = attempt;
+            const body = anthropicRequest(sent, { provider: provider.name, thinking });
+            await giveWay();
+            return sdk.messages.create(body, { signal: options.signal }).withResponse();
+          },
           collector: new AnthropicCollector({
             provider: provider.name,
             declaredName: declaredToolName(request.view.tools),

@@ -1,4 +1,5 @@
 import { fitImages, type ImageLimits } from './fit-images.ts';
+import { giveWay } from './give-way.ts';
 import { leaveOutMedia } from './leave-out-media.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from './model-client.ts';
 
@@ -29,6 +30,8 @@ export async function answerWithRepairs(
   const fitted = { ...request, view: await fitImages(request.view, images) };
   let attempt: Attempt = { request: fitted, thinking: true, media: 'all' };
   for (;;) {
+    // A request of a million tokens is made in three steps of up to 20 ms each: fitted, put together, turned into JSON.
+    await giveWay();
     try {
       return withTrueStopReason(await call(attempt), attempt.request.maximumOutput);
     } catch (error) {

@@ -3,6 +3,7 @@ import { ChatCollector } from './chat-answer.ts';
 import { chatDialect } from './chat-dialect.ts';
 import { chatRequest } from './chat-request.ts';
 import { OPENAI_IMAGES } from './fit-images.ts';
+import { giveWay } from './give-way.ts';
 import type { ModelClient } from './model-client.ts';
 import { openAISdkOf } from './openai-sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
@@ -18,10 +19,12 @@ export function createChatClient(provider: ProviderDefinition): ModelClient {
       answerWithRepairs(request, OPENAI_IMAGES, async ({ request: sent, thinking }) =>
         streamAnswer({
           provider: provider.name,
-          open: async () =>
-            (await sdkOf()).chat.completions
-              .create(chatRequest(sent, { provider: provider.name, dialect, thinking }), { signal: options.signal })
-              .withResponse(),
+          open: async () => {
+            const sdk = await sdkOf();
+            const body = chatRequest(sent, { provider: provider.name, dialect, thinking });
+            await giveWay();
+            return sdk.chat.completions.create(body, { signal: options.signal }).withResponse();
+          },
           collector: new ChatCollector({
             provider: provider.name,
             declaredName: declaredToolName(request.view.tools),

@@ -1,5 +1,6 @@
 import { answerWithRepairs } from './call-repairs.ts';
 import { OPENAI_IMAGES } from './fit-images.ts';
+import { giveWay } from './give-way.ts';
 import type { ModelClient } from './model-client.ts';
 import { openAISdkOf } from './openai-sdk.ts';
 import { ResponsesCollector } from './responses-answer.ts';
@@ -16,10 +17,12 @@ export function createResponsesClient(provider: ProviderDefinition): ModelClient
       answerWithRepairs(request, OPENAI_IMAGES, async ({ request: sent, thinking }) =>
         streamAnswer({
           provider: provider.name,
-          open: async () =>
-            (await sdkOf()).responses
-              .create(responsesRequest(sent, { provider: provider.name, thinking }), { signal: options.signal })
-              .withResponse(),
+          open: async () => {
+            const sdk = await sdkOf();
+            const body = responsesRequest(sent, { provider: provider.name, thinking });
+            await giveWay();
+            return sdk.responses.create(body, { signal: options.signal }).withResponse();
+          },
           collector: new ResponsesCollector({
             provider: provider.name,
             declaredName: declaredToolName(request.view.tools),

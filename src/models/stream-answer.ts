@@ -1,6 +1,7 @@
 import type { AnswerCollector } from './answer-collector.ts';
 import { AbortError, BrokenAnswerError, NotAStreamError, toModelCallError } from './call-failure.ts';
 import { dropUnwrittenCall } from './drop-unwritten-call.ts';
+import { givingWay } from './give-way.ts';
 import type { ModelAnswer, StreamOptions } from './model-client.ts';
 
 /** What the SDKs hand out for a streaming call. */
@@ -24,8 +25,11 @@ export async function streamAnswer<StreamEvent>(call: {
   try {
     const { data, response } = await open();
     await refuseOtherThanStream(response);
+    // Events that came together are read without a pause between them.
+    const afterEvent = givingWay();
     for await (const event of data) {
       for (const delta of collector.take(event)) options.onDelta(delta);
+      await afterEvent();
     }
     // Both SDKs end an aborted stream silently, as if it were complete.
     if (options.signal.aborted) throw new AbortError('The model call was aborted.');

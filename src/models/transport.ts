@@ -1,3 +1,5 @@
+import { giveWay } from './give-way.ts';
+
 /** Limits of one call, in milliseconds. */
 export interface CallTimeouts {
   /** Longest silence: until the first byte, and between two. Above 300,000 the HTTP client's own limit comes first. */
@@ -6,6 +8,8 @@ export interface CallTimeouts {
   readonly totalMilliseconds: number;
 }
 
+/** Characters from which a request takes long to make and to send. */
+const LARGE_REQUEST = 1_000_000;
 /** Enough for every error body; what a broken proxy sends beyond it is not read. Bytes. */
 const LONGEST_ERROR_BODY = 262_144;
 
@@ -26,9 +30,10 @@ export type Transport = (input: string | URL | Request, init?: RequestInit) => P
  */
 export function createTransport(timeouts: CallTimeouts): Transport {
   return async (input, init = {}) => {
+    const sent = await encoded(init);
     const watch = new CallWatch(timeouts);
     const signal = init.signal ? AbortSignal.any([init.signal, watch.signal]) : watch.signal;
-    const response = await watch.during(fetch(input, { ...init, signal }));
+    const response = await watch.during(fetch(input, { ...sent, signal }));
     if (response.body === null) {
       watch.end();
       return response;
@@ -38,6 +43,15 @@ export function createTransport(timeouts: CallTimeouts): Transport {
     if (response.ok) return new Response(body, { status, statusText, headers });
     return new Response(await readStart(body), { status, statusText, headers });
   };
+}
+
+/** What made a large request, what encodes it and what sends it get a turn of the event loop each. */
+async function encoded(init: RequestInit): Promise<RequestInit> {
+  if (typeof init.body !== 'string' || init.body.length < LARGE_REQUEST) return init;
+  await giveWay();
+  const body = Buffer.from(init.body);
+  await giveWay();
+  return { ...init, body };
 }
 
 /** The clocks of one call. */

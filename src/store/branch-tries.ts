@@ -31,12 +31,21 @@ export async function registerBranchTry(sql: Database, turn: TurnReference): Pro
 
 /**
  * A try ended unpaid: the provider refused it, or was not reached.
+ * @param tried `failed`: it counts toward the retries of the model's failures, once.
+ * @returns failures of the model so far.
  * @throws StoreError `stale_epoch`
  */
-export async function withdrawBranchTry(sql: Database, turn: TurnReference): Promise<void> {
-  await writeAsTurn(sql, turn, async ({ sql: open }) => {
-    await open`
-      update turns set unreported_branch_tries = greatest(0, unreported_branch_tries - 1) where id = ${turn.turnId}`;
+export async function withdrawBranchTry(
+  sql: Database,
+  turn: TurnReference,
+  tried: { readonly attempt: number; readonly failed: boolean },
+): Promise<number> {
+  return writeAsTurn(sql, turn, async ({ sql: open }) => {
+    const [row] = await open<{ failures: number }[]>`
+      update turns set unreported_branch_tries = greatest(0, unreported_branch_tries - 1),
+        branch_failures = branch_failures + (${tried.failed} and branch_tries = ${tried.attempt})::int
+      where id = ${turn.turnId} returning branch_failures as failures`;
+    return row?.failures ?? 0;
   });
 }
 

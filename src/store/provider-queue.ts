@@ -6,8 +6,14 @@ import { transaction } from './transaction.ts';
 
 /** Seconds after which the place of a worker that renews nothing is free. */
 export const LEASE_SECONDS = 30;
-/** Seconds since it last asked in which a waiting call counts as there. */
-const PRESENT_SECONDS = 5;
+/** Seconds for which a waiting call stays away at most before it asks again. */
+export const LONGEST_ABSENCE_SECONDS = 5;
+/**
+ * Seconds since it last asked in which a waiting call counts as there. Three absences: one is its wait in the workflow, the
+ * others are for what comes on top on a busy machine, the timer of Temporal, a free slot of a worker and reading the view. A
+ * call that counts as gone is passed over by younger ones; one that is gone holds a place no longer than its lease.
+ */
+const PRESENT_SECONDS = 3 * LONGEST_ABSENCE_SECONDS;
 /** Waiting calls that are looked at for free places at a time. */
 const LOOKED_AT = 100;
 
@@ -149,6 +155,12 @@ export async function renewPlace(sql: Database, callKey: string): Promise<void> 
   await sql`
     update provider_calls set lease_until = holdfast_now() + make_interval(secs => ${LEASE_SECONDS})
     where call_key = ${callKey} and granted_at is not null and released_at is null`;
+}
+
+/** The call will not be made: nobody keeps a place for it. */
+export async function leaveQueue(sql: Database, callKey: string): Promise<void> {
+  await sql`delete from provider_calls where call_key = ${callKey} and granted_at is null`;
+  await releasePlace(sql, callKey);
 }
 
 /** The call is over: its place is free, its tokens count for the rest of the minute. */

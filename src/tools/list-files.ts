@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { z } from 'zod';
+import { counted } from './counted.ts';
 import { defineTool } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { LIST_FILES } from './names.ts';
@@ -46,7 +47,7 @@ export const listFiles = defineTool({
       used += line.length + 1;
     }
     if (count === 0) return { content: `[${location.display} is empty]` };
-    if (offset > count) throw new ToolError('input_refused', `There are only ${count} entries; offset is ${offset}.`);
+    if (offset > count) throw new ToolError('input_refused', `There ${count === 1 ? 'is only one entry' : `are only ${count} entries`}; offset is ${offset}.`);
     return { content: `${lines.join('\n')}\n${footer(offset, lines.length, count)}` };
   },
 });
@@ -69,7 +70,7 @@ async function lineOf(entry: WalkedEntry): Promise<string> {
       return `${name} · neither file nor directory`;
     case 'file': {
       const size = await lstat(entry.real).then(
-        (found) => `${found.size} bytes`,
+        (found) => counted(found.size, 'byte'),
         () => 'gone',
       );
       return `${name} · ${size}`;

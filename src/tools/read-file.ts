@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
+import { counted } from './counted.ts';
 import { defineTool } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { READ_FILE } from './names.ts';
@@ -52,7 +53,7 @@ export const readFile = defineTool({
       });
       if (page.lineCount === 0) return { content: '[the file is empty]' };
       if (offset > page.lineCount) {
-        throw new ToolError('input_refused', `${location.display} has ${page.lineCount} lines; offset is ${offset}.`);
+        throw new ToolError('input_refused', `${location.display} has ${counted(page.lineCount, 'line')}; offset is ${offset}.`);
       }
       return { content: `${page.text}\n${footer(page, offset, column)}` };
     } finally {

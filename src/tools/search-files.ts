@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from './counted.ts';
 import { defineTool } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { globTest } from './glob.ts';
@@ -124,9 +125,9 @@ function createReport(limit: number, characters: number) {
     },
     text(pattern: string): string {
       const skipped = this.skipped === 0 ? '' : `; ${this.skipped} not searched (binary or not readable)`;
-      if (lines.length === 0) return `[nothing matches ${JSON.stringify(pattern)} in ${this.files} files${skipped}]`;
+      if (lines.length === 0) return `[nothing matches ${JSON.stringify(pattern)} in ${counted(this.files, 'file')}${skipped}]`;
       const more = this.full ? '; there are more: narrow pattern, path or glob' : '';
-      return `${lines.join('\n')}\n[${lines.length} matching lines, ${this.files} files searched${skipped}${more}]`;
+      return `${lines.join('\n')}\n[${counted(lines.length, 'matching line')}, ${counted(this.files, 'file')} searched${skipped}${more}]`;
     },
   };
 }

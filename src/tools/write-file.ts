@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from './counted.ts';
 import { defineTool } from './define-tool.ts';
 import { WRITE_FILE } from './names.ts';
 import { readWhole } from './read-whole.ts';
@@ -46,5 +47,5 @@ export const writeFile = defineTool({
 
 function describe(content: string, bytes: Uint8Array): string {
   const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
-  return `${lines} lines, ${bytes.length} bytes`;
+  return `${counted(lines, 'line')}, ${counted(bytes.length, 'byte')}`;
 }

@@ -42,7 +42,7 @@ async function changedViews(sql: Database, scope: VerifyScope): Promise<Breach[]
 /** Fingerprint of the rebuilt view, or why it cannot be rebuilt. */
 async function rebuild(sql: Database, call: Call): Promise<string> {
   try {
-    return viewFingerprint(projectView((await readProjectionSourceOfCall(sql, call)).input));
+    return await viewFingerprint(projectView((await readProjectionSourceOfCall(sql, call)).input));
   } catch (error) {
     if (error instanceof StoreError) return `nothing: ${error.code}`;
     throw error;

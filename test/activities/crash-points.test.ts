@@ -5,11 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { parseCrashPoints, pointsNamed } from '../../src/activities/crash-points.ts';
+import { ACTIVITIES_OF_CRASH_POINTS, parseCrashPoints, pointsNamed } from '../../src/activities/crash-points.ts';
+import { createActivities } from '../../src/activities/create-activities.ts';
+import { connectDatabase } from '../../src/store/database.ts';
+import { activityDependencies } from './support/activity-dependencies.ts';
 
 test('without a setting every point is passed', () => {
   const reach = parseCrashPoints(undefined);
   expect(() => reach('runTool:claimed')).not.toThrow();
+});
+
+test('every activity says where it writes', async () => {
+  // Nothing is asked of it.
+  const database = connectDatabase({ url: 'postgres://nobody@127.0.0.1:1/none' });
+  const activities = createActivities(activityDependencies(database));
+  expect(Object.keys(activities).sort()).toEqual([...ACTIVITIES_OF_CRASH_POINTS].sort());
+  await database.end();
 });
 
 test('every write of an activity is named, and one name stands for all of them', () => {

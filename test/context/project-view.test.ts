@@ -4,6 +4,7 @@ import { clearOperation, clipOperation } from '../../src/context/operations.ts';
 import type { SummaryInForce } from '../../src/context/plan.ts';
 import { canonicalView, projectView } from '../../src/context/project-view.ts';
 import { OPENCODE_POLICY } from '../../src/context/presets/opencode.ts';
+import { sortedKeys } from '../../src/context/system-text.ts';
 import { isSummaryMessage, presentationOf, summaryContent } from '../../src/context/summary-message.ts';
 import type { ProjectionInput, View } from '../../src/context/view.ts';
 import { AGENT, LogBuilder, prose, text, viewText } from './builders.ts';
@@ -230,6 +231,14 @@ describe('projectView', () => {
       project(log, { agent: { ...AGENT, tools: [{ ...tool, inputSchema }] } });
     expect(JSON.stringify(viewWith(schema))).toBe(JSON.stringify(viewWith(turned)));
     expect(canonicalView(viewWith(schema))).toBe(canonicalView(viewWith(turned)));
+  });
+
+  test('the canonical text is JSON of the whole view with the keys in order', () => {
+    const log = new LogBuilder();
+    expect(canonicalView(project(log))).toBe(JSON.stringify(sortedKeys(project(log))));
+    log.user('go');
+    log.step(['a', 'b']);
+    expect(canonicalView(project(log))).toBe(JSON.stringify(sortedKeys(project(log))));
   });
 
   test('NUL and lone surrogates survive, and the canonical text is well formed', () => {

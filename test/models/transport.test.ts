@@ -50,6 +50,15 @@ async function clientOf(
 
 const REQUEST = requestOf(viewOf([user('hi')]));
 
+test('a large request arrives whole and with its length', async () => {
+  const client = await clientOf((_, response) => stream(response, HELLO));
+  const text = 'größe 😀 '.repeat(150_000);
+  await client.answer(requestOf(viewOf([user(text)])), listening());
+  const [request] = server?.requests ?? [];
+  expect(request?.headers['content-length']).toBe(String(Buffer.byteLength(request?.text ?? '')));
+  expect(request?.text).toContain(text);
+});
+
 test('aborting while it streams rejects at once with AbortError and closes the socket', async () => {
   const client = await clientOf((_, response) => beginStream(response, HELLO.slice(0, 4)));
   const abort = new AbortController();

@@ -136,7 +136,7 @@ describe('a change of branch', () => {
     if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
     // Refused unpaid; lost with its worker; answered.
     expect(await registerBranchTry(sql, next)).toBe(1);
-    await withdrawBranchTry(sql, next);
+    expect(await withdrawBranchTry(sql, next, { attempt: 1, failed: true })).toBe(1);
     expect(await registerBranchTry(sql, next)).toBe(2);
     const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
     expect(await findReplaced(sql, fences)).toEqual([null, null]);

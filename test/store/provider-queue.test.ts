@@ -2,7 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
-import { askForPlace, pauseProvider, providerKeyOf, readPause, releasePlace } from '../../src/store/provider-queue.ts';
+import {
+  askForPlace,
+  leaveQueue,
+  pauseProvider,
+  providerKeyOf,
+  readPause,
+  releasePlace,
+} from '../../src/store/provider-queue.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let sql: Database;
@@ -62,6 +69,22 @@ test('no more calls run at once than the limit; a place of a dead worker is free
   await sql`update provider_calls set lease_until = holdfast_now() where call_key = ${first.callKey}`;
   expect((await askForPlace(sql, third, two)).kind).toBe('granted');
   expect((await askForPlace(sql, absent, two)).kind).toBe('queued');
+});
+
+test('a call keeps its turn while it waits in its workflow, also on a slow machine; one that was stopped leaves the queue', async () => {
+  const key = newId();
+  const [running, away, younger] = [callOf(key, newId()), callOf(key, newId()), callOf(key, newId())];
+  expect((await askForPlace(sql, running, ONE)).kind).toBe('granted');
+  expect((await askForPlace(sql, away, ONE)).kind).toBe('queued');
+  await sql`update provider_calls set seen_at = seen_at - interval '12 seconds' where call_key = ${away.callKey}`;
+  await releasePlace(sql, running.callKey);
+  expect((await askForPlace(sql, younger, ONE)).kind).toBe('queued');
+  expect((await askForPlace(sql, away, ONE)).kind).toBe('granted');
+  const stopped = callOf(key, newId());
+  await askForPlace(sql, stopped, ONE);
+  await leaveQueue(sql, stopped.callKey);
+  await leaveQueue(sql, away.callKey);
+  expect((await askForPlace(sql, younger, ONE)).kind).toBe('granted');
 });
 
 test('tokens per minute hold calls back, also smaller ones behind; a call above the limit goes alone', async () => {

@@ -50,7 +50,7 @@ test('what is passed over on the way is listed by its own path', async () => {
   const { text } = await call(listFiles, { input: { path: 'node_modules', recursive: true }, context });
   expect(text.split('\n')).toEqual([
     'node_modules/left-pad/',
-    'node_modules/left-pad/index.js · 1 bytes',
+    'node_modules/left-pad/index.js · 1 byte',
     '[entries 1–2 of 2; end of list]',
   ]);
 });

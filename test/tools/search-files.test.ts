@@ -30,14 +30,14 @@ test('glob, path and ignore_case narrow or widen the search', async () => {
   const context = await project();
   expect((await search(context, { pattern: 'const', glob: '*.md' })).text).toContain('b.md:2: const\n[1 matching');
   expect((await search(context, { pattern: 'two', path: 'src', ignore_case: true })).text).toContain('src/a.ts:3:');
-  expect((await search(context, { pattern: 'two', path: 'src' })).text).toBe('[nothing matches "two" in 1 files]');
+  expect((await search(context, { pattern: 'two', path: 'src' })).text).toBe('[nothing matches "two" in 1 file]');
   expect((await search(context, { pattern: 'three', path: 'node_modules' })).text).toContain('node_modules/c.ts:1:');
   expect((await search(context, { pattern: 'one', path: 'src/a.ts' })).text).toContain('src/a.ts:1: const one = 1;');
 });
 
 test('says that there is more than the limit', async () => {
   const { text } = await search(await project(), { pattern: 'const', limit: 1 });
-  expect(text).toMatch(/^b\.md:2: const\n\[1 matching lines, .*there are more: narrow/);
+  expect(text).toMatch(/^b\.md:2: const\n\[1 matching line, .*there are more: narrow/);
 });
 
 test('exactly as many matches as the limit are not "more"', async () => {

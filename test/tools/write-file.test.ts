@@ -14,7 +14,7 @@ test('creates a file with its directories, replaces it, and leaves nothing else 
   const created = await write(workspace, { path: 'a/b/c.txt', content: 'one\ntwo\n' });
   expect(created).toMatchObject({ isError: false, text: 'a/b/c.txt created: 2 lines, 8 bytes.' });
   const replaced = await write(workspace, { path: 'a/b/c.txt', content: 'ä' });
-  expect(replaced.text).toBe('a/b/c.txt replaced: 1 lines, 2 bytes.');
+  expect(replaced.text).toBe('a/b/c.txt replaced: 1 line, 2 bytes.');
   expect(await readFile(join(workspace, 'a/b/c.txt'), 'utf8')).toBe('ä');
   expect(await readdir(join(workspace, 'a/b'))).toEqual(['c.txt']);
 });
@@ -23,7 +23,7 @@ test('appends, also to a file that does not exist yet', async () => {
   const workspace = await temporaryDirectory();
   await write(workspace, { content: 'one\n', append: true });
   const appended = await write(workspace, { content: 'two\n', append: true });
-  expect(appended.text).toBe('Appended to file.txt: 1 lines, 4 bytes.');
+  expect(appended.text).toBe('Appended to file.txt: 1 line, 4 bytes.');
   expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('one\ntwo\n');
 });
 

@@ -164,6 +164,10 @@ export const SCENARIOS: readonly Scenario[] = [
         },
       },
       { at: 'changeBranch:registered' },
+      {
+        at: 'changeBranch:failed',
+        before: fault({ kind: 'status', status: 500, match: { purpose: 'summary' } }),
+      },
       { at: 'changeBranch:written' },
       { at: 'endTurn:written' },
       {
