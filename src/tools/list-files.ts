@@ -47,7 +47,11 @@ export const listFiles = defineTool({
       used += line.length + 1;
     }
     if (count === 0) return { content: `[${location.display} is empty]` };
-    if (offset > count) throw new ToolError('input_refused', `There ${count === 1 ? 'is only one entry' : `are only ${count} entries`}; offset is ${offset}.`);
+    if (offset > count)
+      throw new ToolError(
+        'input_refused',
+        `There ${count === 1 ? 'is only one entry' : `are only ${count} entries`}; offset is ${offset}.`,
+      );
     return { content: `${lines.join('\n')}\n${footer(offset, lines.length, count)}` };
   },
 });

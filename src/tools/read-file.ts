@@ -53,7 +53,10 @@ export const readFile = defineTool({
       });
       if (page.lineCount === 0) return { content: '[the file is empty]' };
       if (offset > page.lineCount) {
-        throw new ToolError('input_refused', `${location.display} has ${counted(page.lineCount, 'line')}; offset is ${offset}.`);
+        throw new ToolError(
+          'input_refused',
+          `${location.display} has ${counted(page.lineCount, 'line')}; offset is ${offset}.`,
+        );
       }
       return { content: `${page.text}\n${footer(page, offset, column)}` };
     } finally {

@@ -125,7 +125,8 @@ function createReport(limit: number, characters: number) {
     },
     text(pattern: string): string {
       const skipped = this.skipped === 0 ? '' : `; ${this.skipped} not searched (binary or not readable)`;
-      if (lines.length === 0) return `[nothing matches ${JSON.stringify(pattern)} in ${counted(this.files, 'file')}${skipped}]`;
+      if (lines.length === 0)
+        return `[nothing matches ${JSON.stringify(pattern)} in ${counted(this.files, 'file')}${skipped}]`;
       const more = this.full ? '; there are more: narrow pattern, path or glob' : '';
       return `${lines.join('\n')}\n[${counted(lines.length, 'matching line')}, ${counted(this.files, 'file')} searched${skipped}${more}]`;
     },
