@@ -1,6 +1,7 @@
 import { fitImages, type ImageLimits } from './fit-images.ts';
 import { giveWay } from './give-way.ts';
 import { leaveOutMedia } from './leave-out-media.ts';
+import { limitRequestBytes } from './limit-request-bytes.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from './model-client.ts';
 
 /** A request as it is sent, after what the vendor refused was taken out of it. */
@@ -20,14 +21,16 @@ const SMALLEST_USEFUL_OUTPUT = 4_096;
  * cost to the conversation: a maximum output that does not fit beside the input, thinking whose
  * proof no longer fits the messages before it, or images and files, the older ones first. A refusal
  * comes before the first token, so nothing is paid or shown twice. Each repair is made at most once.
- * Images that the vendor is known to refuse are fitted before. A request that is too large without any image is told as an overflow, since only its text is left to shrink.
+ * What the vendor is known to refuse is mended before: images too large are scaled down, and beyond the bytes of a request
+ * the oldest are left out (R23). A request that is too large without any image is told as an overflow, since only its
+ * text is left to shrink.
  */
 export async function answerWithRepairs(
   request: ModelRequest,
   images: ImageLimits,
   call: (attempt: Attempt) => Promise<ModelAnswer>,
 ): Promise<ModelAnswer> {
-  const fitted = { ...request, view: await fitImages(request.view, images) };
+  const fitted = { ...request, view: limitRequestBytes(await fitImages(request.view, images), images.requestBytes) };
   let attempt: Attempt = { request: fitted, thinking: true, media: 'all' };
   for (;;) {
     // A request of a million tokens is made in three steps of up to 20 ms each: fitted, put together, turned into JSON.

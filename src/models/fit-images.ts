@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import type { ContentPart, ImagePart } from '../context/content.ts';
 import type { View, ViewMessage } from '../context/view.ts';
 
-/** What a vendor takes of one image; over it, whole requests are refused. */
+/** What a vendor takes of images; over it, whole requests are refused. */
 export interface ImageLimits {
   readonly types: readonly string[];
   /** Pixels. */
   readonly longestEdge: number;
   /** Characters of base64, as vendors count an image's size. */
   readonly longestData: number;
+  /** Bytes of a whole request, base64 as it is sent; what no other part of it can reach alone. */
+  readonly requestBytes: number;
 }
 
 /** Formats that all three protocols take. */
@@ -17,12 +19,16 @@ export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 /**
  * Anthropic refuses an edge over 8,000 pixels, and over 2,000 in requests with more than 20 images: the lower one
  * holds always, so that the 21st image does not change the earlier ones and with them the cached prompt. Models
- * read no more than about 1,600 to 2,000 pixels anyway. An image may have 5 MB.
+ * read no more than about 1,600 to 2,000 pixels anyway. An image may have 5 MB, a request 32 MB
+ * (https://docs.anthropic.com/en/api/errors, "Request size limits").
  */
-export const ANTHROPIC_IMAGES: ImageLimits = { types: IMAGE_TYPES, longestEdge: 2_000, longestData: 5_000_000 };
+export const ANTHROPIC_IMAGES: ImageLimits = { types: IMAGE_TYPES, longestEdge: 2_000, longestData: 5_000_000, requestBytes: 32_000_000 };
 
-/** OpenAI takes 20 MB an image and scales it to 2,048 pixels itself; compatible servers take no more. */
-export const OPENAI_IMAGES: ImageLimits = { types: IMAGE_TYPES, longestEdge: 2_048, longestData: 20_000_000 };
+/**
+ * OpenAI takes 20 MB an image and scales it to 2,048 pixels itself, and 50 MB of images a request
+ * (https://platform.openai.com/docs/guides/images-vision, "Image input requirements"); compatible servers take no more.
+ */
+export const OPENAI_IMAGES: ImageLimits = { types: IMAGE_TYPES, longestEdge: 2_048, longestData: 20_000_000, requestBytes: 50_000_000 };
 
 /** Shares of the longest edge that are tried until an image is small enough. */
 const SCALES = [1, 0.7, 0.5, 0.35, 0.25];

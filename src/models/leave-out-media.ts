@@ -1,4 +1,4 @@
-import type { ContentPart } from '../context/content.ts';
+import type { ContentPart, FilePart, ImagePart } from '../context/content.ts';
 import type { View, ViewMessage } from '../context/view.ts';
 
 const LEFT_OUT = 'left out: the provider refused the request with it';
@@ -13,7 +13,7 @@ export function leaveOutMedia(view: View, keepNewest: boolean): View | undefined
   if (withMedia.every((position) => position === spared)) return undefined;
   return {
     ...view,
-    messages: view.messages.map((message, position) => (position === spared ? message : replaced(message))),
+    messages: view.messages.map((message, position) => (position === spared ? message : replaceMedia(message, LEFT_OUT))),
   };
 }
 
@@ -22,20 +22,21 @@ function hasMedia(message: ViewMessage): boolean {
   return contents.some((content) => content.some(isMedia));
 }
 
-function isMedia(part: ContentPart): boolean {
+export function isMedia(part: ContentPart): part is ImagePart | FilePart {
   return part.type === 'image' || part.type === 'file';
 }
 
-function replaced(message: ViewMessage): ViewMessage {
+/** The message with a line for each of its images and files. */
+export function replaceMedia(message: ViewMessage, why: string): ViewMessage {
+  const asLine = (part: ContentPart): ContentPart => (isMedia(part) ? { type: 'text', text: lineFor(part, why) } : part);
   if (message.role === 'tool_results') {
     return { ...message, results: message.results.map((one) => ({ ...one, content: one.content.map(asLine) })) };
   }
   return { ...message, content: message.content.map(asLine) };
 }
 
-function asLine(part: ContentPart): ContentPart {
-  if (part.type === 'image') {
-    return { type: 'text', text: `[image of ${part.width} × ${part.height} pixels ${LEFT_OUT}]` };
-  }
-  return part.type === 'file' ? { type: 'text', text: `[file ${part.name} ${LEFT_OUT}]` } : part;
+function lineFor(part: ImagePart | FilePart, why: string): string {
+  return part.type === 'image'
+    ? `[image of ${part.width} × ${part.height} pixels ${why}]`
+    : `[file ${part.name} ${why}]`;
 }

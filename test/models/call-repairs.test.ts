@@ -35,19 +35,19 @@ function server(accepted: number, verdict: ErrorVerdict = TOO_LARGE) {
 
 const request = (given: View) => ({ model: 'm', view: given, maximumOutput: 8_000, cacheKey: 'c' });
 
-test('a request that is too large is sent again without its older images, the newest kept', async () => {
+test('R23 a request that the vendor refuses with 413 is sent again without its older images, the newest kept', async () => {
   const { call, images } = server(1);
   expect(await answerWithRepairs(request(view(1, 2)), OPENAI_IMAGES, call)).toBe(ANSWER);
   expect(images()).toEqual([2, 1]);
 });
 
-test('the newest image is left out too when that was not enough', async () => {
+test('R23 the newest image is left out too when that was not enough', async () => {
   const { call, images } = server(0);
   expect(await answerWithRepairs(request(view(1, 3)), OPENAI_IMAGES, call)).toBe(ANSWER);
   expect(images()).toEqual([2, 1, 0]);
 });
 
-test('too large without any image is an overflow: only text is left to shrink', async () => {
+test('R23 too large without any image is an overflow: only text is left to shrink', async () => {
   const { call, images } = server(-1);
   await expect(answerWithRepairs(request(view(2)), OPENAI_IMAGES, call)).rejects.toMatchObject({
     verdict: { kind: 'overflow', repair: 'compact' },

@@ -23,7 +23,7 @@ afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
 test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
-  'pictures and files of a message reach the model of %s, and are left out when it refuses them as too large',
+  'R23 pictures and files of a message reach the model of %s, and are left out when it refuses them as too large',
   async (provider) => {
     const before = (await harness.requests()).total;
     await harness.fault({
