@@ -15,7 +15,7 @@ import { NO_HOOK } from '../store/store-plan.ts';
 import type { HookData } from '../store/store-plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { listFiles } from './list-files.ts';
+import { keepLedger } from './keep-ledger.ts';
 
 export type HookedPlan =
   | { readonly cancelled: true }
@@ -112,7 +112,7 @@ async function prepare(
     previousSummary: previous?.text ?? null,
     previousDetails: previous?.details ?? null,
     tokensBefore: plan.tokensBefore,
-    files: await listFiles(database, {
+    files: await keepLedger(database, {
       conversationId,
       headEntryId: source.headEntryId,
       plan,

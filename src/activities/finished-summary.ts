@@ -6,9 +6,10 @@ import type { CompactionRow, NewSummary } from '../store/compactions.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { readPreviousSummary } from '../store/previous-summary.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import { RECALL_OPEN } from '../tools/names.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { listFiles } from './list-files.ts';
+import { keepLedger } from './keep-ledger.ts';
 
 /** What a finished plan leads to. */
 export interface FinishedCompaction extends FinishedView {
@@ -36,9 +37,11 @@ export async function finishCompaction(
   const { conversationId } = turn;
   const { headEntryId } = source;
   const files =
-    parts.length === 0 ? NO_FILES : await listFiles(database, { conversationId, headEntryId, plan, previous, policy });
+    parts.length === 0 ? NO_FILES : await keepLedger(database, { conversationId, headEntryId, plan, previous, policy });
   const texts = parts.map((row) => ({ kind: row.part.kind, text: row.text ?? '' }));
-  const whole = wholeSummary({ parts: texts, previousText: previous?.text ?? null, files, policy, plan });
+  const previousText = previous?.text ?? null;
+  const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
+  const whole = wholeSummary({ parts: texts, previousText, files, policy, budget, plan, recall });
   const before = { ...source, fixed: check.fixed };
   const finished = finishedView(whole, { before, plan, compactionId, policy, budget, calibration });
   if (finished.summary === null) return { ...finished, summary: null };

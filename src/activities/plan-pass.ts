@@ -19,6 +19,7 @@ import type { Database } from '../store/database.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { readNewestFlush } from '../store/flushes.ts';
 import { readSnapshot } from '../store/turns.ts';
+import { RECALL_OPEN } from '../tools/names.ts';
 import type { PlannedCompaction } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -52,7 +53,8 @@ export async function makePlan(
   },
 ): Promise<PlanResult> {
   const { check, source, reason, form, turnIsOver } = wish;
-  const summarizer = wish.summarizer ?? (await readSnapshot(database, turn.turnId)).snapshot.summarizer.limits;
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const summarizer = wish.summarizer ?? snapshot.summarizer.limits;
   return planCompaction({
     policy: check.policy,
     budget: budgetFor(check.policy, check.modelLimits),
@@ -66,6 +68,7 @@ export async function makePlan(
     reason,
     counted: countNextRequest(check),
     turnIsOver,
+    recall: snapshot.tools.some((tool) => tool.name === RECALL_OPEN),
     ...(await readWishes(database, turn, { check, source })),
     ...(form !== undefined && { form }),
   });

@@ -149,10 +149,11 @@ type Summary = CompactionPolicy['summary'];
 /** What a preset may leave out. */
 function overrideSummaryExtras(preset: Summary, options: NonNullable<PolicyOptions['summary']>): Partial<Summary> {
   const { minimumOutput, of, placement, headings, memory, condensed } = options;
-  const { hiddenMaximum, quotedMessages, overflowGuard } = options;
+  const { hiddenMaximum, results, quotedMessages, overflowGuard } = options;
   return {
     ...definedOf({ minimumOutput, of, placement, headings, memory }),
     ...(hiddenMaximum !== undefined && { hiddenMaximum: amountOr(hiddenMaximum, {}) }),
+    ...(results !== undefined && { results: amountOr(results, {}) }),
     ...(quotedMessages !== undefined && { quotedMessages: amountOr(quotedMessages, {}) }),
     ...(overflowGuard !== undefined && { overflowGuard: amountOr(overflowGuard, {}) }),
     ...(preset.condensed !== undefined && { condensed: { ...preset.condensed, ...definedOf(condensed ?? {}) } }),

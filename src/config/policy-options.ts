@@ -183,6 +183,9 @@ export const policyOptions = z.strictObject({
       fileLists: fileLists.nullable().optional().meta({
         description: 'Tools from whose calls lists of files are made, to stand below the summary; `null` for no lists.',
       }),
+      results: amount(
+        'What the list of the newest results that a summary stands for may take: call, size and, with recall, the id that opens it. Without a number: 2,000 tokens, at most 2 % of the input budget.',
+      ),
       question: z.string().min(1).nullable().optional().meta({
         description:
           "Stands before the summary, which is then the assistant's answer to it; `null`: the summary is a message of its own.",

@@ -1,11 +1,18 @@
 import { fileArguments } from './identifiers.ts';
 import type { CompactionPolicy } from './policy.ts';
+import type { LedgerResult } from './result-ledger.ts';
 
 /** Files that the conversation has dealt with, each list in alphabetical order. */
 export interface FileLists {
   /** Read and never modified. */
   readonly read: readonly string[];
   readonly modified: readonly string[];
+}
+
+/** What the program itself keeps beside a summary: the files and the results of calls. */
+export interface SummaryLedger extends FileLists {
+  /** Oldest first; absent beside summaries of before there were any. */
+  readonly results?: readonly LedgerResult[];
 }
 
 /**
@@ -32,9 +39,9 @@ export function renderFileLists({ read, modified }: FileLists): string {
   return [...list('read-files', read), ...list('modified-files', modified)].join('\n\n');
 }
 
-const LISTS = /\n*<(read-files|modified-files)>[\s\S]*?<\/\1>/g;
+const LISTS = /\n*<(read-files|modified-files|earlier-results)>[\s\S]*?<\/\1>/g;
 
-/** A summary without its lists: they are kept beside it, and a model that repeats them would only let them grow old. */
+/** A summary without what the program lists below it: that is kept beside it, and a model that repeats it would only let it grow old. */
 export function withoutFileLists(text: string): string {
   return text.replaceAll(LISTS, '');
 }

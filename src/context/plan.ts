@@ -158,6 +158,8 @@ export interface PlanInput {
   readonly counted?: CountedRequest;
   /** The turn has answered: nobody is to be told to go on, and its request is no longer open. Default: false. */
   readonly turnIsOver?: boolean;
+  /** The agent has the recall tools: what stands for dropped entries says how to get them back. Default: false. */
+  readonly recall?: boolean;
   /** Entries before the newest messages that name files of these; kept if the policy says so. Default: none. */
   readonly activeEntryIds?: ReadonlySet<string>;
   /** The newest flush to memory, and the time. Default: none yet. */

@@ -235,6 +235,11 @@ export interface CompactionPolicy {
     readonly appendedShare: number;
     /** Tools whose calls make the lists of files below a summary; `null`: no lists. */
     readonly fileLists: { readonly read: readonly string[]; readonly modified: readonly string[] } | null;
+    /**
+     * What the list of the newest results that the summary stands for may take: call, size and, with recall, the id by which
+     * it is opened. Not written where results stay in the view, shortened. Default: min(2,000 tokens, 2 % of the input budget).
+     */
+    readonly results?: TokenAmount;
     /** Asked before the summary, which then stands as the assistant's answer to it; `null`: the summary is a user message. */
     readonly question: string | null;
     readonly transcript: TranscriptLimits;

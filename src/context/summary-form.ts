@@ -4,6 +4,7 @@ import type { Operation, PlanPart } from './plan.ts';
 import { tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { capToolResults, clearSupersededNotes } from './reduce.ts';
+import { LEDGER_LINE_TOKENS, ledgerSize } from './result-ledger.ts';
 import { shrinkToFit, stripAll } from './shrink-to-fit.ts';
 import { flushPart } from './summary-flush.ts';
 import { measureSummary, presentationOf } from './summary-message.ts';
@@ -96,17 +97,33 @@ function besideKept(state: PlanningState, rooms: Rooms, { wide, room }: { wide: 
   return { ...rooms, summary, turnPrefix };
 }
 
-/** Frame of the summary message, continuation note and the notes that stand after the summary. */
+/** Frame of the summary message with what the program lists in it, continuation note and the notes that stand after the summary. */
 function overheadTokens(state: PlanningState, form: SummaryForm): number {
   const frame = frameTokens(state, form);
   return frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
 }
 
 function frameTokens(state: PlanningState, form: SummaryForm): number {
-  return tokensOf(
-    state,
-    measureSummary('', presentationOf(state.input.policy), summaryFraming(state.input.policy, form)),
-  );
+  const { policy } = state.input;
+  const framing = summaryFraming(policy, form, idToOpen(state, state.table.length - 1));
+  return tokensOf(state, measureSummary('', presentationOf(policy), framing)) + ledgerTokens(state);
+}
+
+/** The entry that the words around a summary name, when the agent can open it and the summary has such words. */
+function idToOpen({ input, table }: PlanningState, position: number): string | null {
+  return input.recall === true && input.policy.summary.question === null ? table.idAt(position) : null;
+}
+
+/** What the list of results may take; not more than there can be results. */
+function ledgerTokens({ input, table, summaryTokens }: PlanningState): number {
+  const size = ledgerSize(input.policy, input.budget);
+  // Those of earlier passes stand below the summary in force.
+  if (summaryTokens > 0) return size;
+  let tokens = 0;
+  for (let position = 0; position < table.length && tokens < size; position += 1) {
+    if (table.kindAt(position) === 'tool_result') tokens += LEDGER_LINE_TOKENS;
+  }
+  return Math.min(tokens, size);
 }
 
 /** The newest plan and memories before a position; they are carried over the cut. */
@@ -144,7 +161,11 @@ function completePlan(
   shrinkToFit(state, draft, { positions: shown, goal });
   const parts = partsOf(state, of, summaryLimit);
   if (parts === null) return null;
-  const how = summaryShown(input.policy, of.form, table.sequenceAt(table.length - 1));
+  const how = summaryShown(input.policy, {
+    form: of.form,
+    afterSequence: table.sequenceAt(table.length - 1),
+    newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
+  });
   const after = input.summary?.coveredThroughSequence ?? 0;
   const isInPlace = input.summary?.inPlace === true;
   return {

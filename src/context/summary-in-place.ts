@@ -29,7 +29,7 @@ export function planSummaryInPlace(
 ): DraftedPlan | null {
   const { input, table } = state;
   const summaryLimit = Math.floor(summaryRoom(state, form, goals.goal));
-  const framing = summaryFraming(input.policy, form);
+  const framing = summaryFraming(input.policy, form, null);
   const frame = tokensOf(state, measureContent(summaryContent('', framing)));
   const withoutOld = state.tokens - state.summaryTokens + state.continuationTokens;
   const draft: Draft = { operations: new Map(), tokens: withoutOld + frame + summaryLimit };

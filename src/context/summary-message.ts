@@ -48,6 +48,16 @@ export const DEFAULT_FRAMING: SummaryFraming = {
     'pairs tell which of them are done. Answer only what is still open.',
 };
 
+/**
+ * The same with the way back: the words for a piece that no placeholder stands for. Written
+ * with the plan, so that what an earlier pass shows never changes.
+ */
+export function framingWithRecall(newestEntryId: string): SummaryFraming {
+  const { opening, closing } = DEFAULT_FRAMING;
+  const wayBack = `Every original is kept: recall_search finds it, recall_open shows it by its id; the newest that was taken out is ${newestEntryId}.`;
+  return { opening: `${opening} ${wayBack}`, closing };
+}
+
 /** The message that stands in the view for the entries that a summary covers. */
 export function summaryContent(text: string, framing: SummaryFraming = DEFAULT_FRAMING): readonly ContentPart[] {
   const blocks = [framing.opening, text, framing.closing];

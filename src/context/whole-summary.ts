@@ -1,13 +1,14 @@
 import { composeSummary } from './compose-summary.ts';
 import { estimateTokens } from './estimate.ts';
 import { renderFileLists, withoutFileLists } from './file-lists.ts';
-import type { FileLists } from './file-lists.ts';
+import type { SummaryLedger } from './file-lists.ts';
 import { guardedSummary } from './guard-summary.ts';
 import { viewAfterCompaction } from './judge-compaction.ts';
 import type { MeasuredView } from './measure-view.ts';
 import type { Measurements } from './measurements.ts';
 import type { Budget, Calibration, CompactionPlan, PlanPart } from './plan.ts';
 import type { CompactionPolicy } from './policy.ts';
+import { ledgerSize, renderLedger } from './result-ledger.ts';
 import { measureSummary, presentationOf } from './summary-message.ts';
 import type { WrittenSection } from './summary-sections.ts';
 
@@ -19,22 +20,33 @@ export interface WholeSummary {
   readonly measurements: Measurements;
 }
 
-/** The texts of all parts in one, with the lists of files below it; `null` when the plan writes no summary. */
+/** The texts of all parts in one, with the lists of files and results below it; `null` when the plan writes no summary. */
 export function wholeSummary(of: {
   readonly parts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
   /** Text of the summary in force. */
   readonly previousText: string | null;
-  readonly files: FileLists;
+  readonly files: SummaryLedger;
   readonly policy: CompactionPolicy;
-  readonly plan: Pick<CompactionPlan, 'shown'>;
+  readonly budget: Budget;
+  readonly plan: Pick<CompactionPlan, 'shown' | 'inPlace'>;
+  /** Whether the agent can open results by their ids. */
+  readonly recall: boolean;
 }): WholeSummary | null {
-  const { parts, previousText, files, policy, plan } = of;
+  const { parts, previousText, policy, plan } = of;
   if (parts.length === 0) return null;
   const unread = policy.summary.splitTurn === 'separate' ? previousText : null;
   const composed = composeSummary(parts, unread === null ? null : withoutFileLists(unread), policy);
-  const lists = policy.summary.fileLists === null ? '' : renderFileLists(files);
-  const text = lists === '' ? composed.text : `${composed.text}\n\n${lists}`;
+  const text = [composed.text, ...programLists(of)].filter((block) => block !== '').join('\n\n');
   return { text, sections: composed.sections, measurements: shownMeasurements(text, policy, plan) };
+}
+
+/** What the model did not write: results that are only shortened in place are still in the view, each with its own id. */
+function programLists({ files, policy, budget, plan, recall }: Parameters<typeof wholeSummary>[0]): string[] {
+  const results = plan.inPlace === true ? [] : (files.results ?? []);
+  return [
+    policy.summary.fileLists === null ? '' : renderFileLists(files),
+    renderLedger(results, { maximumTokens: ledgerSize(policy, budget), recall }),
+  ];
 }
 
 /** What a plan leads to with the summary that was written for it. */

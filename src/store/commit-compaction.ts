@@ -1,3 +1,4 @@
+import type { SummaryLedger } from '../context/file-lists.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { NewPartMemory } from './compaction-parts.ts';
@@ -38,8 +39,8 @@ export interface NewSummary {
   readonly measurements: Measurements;
   /** Title and text of each section. */
   readonly sections: readonly { readonly title: string; readonly text: string }[];
-  /** Cumulative lists of files. */
-  readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
+  /** Cumulative. */
+  readonly files: SummaryLedger;
   /** `provider/model` that wrote it; `null` for an extractive one. */
   readonly model: string | null;
   readonly promptVersion: string;

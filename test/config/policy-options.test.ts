@@ -76,6 +76,12 @@ const CHANGES: readonly (readonly [string, PolicyOptions, (policy: CompactionPol
     (policy) => policy.summary.fileLists,
     { read: ['a'], modified: [] },
   ],
+  [
+    'summary.results',
+    { summary: { results: { tokens: 9 } } },
+    (policy) => policy.summary.results,
+    { tokens: 9, exact: true },
+  ],
   ['summary.question', { summary: { question: 'So?' } }, (policy) => policy.summary.question, 'So?'],
   ['continuationText', { continuationText: 'On.' }, (policy) => policy.continuationText, 'On.'],
   ['summary.when', { summary: { when: 'never' } }, (policy) => policy.summary.when, 'never'],

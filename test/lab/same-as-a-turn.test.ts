@@ -93,7 +93,7 @@ test.each([
   // Its prompt tells of the worker's device, whose name is longer on one machine than on another.
   { name: 'wolffish', window: 64, letters: 14, remarks: 1_000, tolerance: 25 },
 ])(
-  'the pass of a replay under preset $name is the pass that a turn makes',
+  'R18 the pass of a replay under preset $name is the pass that a turn makes, with a ledger of the results that left',
   async ({ name, window, letters, remarks, tolerance }) => {
     const model = `simulator/sim-${window}k`;
     const question = `Now answer. ${'Mind this remark, too. '.repeat(remarks)}`;
@@ -133,8 +133,27 @@ test.each([
     // A replay takes its own estimates for the provider's counts, each rounded up.
     const difference = (stored[0]?.tokens_before ?? 0) - (pass?.tokensBefore ?? 0);
     expect(Math.abs(difference)).toBeLessThanOrEqual(tolerance);
+    await expectLedger(conversationId);
   },
 );
+
+/** Below a summary that dropped results stands where each can be had; what is only shortened in the view says so itself. */
+async function expectLedger(conversationId: string): Promise<void> {
+  const [pass] = await harness.database<{ summary: string | null; first_kept: number; covered: number }[]>`
+    select summary, first_kept_sequence as first_kept, covered_through_sequence as covered from compactions
+    where conversation_id = ${conversationId} and status = 'committed'`;
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const results = entries.filter(({ kind }) => kind === 'tool_result');
+  const left = results.filter(({ sequence }) => sequence < (pass?.first_kept ?? 0));
+  const ledger = /<earlier-results>\n.*\n([\s\S]*?)\n<\/earlier-results>/.exec(pass?.summary ?? '')?.[1];
+  const lines = ledger?.split('\n') ?? [];
+  expect(lines.length >= Math.min(8, left.length)).toBe(true);
+  lines.forEach((line, index) => {
+    const [, letter, id] = /^read_file letters\/(\d+)\.txt: [\d,]+ characters \(([0-9a-f-]{36})\)$/.exec(line) ?? [];
+    expect(id).toBe(left.at(index - lines.length)?.entryId);
+    expect(JSON.stringify(left.find((entry) => entry.entryId === id)?.content)).toContain(`REF_${letter}_7781`);
+  });
+}
 
 test('the lab finds by recall what recall_search finds', async () => {
   const file = await writeSession(directory, 'recall.jsonl', generateSession('support', 3, 25));

@@ -46,7 +46,8 @@ export const OPENCODE_POLICY: CompactionPolicy = {
     maximumOutput: { fraction: 1, of: 'output_reserve' },
     turnPrefixOutput: null,
     appendedShare: 0,
-    fileLists: null,
+    // Not in the document: R18 holds for every preset.
+    fileLists: { read: ['read_file', 'read'], modified: ['write_file', 'edit_file', 'write', 'edit'] },
     question: 'What did we do so far?',
     transcript: { user: null, assistant: null, toolResult: 2_000, toolInput: null, total: null, headShare: 1 },
     model: null,

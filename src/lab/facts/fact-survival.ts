@@ -73,7 +73,7 @@ function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
   };
 }
 
-/** The lists of files below a summary are the program's, too. */
+/** The lists of files and results below a summary are the program's, too. */
 function fileListsIn(text: string): string[] {
-  return text.match(/<(read-files|modified-files)>[\s\S]*?<\/\1>/g) ?? [];
+  return text.match(/<(read-files|modified-files|earlier-results)>[\s\S]*?<\/\1>/g) ?? [];
 }

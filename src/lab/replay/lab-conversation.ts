@@ -5,11 +5,12 @@ import { anchoredCalibration } from '../../context/anchored-calibration.ts';
 import type { NewestReport } from '../../context/anchored-calibration.ts';
 import { definedOf } from '../../context/defined-of.ts';
 import { NO_CALIBRATION } from '../../context/estimate.ts';
-import type { FileLists } from '../../context/file-lists.ts';
+import type { SummaryLedger } from '../../context/file-lists.ts';
 import { viewAfterCompaction } from '../../context/judge-compaction.ts';
 import { measureContent } from '../../context/measure.ts';
 import {
   addMeasurements,
+  characterCount,
   NO_MEASUREMENTS,
   subtractMeasurements,
   sumMeasurements,
@@ -19,16 +20,29 @@ import type { Measurements } from '../../context/measurements.ts';
 import type { Calibration, CompactionPlan, Operation, SummaryInForce } from '../../context/plan.ts';
 import type { CompactionPolicy } from '../../context/policy.ts';
 import { presentationOf } from '../../context/summary-message.ts';
+import type { LedgerResult } from '../../context/result-ledger.ts';
 import type { AgentView, ProjectionInput } from '../../context/view.ts';
 import type { LabSession } from '../session/lab-session.ts';
 
-export type SummaryWithText = SummaryInForce & { readonly text: string; readonly files: FileLists };
+export type SummaryWithText = SummaryInForce & { readonly text: string; readonly files: SummaryLedger };
 
 /** A committed summary, as `commitCompaction` stores it. */
 export interface NewLabSummary {
   readonly text: string;
   readonly measurements: Measurements;
-  readonly files: FileLists;
+  readonly files: SummaryLedger;
+}
+
+/** A tool call and what is known of its result. */
+interface FinishedCall {
+  readonly name: string;
+  readonly arguments: string;
+  readonly result: Pick<LedgerResult, 'entryId' | 'outcome' | 'characters'> | null;
+}
+
+function sizeOf({ id, isError, measurements }: EntryOutline): FinishedCall['result'] {
+  const outcome = isError === true ? 'failed' : 'succeeded';
+  return { entryId: id, outcome, characters: characterCount(measurements) };
 }
 
 /** A note or a marker that the replay itself appended. */
@@ -125,6 +139,24 @@ export class LabConversation {
   content(entry: EntryOutline): readonly ContentPart[] {
     const source = this.sources[entry.sequence - 1];
     return typeof source === 'number' ? this.session.content(source) : (source ?? []);
+  }
+
+  /** Calls in a stretch of the log, each with the size of its result; `null` while there is none. */
+  finishedCalls(fromSequence: number, toSequence: number): readonly FinishedCall[] {
+    const results = new Map<string, EntryOutline>();
+    for (const entry of this.log.slice(fromSequence - 1)) {
+      if (entry.kind === 'tool_result') results.set(`${entry.turnId} ${entry.callNumber} ${entry.callIndex}`, entry);
+    }
+    const answers = this.log
+      .slice(fromSequence - 1, toSequence)
+      .filter((entry) => entry.kind === 'assistant' && (entry.toolCallCount ?? 0) > 0);
+    return answers.flatMap((answer) =>
+      this.content(answer).flatMap((part): FinishedCall[] => {
+        if (part.type !== 'tool_call') return [];
+        const result = results.get(`${answer.turnId} ${answer.callNumber} ${part.index}`);
+        return [{ name: part.name, arguments: part.arguments, result: result === undefined ? null : sizeOf(result) }];
+      }),
+    );
   }
 
   withContent(entries: readonly EntryOutline[]): Entry[] {

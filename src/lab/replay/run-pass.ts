@@ -3,7 +3,7 @@ import { countRequest } from '../../context/count-request.ts';
 import { mayGoOn, passReason } from '../../context/due-pass.ts';
 import { estimateTokens } from '../../context/estimate.ts';
 import { extendFileLists } from '../../context/file-lists.ts';
-import type { FileLists } from '../../context/file-lists.ts';
+import type { SummaryLedger } from '../../context/file-lists.ts';
 import { judgeCompaction } from '../../context/judge-compaction.ts';
 import { addMeasurements } from '../../context/measurement-arithmetic.ts';
 import type {
@@ -16,8 +16,9 @@ import type {
 } from '../../context/plan.ts';
 import { planCompaction, weakerForm } from '../../context/plan-compaction.ts';
 import type { CompactionPolicy } from '../../context/policy.ts';
+import { callTarget, extendLedger } from '../../context/result-ledger.ts';
 import { finishedView, wholeSummary } from '../../context/whole-summary.ts';
-import { RECALL_OPEN } from '../../tools/names.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import type { LabAgent } from './lab-agent.ts';
 import type { LabConversation, NewLabSummary } from './lab-conversation.ts';
 import { summarizePart } from './summarize-part.ts';
@@ -80,6 +81,7 @@ export async function fitContext(
       reason,
       counted,
       turnIsOver,
+      recall: hasRecall(agent),
       ...(form !== undefined && { form }),
     });
   const planned = plan();
@@ -91,6 +93,10 @@ export async function fitContext(
     return { kind: 'fits', tokens, pass: null, calls: [] };
   }
   return { kind: 'exhausted', tokens, calls: [] };
+}
+
+function hasRecall({ view }: LabAgent): boolean {
+  return view.tools.some((tool) => tool.name === RECALL_OPEN);
 }
 
 interface FitWish {
@@ -165,11 +171,11 @@ async function writeParts(
   return written;
 }
 
-const NO_FILES: FileLists = { read: [], modified: [] };
+const NO_FILES: SummaryLedger = { read: [], modified: [] };
 
 /** What the worker's `finishCompaction` does, with files and the previous summary from the replay. */
 function finish(
-  { policy, budget, fixed }: LabAgent,
+  agent: LabAgent,
   conversation: LabConversation,
   {
     run,
@@ -177,9 +183,12 @@ function finish(
     parts,
   }: { readonly run: FormsToRun; readonly plan: CompactionPlan; readonly parts: readonly PartText[] },
 ): { readonly summary: NewLabSummary | null; readonly tokensAfter: number } {
-  const files = parts.length === 0 ? NO_FILES : listFiles(policy, conversation, plan);
+  const { policy, budget, fixed } = agent;
+  const files = parts.length === 0 ? NO_FILES : keepLedger(policy, conversation, plan);
   const texts = parts.map(({ kind, text }) => ({ kind, text: text ?? '' }));
-  const whole = wholeSummary({ parts: texts, previousText: conversation.summary?.text ?? null, files, policy, plan });
+  const previousText = conversation.summary?.text ?? null;
+  const recall = hasRecall(agent);
+  const whole = wholeSummary({ parts: texts, previousText, files, policy, budget, plan, recall });
   const before = conversation.measuredView(fixed);
   const { calibration } = run;
   const finished = finishedView(whole, { before, plan, compactionId: 'next', policy, budget, calibration });
@@ -187,18 +196,21 @@ function finish(
   return { summary: summary === null ? null : { ...summary, files }, tokensAfter };
 }
 
-/** Files after a pass: those of the summary before, and what calls name that leave the view now. */
-function listFiles({ summary }: CompactionPolicy, conversation: LabConversation, plan: CompactionPlan): FileLists {
-  const earlier = conversation.summary?.files ?? { read: [], modified: [] };
+/** What the worker's `keepLedger` does: files and results after a pass. */
+function keepLedger({ summary }: CompactionPolicy, conversation: LabConversation, plan: CompactionPlan): SummaryLedger {
+  const earlier = conversation.summary?.files ?? NO_FILES;
   const fromSequence = plan.parts.find((part) => part.fromSequence !== undefined)?.fromSequence;
   const { coveredThroughSequence } = plan;
-  if (summary.fileLists === null || coveredThroughSequence === null || fromSequence === undefined) return earlier;
-  const dropped = conversation.entries.slice(fromSequence - 1, coveredThroughSequence);
-  const answers = dropped.filter((entry) => entry.kind === 'assistant' && (entry.toolCallCount ?? 0) > 0);
-  const calls = answers.flatMap((entry) =>
-    conversation.content(entry).flatMap((part) => (part.type === 'tool_call' ? [part] : [])),
+  if (coveredThroughSequence === null || fromSequence === undefined) return earlier;
+  const left = conversation.finishedCalls(fromSequence, coveredThroughSequence);
+  const files =
+    summary.fileLists === null ? earlier : extendFileLists({ earlier, calls: left, tools: summary.fileLists });
+  const results = left.flatMap(({ name, arguments: written, result }) =>
+    result === null || name === RECALL_OPEN || name === RECALL_SEARCH
+      ? []
+      : [{ ...result, tool: name, target: callTarget(written) }],
   );
-  return extendFileLists({ earlier, calls, tools: summary.fileLists });
+  return { ...files, results: extendLedger(earlier.results ?? [], results) };
 }
 
 interface FinishedForm {
@@ -217,7 +229,7 @@ function commit(
   },
 ): LabPass {
   const { run, plan, summary, calls, failedForms, tokensBefore } = of;
-  const recall = agent.view.tools.some((tool) => tool.name === RECALL_OPEN);
+  const recall = hasRecall(agent);
   conversation.commit(plan, {
     compactionId: conversation.newCompactionId(),
     summary,

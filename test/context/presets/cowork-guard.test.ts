@@ -35,8 +35,8 @@ test('C12, C18 a finished pass whose summary fills the view over 95 % shows a sh
   const finishedWith = (characters: number) => {
     const parts = [{ kind: 'history' as const, text: sectionsText(COWORK_POLICY, prose(characters)) }];
     const files = { read: [], modified: [] };
-    const whole = wholeSummary({ parts, previousText: null, files, policy: COWORK_POLICY, plan });
     const { budget } = conversation.planInput();
+    const whole = wholeSummary({ parts, previousText: null, files, policy: COWORK_POLICY, budget, plan, recall: true });
     const of = { plan, compactionId: 'c', policy: COWORK_POLICY, budget, calibration: NO_CALIBRATION };
     return { whole, finished: finishedView(whole, { before: conversation.planInput(), ...of }) };
   };
