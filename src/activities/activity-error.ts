@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CompleteAsyncError } from '@temporalio/activity';
+import { PinnedTextMissing } from '../context/check-pinned.ts';
 import { StoreError } from '../store/errors.ts';
 
 /**
@@ -34,6 +35,10 @@ export function failureForHistory(error: unknown): unknown {
       message: error.message,
       nonRetryable: error.permanent,
     });
+  }
+  // The same projection would lack the same: no retry mends it.
+  if (error instanceof PinnedTextMissing) {
+    return ApplicationFailure.create({ type: error.code, message: error.message, nonRetryable: true });
   }
   const { name, code } = describeError(error);
   return ApplicationFailure.create({

@@ -1,4 +1,5 @@
 import { textOf } from '../context/content.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import { withLearnedLimits } from '../models/learned-window.ts';
@@ -61,6 +62,7 @@ export async function beginTurn(
       preset: snapshot.policy.name,
       window: snapshot.modelLimits.window,
       ...(snapshot.policy.checkAfterLastStep && { checkAfterLastStep: true }),
+      ...definedOf({ overflowRecoveries: snapshot.policy.overflowRecoveries }),
     },
     ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),
   };

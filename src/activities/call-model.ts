@@ -6,7 +6,8 @@ import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measuringContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import type { ModelLimits } from '../context/plan.ts';
-import { RENDERER_VERSION, hasStubs, projectView } from '../context/project-view.ts';
+import { projectChecked } from '../context/check-pinned.ts';
+import { RENDERER_VERSION, hasStubs } from '../context/project-view.ts';
 import type { View } from '../context/view.ts';
 import { answeredCall, assessCall } from '../models/assess-call.ts';
 import { costOf } from '../models/cost.ts';
@@ -67,7 +68,7 @@ export async function callModel(
   // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
   const check = await readFit(database, input.turn);
-  const view = projectView(source.input);
+  const view = projectChecked(source.input);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const { provider } = parseModelName(snapshot.model);
   const pass = await dependencies.providerGate.enter({

@@ -4,6 +4,7 @@ import { continuationContent, continuationWords } from '../context/continuation.
 import { mayGoOn } from '../context/due-pass.ts';
 import { judgeCompaction } from '../context/judge-compaction.ts';
 import { subtractMeasurements } from '../context/measurement-arithmetic.ts';
+import { breakdownWindow } from '../context/measure-view.ts';
 import { weakerForm } from '../context/plan-compaction.ts';
 import { listParts } from '../store/compaction-parts.ts';
 import * as store from '../store/compactions.ts';
@@ -173,8 +174,10 @@ async function planWeaker(
     return { kind: 'planned', planned: describePlan(next) };
   }
   const result = afterLastForm(compaction, check);
-  const exhaustedAt = result.kind === 'exhausted' ? result.tokens : null;
-  await store.endCompaction(database, { turn, compactionId, status: 'failed', failure, exhaustedAt });
+  const budget = budgetFor(check.policy, check.modelLimits);
+  const { fixed, calibration } = check;
+  const exhausted = result.kind === 'exhausted' ? breakdownWindow({ ...source, fixed, calibration, budget }) : null;
+  await store.endCompaction(database, { turn, compactionId, status: 'failed', failure, exhausted });
   dependencies.reachCrashPoint('commitCompaction:ended');
   return result;
 }

@@ -17,6 +17,7 @@ import { readActiveEntryIds } from '../store/active-entries.ts';
 import type { CompactionRow } from '../store/compactions.ts';
 import type { Database } from '../store/database.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
+import { countRecoveries } from '../store/overflow-recoveries.ts';
 import { readNewestFlush } from '../store/flushes.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { RECALL_OPEN } from '../tools/names.ts';
@@ -53,6 +54,7 @@ export async function makePlan(
   },
 ): Promise<PlanResult> {
   const { check, source, reason, form, turnIsOver } = wish;
+  const isRepeated = reason === 'overflow' && (check.policy.overflowRecoveries ?? 1) > 1;
   const { snapshot } = await readSnapshot(database, turn.turnId);
   const summarizer = wish.summarizer ?? snapshot.summarizer.limits;
   return planCompaction({
@@ -68,6 +70,7 @@ export async function makePlan(
     reason,
     counted: countNextRequest(check),
     turnIsOver,
+    ...(isRepeated && { recoveries: await countRecoveries(database, turn) }),
     recall: snapshot.tools.some((tool) => tool.name === RECALL_OPEN),
     ...(await readWishes(database, turn, { check, source })),
     ...(form !== undefined && { form }),

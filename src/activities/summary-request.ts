@@ -1,7 +1,7 @@
 import type { ContentPart } from '../context/content.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
-import { projectView } from '../context/project-view.ts';
+import { projectChecked } from '../context/check-pinned.ts';
 import { maySharePrefix, sharedSummaryView } from '../context/shared-summary-request.ts';
 import { summaryView, type SummaryRequest } from '../context/summary-request.ts';
 import type { ViewMessage } from '../context/view.ts';
@@ -66,7 +66,7 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
     turnIsOpen: compaction.plan.insideTurn,
     summarizer: check.modelLimits,
     calibration: check.calibration,
-    view: projectView(shown),
+    view: projectChecked(shown),
     viewTokens: estimateTokens(addMeasurements(check.view, check.fixed), check.calibration),
     shown: shown.entries,
     operations: shown.operations,

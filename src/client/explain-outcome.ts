@@ -46,7 +46,7 @@ export function explainOutcome(
       return `${limitWords(reason)} What was done is kept. Go on with 'holdfast resume', or send a message; the limits are in holdfast.yaml.`;
     case 'context_exhausted':
       return reason === 'second_overflow'
-        ? "The provider refused the context as too large twice, the second time after a forced compaction. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
+        ? "The provider refused the context as too large, and again after it was compacted for that. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
         : "Nothing that may be compacted makes the context fit the window. 'holdfast context' shows what fills it: shorten instructions or tools, or use a model with a larger window, then send a message.";
     case 'model_failed':
       if (vendorMessage !== null && vendorMessage !== '') return refusedByVendor(vendorMessage);

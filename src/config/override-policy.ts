@@ -40,6 +40,7 @@ export function overridePolicy(policy: CompactionPolicy, options: PolicyOptions)
     continuationText: given(options.continuationText, policy.continuationText),
     minimumGain: options.minimumGain ?? policy.minimumGain,
     forcedTargetFactor: options.forcedTargetFactor ?? policy.forcedTargetFactor,
+    ...definedOf({ overflowRecoveries: options.overflowRecoveries }),
   };
 }
 

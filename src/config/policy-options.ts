@@ -1,5 +1,6 @@
 /** Options under `policy`: what of a preset can be overridden. */
 import { z } from 'zod';
+import { MOST_OVERFLOW_RECOVERIES } from '../turn/limits.ts';
 import {
   amount,
   capToolResults,
@@ -265,6 +266,12 @@ export const policyOptions = z.strictObject({
   forcedTargetFactor: fraction.optional().meta({
     description: 'Part of the target that a pass aims for after the provider reported an overflow.',
     unit: '0 to 1',
+  }),
+  overflowRecoveries: z.number().int().min(1).max(MOST_OVERFLOW_RECOVERIES).optional().meta({
+    description:
+      'Passes that a turn may make after overflows that the provider reported; each aims lower. One more overflow ends it.',
+    unit: 'passes',
+    defaultText: '1',
   }),
 });
 

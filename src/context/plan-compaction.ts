@@ -204,7 +204,7 @@ function goalTokens(state: PlanningState): number {
     case 'manual':
       return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
     case 'overflow': {
-      const lower = target * policy.forcedTargetFactor;
+      const lower = target * policy.forcedTargetFactor ** (1 + (state.input.recoveries ?? 0));
       const scaled = Math.min(lower, (state.tokens * lower) / Math.max(1, budget.window));
       return Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT);
     }

@@ -160,6 +160,8 @@ export interface PlanInput {
   readonly turnIsOver?: boolean;
   /** The agent has the recall tools: what stands for dropped entries says how to get them back. Default: false. */
   readonly recall?: boolean;
+  /** Overflows that the turn has recovered from before: each further pass aims lower. Default: 0. */
+  readonly recoveries?: number;
   /** Entries before the newest messages that name files of these; kept if the policy says so. Default: none. */
   readonly activeEntryIds?: ReadonlySet<string>;
   /** The newest flush to memory, and the time. Default: none yet. */

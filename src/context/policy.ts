@@ -4,28 +4,10 @@
  */
 
 import type { ContinuationPrompts, PlaceholderTexts, Prompt, SummaryFraming, SummaryPrompts } from './policy-texts.ts';
+import type { OutputReserve, TokenAmount } from './token-amount.ts';
 
+export type { OutputReserve, TokenAmount } from './token-amount.ts';
 export type { ContinuationPrompts, PlaceholderTexts, Prompt, SummaryFraming, SummaryPrompts } from './policy-texts.ts';
-
-/** A number of tokens: absolute (shrinks in proportion below windows of 100,000), a fraction of something, or the smaller of both. */
-export interface TokenAmount {
-  /** Tokens. Shrinks in proportion for windows below 100,000 unless `exact`. */
-  readonly tokens?: number;
-  /** Fraction (0 to 1) of `of`. */
-  readonly fraction?: number;
-  /** `free`: what a pass leaves free, the input budget less the target. Default: `input_budget`. */
-  readonly of?: 'window' | 'input_budget' | 'output_reserve' | 'free';
-  /** Set by the user: `tokens` is taken as it is, whatever the window. Default: false. */
-  readonly exact?: boolean;
-}
-
-/** Tokens kept free for the answer. */
-export interface OutputReserve extends TokenAmount {
-  /** No more than the model's maximum output, if it is known. Default: false. */
-  readonly upToMaximumOutput?: boolean;
-  /** A model whose input is capped below its window needs no reserve: what is over the cap is free anyway. Default: false. */
-  readonly yieldsToMaximumInput?: boolean;
-}
 
 /** A fixed ratio of characters to tokens, with which a policy counts for its own numbers. */
 export interface CharacterCounting {
@@ -298,6 +280,11 @@ export interface CompactionPolicy {
   readonly outputReserves?: Readonly<Record<string, number>>;
   /** A pass that frees less than this fraction of the window counts as failed (R5). */
   readonly minimumGain: number;
-  /** Each forced pass aims for this fraction of the policy's target, because the estimate has just been proven too low. */
+  /**
+   * A forced pass aims for this fraction of the policy's target, because the estimate has just been proven too low; the second
+   * of a turn for its square (R2: 50 %, then 35 %).
+   */
   readonly forcedTargetFactor: number;
+  /** Forced passes after overflows that the provider reported, in one turn and for one model: 1 to 3. Each aims lower. Default: 1. */
+  readonly overflowRecoveries?: number;
 }

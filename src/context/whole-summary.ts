@@ -44,8 +44,8 @@ export function wholeSummary(of: {
 function programLists({ files, policy, budget, plan, recall }: Parameters<typeof wholeSummary>[0]): string[] {
   const results = plan.inPlace === true ? [] : (files.results ?? []);
   return [
-    policy.summary.fileLists === null ? '' : renderFileLists(files),
     renderLedger(results, { maximumTokens: ledgerSize(policy, budget), recall }),
+    policy.summary.fileLists === null ? '' : renderFileLists(files),
   ];
 }
 

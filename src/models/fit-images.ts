@@ -22,13 +22,23 @@ export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'
  * read no more than about 1,600 to 2,000 pixels anyway. An image may have 5 MB, a request 32 MB
  * (https://docs.anthropic.com/en/api/errors, "Request size limits").
  */
-export const ANTHROPIC_IMAGES: ImageLimits = { types: IMAGE_TYPES, longestEdge: 2_000, longestData: 5_000_000, requestBytes: 32_000_000 };
+export const ANTHROPIC_IMAGES: ImageLimits = {
+  types: IMAGE_TYPES,
+  longestEdge: 2_000,
+  longestData: 5_000_000,
+  requestBytes: 32_000_000,
+};
 
 /**
  * OpenAI takes 20 MB an image and scales it to 2,048 pixels itself, and 50 MB of images a request
  * (https://platform.openai.com/docs/guides/images-vision, "Image input requirements"); compatible servers take no more.
  */
-export const OPENAI_IMAGES: ImageLimits = { types: IMAGE_TYPES, longestEdge: 2_048, longestData: 20_000_000, requestBytes: 50_000_000 };
+export const OPENAI_IMAGES: ImageLimits = {
+  types: IMAGE_TYPES,
+  longestEdge: 2_048,
+  longestData: 20_000_000,
+  requestBytes: 50_000_000,
+};
 
 /** Shares of the longest edge that are tried until an image is small enough. */
 const SCALES = [1, 0.7, 0.5, 0.35, 0.25];

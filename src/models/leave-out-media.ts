@@ -13,7 +13,9 @@ export function leaveOutMedia(view: View, keepNewest: boolean): View | undefined
   if (withMedia.every((position) => position === spared)) return undefined;
   return {
     ...view,
-    messages: view.messages.map((message, position) => (position === spared ? message : replaceMedia(message, LEFT_OUT))),
+    messages: view.messages.map((message, position) =>
+      position === spared ? message : replaceMedia(message, LEFT_OUT),
+    ),
   };
 }
 
@@ -28,7 +30,8 @@ export function isMedia(part: ContentPart): part is ImagePart | FilePart {
 
 /** The message with a line for each of its images and files. */
 export function replaceMedia(message: ViewMessage, why: string): ViewMessage {
-  const asLine = (part: ContentPart): ContentPart => (isMedia(part) ? { type: 'text', text: lineFor(part, why) } : part);
+  const asLine = (part: ContentPart): ContentPart =>
+    isMedia(part) ? { type: 'text', text: lineFor(part, why) } : part;
   if (message.role === 'tool_results') {
     return { ...message, results: message.results.map((one) => ({ ...one, content: one.content.map(asLine) })) };
   }

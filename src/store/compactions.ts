@@ -1,4 +1,4 @@
-import type { CompactionForm, CompactionPlan, CompactionReason, PlanPart } from '../context/plan.ts';
+import type { CompactionForm, CompactionPlan, CompactionReason, PlanPart, WindowBreakdown } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { NewSummary } from './commit-compaction.ts';
 import { getCompaction } from './compaction-rows.ts';
@@ -74,11 +74,11 @@ export async function endCompaction(
     readonly compactionId: string;
     readonly status: 'failed' | 'abandoned';
     readonly failure: string;
-    /** Tokens of the view, when the turn cannot go on without a compaction: the timeline says so. Default: it can. */
-    readonly exhaustedAt?: number | null;
+    /** What fills the window, when the turn cannot go on without a compaction: the timeline says so. Default: it can. */
+    readonly exhausted?: WindowBreakdown | null;
   },
 ): Promise<void> {
-  const { turn, compactionId, status, failure, exhaustedAt = null } = request;
+  const { turn, compactionId, status, failure, exhausted = null } = request;
   const { conversationId, turnId } = turn;
   await writeAsTurn(sql, turn, async (writer) => {
     const { count } = await writer.sql`
@@ -88,8 +88,9 @@ export async function endCompaction(
     if (status === 'failed') await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
     const kind = status === 'failed' ? 'compaction_form_failed' : 'compaction_abandoned';
     await writer.event(kind, { compactionId, failure });
-    if (exhaustedAt !== null)
-      await writer.event('compaction_exhausted', { compactionId, failure, tokens: exhaustedAt });
+    if (exhausted !== null) {
+      await writer.event('compaction_exhausted', { compactionId, failure, tokens: exhausted.total, ...exhausted });
+    }
   });
 }
 

@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
 import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
+import { countRecoveries } from './overflow-recoveries.ts';
 import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
 import { writeAsTurn } from './transaction.ts';
@@ -60,7 +61,9 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     if (row.command_only) await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
     if (reason === 'second_overflow') {
       const tokens = breakdown?.total ?? null;
-      await writer.event('compaction_exhausted', { reason: 'overflow', failure: 'second_overflow', tokens });
+      const recoveries = await countRecoveries(writer.sql, turn);
+      const data = { reason: 'overflow', failure: 'second_overflow', tokens, recoveries, ...breakdown };
+      await writer.event('compaction_exhausted', data);
     }
     const breakdownText = breakdown === null ? null : jsonText(breakdown);
     await finishTurn(writer, { turnId, outcome, reason, breakdown: breakdownText, contextUsage });

@@ -65,8 +65,10 @@ export async function readResultsOf(
     where ${onPath(sql, point)} and e.sequence between ${range.fromSequence} and ${range.toSequence}
       and t.name <> all(${[...which.not]})
     order by e.sequence desc, t.call_index desc limit ${which.newest}`;
-  return rows.toReversed().map(({ entry_id, measurements, ...call }) => ({
-    ...call,
+  return rows.toReversed().map(({ tool, outcome, entry_id, measurements, arguments: written }) => ({
+    tool,
+    outcome,
+    arguments: written,
     entryId: entry_id,
     characters: characterCount(parseMeasurements(measurements)),
   }));

@@ -44,6 +44,8 @@ export interface TurnFacts {
   readonly inputBudget?: number;
   /** The policy wants a check after the last step. Absent in turns that an older version began. */
   readonly checkAfterLastStep?: boolean;
+  /** Forced compactions after reported overflows; absent for one. */
+  readonly overflowRecoveries?: number;
 }
 
 export interface InboxLook {

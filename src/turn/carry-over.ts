@@ -44,7 +44,7 @@ export interface TurnProgress {
   callNumber: number;
   /** Model calls that were answered. */
   steps: number;
-  /** Forced compactions after a reported overflow; one per turn. */
+  /** Forced compactions after a reported overflow: one per turn and model, or as many as the policy allows. */
   overflowRecoveries: number;
   /** Compactions committed. */
   compactions: number;

@@ -44,14 +44,16 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'one_recovery_per_turn',
-    holds: `a turn recovers from at most ${OVERFLOW_RECOVERIES_PER_TURN} overflow that the provider reported`,
+    holds:
+      'a turn recovers from as many overflows that the provider reported as its policy allows for each of its models',
     find: (sql, scope) => sql<Breach[]>`
       select k.conversation_id as "conversationId", format('turn %s', k.turn_id) as subject,
         format('%s compactions after an overflow', count(*)) as found
-      from compactions k
+      from compactions k join turns t on t.id = k.turn_id
       where ${inScope(sql, sql`k.conversation_id`, scope)} and k.reason = 'overflow' and k.status = 'committed'
-      group by k.conversation_id, k.turn_id
-      having count(*) > ${OVERFLOW_RECOVERIES_PER_TURN}
+      group by k.conversation_id, k.turn_id, t.id
+      having count(*) > coalesce((t.policy ->> 'overflowRecoveries')::int, ${OVERFLOW_RECOVERIES_PER_TURN})
+        * (1 + coalesce(jsonb_array_length(t.fallbacks), 0))
       limit ${scope.limit}`,
   },
   {

@@ -1,4 +1,5 @@
-import { RENDERER_VERSION, projectView } from '../context/project-view.ts';
+import { PinnedTextMissing, projectChecked } from '../context/check-pinned.ts';
+import { RENDERER_VERSION } from '../context/project-view.ts';
 import type { Database } from '../store/database.ts';
 import { StoreError } from '../store/errors.ts';
 import { readProjectionSourceOfCall } from '../store/view.ts';
@@ -21,7 +22,7 @@ interface Call {
 export const VIEW_INVARIANTS: readonly Invariant[] = [
   {
     name: 'view_rebuilds',
-    holds: `the views of the newest ${REBUILT_PER_CONVERSATION} tries of each conversation, rebuilt from the log, are what was sent, byte for byte`,
+    holds: `the views of the newest ${REBUILT_PER_CONVERSATION} tries of each conversation, rebuilt from the log, are what was sent, byte for byte, with every pinned rule`,
     find: changedViews,
   },
 ];
@@ -42,9 +43,9 @@ async function changedViews(sql: Database, scope: VerifyScope): Promise<Breach[]
 /** Fingerprint of the rebuilt view, or why it cannot be rebuilt. */
 async function rebuild(sql: Database, call: Call): Promise<string> {
   try {
-    return await viewFingerprint(projectView((await readProjectionSourceOfCall(sql, call)).input));
+    return await viewFingerprint(projectChecked((await readProjectionSourceOfCall(sql, call)).input));
   } catch (error) {
-    if (error instanceof StoreError) return `nothing: ${error.code}`;
+    if (error instanceof StoreError || error instanceof PinnedTextMissing) return `nothing: ${error.code}`;
     throw error;
   }
 }

@@ -188,7 +188,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
     if (answer.kind !== 'wait') noteNews(progress);
     switch (answer.kind) {
       case 'overflow':
-        if (progress.overflowRecoveries >= OVERFLOW_RECOVERIES_PER_TURN) {
+        if (progress.overflowRecoveries >= (progress.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN)) {
           return { outcome: 'context_exhausted', reason: 'second_overflow' };
         }
         progress.overflowRecoveries += 1;
@@ -228,7 +228,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
   }
 }
 
-/** Another model answers from now on: the window of the next check is its own, and so is the one recovery from an overflow. */
+/** Another model answers from now on: the window of the next check is its own, and so are the recoveries from an overflow. */
 function takeOver(
   progress: TurnProgress,
   display: TurnDisplay,

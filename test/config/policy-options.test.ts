@@ -115,6 +115,7 @@ const CHANGES: readonly (readonly [string, PolicyOptions, (policy: CompactionPol
   ['summary.model', { summary: { model: 'a/b' } }, (policy) => policy.summary.model, 'a/b'],
   ['continuation', { continuation: 'always' }, (policy) => policy.continuation, 'always'],
   ['minimumGain', { minimumGain: 0 }, (policy) => policy.minimumGain, 0],
+  ['overflowRecoveries', { overflowRecoveries: 2 }, (policy) => policy.overflowRecoveries, 2],
   ['forcedTargetFactor', { forcedTargetFactor: 0.123 }, (policy) => policy.forcedTargetFactor, 0.123],
 ];
 

@@ -65,11 +65,15 @@ test.each([ANTHROPIC_IMAGES, OPENAI_IMAGES])('R23 a call keeps to the limit of i
   const data = 'A'.repeat(12_000_000);
   const messages = Array.from({ length: 6 }, (_, number) => user(`scan ${number}`, { ...file, data }));
   const sent: number[] = [];
-  await answerWithRepairs({ model: 'm', view: viewOf(messages), maximumOutput: 9, cacheKey: 'c' }, images, async (it) => {
-    const contents = it.request.view.messages.flatMap((one) => (one.role === 'user' ? one.content : []));
-    sent.push(contents.reduce((bytes, part) => bytes + (part.type === 'file' ? part.data.length : 0), 0));
-    return { content: [{ type: 'text', text: 'read' }], stopReason: 'end' };
-  });
+  await answerWithRepairs(
+    { model: 'm', view: viewOf(messages), maximumOutput: 9, cacheKey: 'c' },
+    images,
+    async (it) => {
+      const contents = it.request.view.messages.flatMap((one) => (one.role === 'user' ? one.content : []));
+      sent.push(contents.reduce((bytes, part) => bytes + (part.type === 'file' ? part.data.length : 0), 0));
+      return { content: [{ type: 'text', text: 'read' }], stopReason: 'end' };
+    },
+  );
   expect(sent).toHaveLength(1);
   expect(sent[0]).toBeLessThanOrEqual(images.requestBytes);
   expect(sent[0]).toBeGreaterThan(images.requestBytes / 3);

@@ -48,6 +48,9 @@ test('D6 the view holds one summary after several passes, and all originals stay
   const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
   const results = entries.filter((entry) => entry.kind === 'tool_result');
   expect(results).toHaveLength(FILES);
+  const newest = /recall_open shows it by its id; the newest that was taken out is ([0-9a-f-]{36})/.exec(body)?.[1];
+  expect(entries.map(({ entryId }) => entryId)).toContain(newest);
+  expect(body).toContain('<earlier-results>');
   results.forEach((entry, index) => expect(textOf(entry.content)).toContain(`pump ${(index + 1) * 100 + 39}`));
   expect(entries.map((entry) => entry.sequence)).toEqual(entries.map((_, index) => index + 1));
 });

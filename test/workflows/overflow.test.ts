@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { COWORK_POLICY } from '../../src/context/presets/cowork.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { eventsOf } from './presets/scenario.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -11,7 +14,7 @@ const line = (index: number): string => `line ${index}: the valve of pump ${inde
 const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ presets: [{ ...COWORK_POLICY, name: 'patient', overflowRecoveries: 2 }] });
   for (let file = 1; file <= 4; file += 1) {
     const text = Array.from({ length: 150 }, (_, index) => line(file * 1_000 + index)).join('');
     await writeFile(join(harness.workspace, `log-${file}.txt`), text);
@@ -44,9 +47,38 @@ test('P27 R2 a second overflow in a turn ends it as context_exhausted with what 
   const turn = await harness.runTask(TASK);
   expect(turn).toMatchObject({ outcome: 'context_exhausted', reason: 'second_overflow', overflows: 2, compactions: 1 });
   expect(turn.breakdown?.total).toBeGreaterThan(0);
+  const told = (await eventsOf(harness, turn.conversationId)).filter(({ kind }) => kind === 'compaction_exhausted');
+  expect(told.map(({ data }) => data)).toEqual([
+    expect.objectContaining({ failure: 'second_overflow', recoveries: 1, fixed: turn.breakdown?.fixed }),
+  ]);
   expect(turn.explanation).toContain('Send a message to go on');
   const next = await harness.runTask('Say it goes on', { conversationId: turn.conversationId });
   expect(next.outcome).toBe('completed');
+});
+
+test('R2 C21 a policy may allow more recoveries: each aims lower, and one overflow more ends the turn', async () => {
+  await harness.fault({ kind: 'overflow', times: 2, skip: 4, match: { purpose: 'agent' } });
+  const run = async () => {
+    const sent = await harness.client.startTask({ task: TASK, preset: 'patient' });
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+    return { ...turn, conversationId: sent.conversationId };
+  };
+  const recovered = await run();
+  expect(recovered).toMatchObject({ outcome: 'completed', overflows: 2, compactions: 2 });
+  const plans = await harness.database<{ accepted: number }[]>`
+    select (plan ->> 'acceptedTokens')::int as accepted from compactions
+    where conversation_id = ${recovered.conversationId} and status = 'committed' order by number`;
+  expect(plans[1]?.accepted).toBeLessThan(plans[0]?.accepted ?? 0);
+  await harness.fault({ kind: 'overflow', times: 3, skip: 4, match: { purpose: 'agent' } });
+  const given = await run();
+  expect(given).toMatchObject({
+    outcome: 'context_exhausted',
+    reason: 'second_overflow',
+    overflows: 3,
+    compactions: 2,
+  });
+  const { invariants } = await verify(harness.database, { conversationId: given.conversationId });
+  expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
 });
 
 test('R2 the next turn has a recovery of its own', async () => {

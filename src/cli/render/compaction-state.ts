@@ -72,8 +72,9 @@ export function applyCompaction(running: RunningCompaction | null, event: Compac
 }
 
 function exhaustedText(event: CompactionEvent & { readonly kind: 'compaction_exhausted' }, size: string): string {
+  const attempts = (event.recoveries ?? 1) === 1 ? 'one attempt' : `${event.recoveries} attempts`;
   return event.failure === 'second_overflow'
-    ? 'Context overflow recovery failed after one attempt: the provider refused the compacted request too.'
+    ? `Context overflow recovery failed after ${attempts}: the provider refused the compacted request too.`
     : `Nothing that may be compacted makes the view${size} small enough.`;
 }
 

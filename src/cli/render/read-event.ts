@@ -45,7 +45,12 @@ export type ReadEvent = EventPlace &
       }
     | { readonly kind: 'form_failed'; readonly compaction: CompactionFacts; readonly failure: string | null }
     | { readonly kind: 'compaction_committed'; readonly compaction: CompactionFacts }
-    | { readonly kind: 'compaction_exhausted'; readonly tokens: number | null; readonly failure: string | null }
+    | {
+        readonly kind: 'compaction_exhausted';
+        readonly tokens: number | null;
+        readonly failure: string | null;
+        readonly recoveries: number | null;
+      }
     | { readonly kind: 'compaction_cancelled' }
     | { readonly kind: 'compaction_abandoned' }
     | { readonly kind: 'compaction_declined'; readonly reason: string | null; readonly tokens: number | null }
@@ -182,6 +187,7 @@ function readCompaction(kind: string, data: Data): Unplaced<ReadEvent> | null {
         kind: 'compaction_exhausted',
         tokens: number(data, 'tokens', 'tokensBefore', 'total'),
         failure: text(data, 'failure'),
+        recoveries: number(data, 'recoveries'),
       };
     case 'compaction_cancelled':
       return { kind: 'compaction_cancelled' };

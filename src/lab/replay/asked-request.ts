@@ -2,7 +2,7 @@ import type { Entry } from '../../context/entry.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
 import { addMeasurements } from '../../context/measurement-arithmetic.ts';
 import { partPolicy } from '../../context/part-policy.ts';
-import { projectView } from '../../context/project-view.ts';
+import { projectChecked } from '../../context/check-pinned.ts';
 import { maySharePrefix, sharedSummaryView } from '../../context/shared-summary-request.ts';
 import { summaryView } from '../../context/summary-request.ts';
 import type { SummaryRequest, SummaryRequestInput } from '../../context/summary-request.ts';
@@ -71,7 +71,7 @@ function sharedRequest(
     ...common,
     summarizer: agent.limits,
     calibration,
-    view: projectView(shown),
+    view: projectChecked(shown),
     viewTokens: estimateTokens(addMeasurements(conversation.view, agent.fixed), calibration),
     shown: shown.entries,
     operations: shown.operations,
