@@ -21,8 +21,9 @@ const shared = {
   pool: 'forks',
   // A worker keeps its modules from file to file: loading them anew for each takes more than a second of its processor.
   isolate: false,
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // For a busy machine: patience costs nothing where a test passes.
+  testTimeout: 240_000,
+  hookTimeout: 120_000,
   allowOnly: false,
 } as const;
 

@@ -10,7 +10,10 @@ export interface TableReads {
   readonly fetched: number;
 }
 
-/** Postgres tells its counts at most once a second per connection. */
+/**
+ * A connection tells its counts at most once a second, with a statement; what it has not told when it rests it tells ten seconds
+ * later (PGSTAT_IDLE_INTERVAL): nothing else may have worked on the database shortly before.
+ */
 const TOLD_AFTER_MILLISECONDS = 1_500;
 
 /**

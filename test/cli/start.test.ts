@@ -84,7 +84,7 @@ describe('start', () => {
       started,
       z.object({ conversationId: z.string(), messageId: z.string() }),
     );
-    await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+    await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     const watched = await cli('watch', conversationId);
     expect(watched.code).toBe(0);
     expect(watched.stdout).toContain('> Say Later.');
@@ -137,7 +137,7 @@ describe('leaving and stopping', () => {
 
   test('send steers a running turn, starts one in an idle conversation, and counts the same id once', async () => {
     const { conversationId, messageId } = await harness.client.startTask({ task: 'Say One.' });
-    await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+    await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     const id = `second-of-${conversationId}`;
     const sent = await cli('send', conversationId.slice(-8), 'Say Two.', '--message-id', id);
     expect([errorsIn(sent.stderr), sent.stdout]).toEqual([[], expect.stringContaining('a turn begins with it')]);
@@ -146,7 +146,7 @@ describe('leaving and stopping', () => {
       z.object({ duplicate: z.boolean() }),
     );
     expect(again.duplicate).toBe(true);
-    const turn = await harness.client.waitForOutcome({ conversationId, messageId: id, timeoutMilliseconds: 30_000 });
+    const turn = await harness.client.waitForOutcome({ conversationId, messageId: id, timeoutMilliseconds: 120_000 });
     expect(turn.outcome).toBe('completed');
     const other = await cli('send', conversationId, 'Say Three.', '--message-id', id);
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('message_id_reused')]);

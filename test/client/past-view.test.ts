@@ -25,7 +25,7 @@ beforeAll(async () => {
   ({ conversationId } = turn);
   expect(turn.compactions).toBeGreaterThan(0);
   const asked = await harness.client.sendMessage({ conversationId, content: 'Say The second turn is done.' });
-  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
+  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   calls = await harness.client.listModelCalls({ conversationId });
 });
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
     TEMPORAL_ADDRESS: proxies.Temporal.address,
     HOLDFAST_SIMULATOR_URL: proxies['the model'].url(harness.simulatorUrl),
   });
-}, 120_000);
+}, 400_000);
 
 afterAll(async () => {
   worker.kill('SIGTERM');

@@ -74,7 +74,7 @@ beforeAll(async () => {
   // For the worker's process only: the one in this process has its agent from the harness.
   await writeFile(join(harness.workspace, 'holdfast.yaml'), 'agents: { default: { allowCommands: true } }\n');
   worker = await startWorkerProcess(harness);
-}, 180_000);
+}, 400_000);
 
 afterAll(async () => {
   worker.kill('SIGTERM');
@@ -82,7 +82,7 @@ afterAll(async () => {
   await harness.stop();
   await Promise.all([database.stop(), temporal.stop()]);
   await rm(directory, { recursive: true, force: true });
-}, 60_000);
+}, 400_000);
 
 /** With owners and modes, which Postgres insists on. */
 function copy(from: string, to: string): void {
@@ -232,7 +232,7 @@ test(
     await harness.clearFaults();
     await harness.startWorker();
     for (const turn of [acting, asking]) {
-      expect(await client.waitForOutcome({ ...turn, timeoutMilliseconds: 60_000 })).toMatchObject({
+      expect(await client.waitForOutcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
         outcome: 'completed',
         steps: 2,
       });

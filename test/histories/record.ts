@@ -129,7 +129,7 @@ test('steering and queued messages', async () => {
   await harness.client.sendMessage({ conversationId, content: 'Say steered' });
   const queued = await harness.client.sendMessage({ conversationId, content: 'Say queued', mode: 'queue' });
   release();
-  await harness.client.waitForOutcome({ ...queued, timeoutMilliseconds: 40_000 });
+  await harness.client.waitForOutcome({ ...queued, timeoutMilliseconds: 120_000 });
   await keep('messages', conversationId);
 });
 
@@ -150,7 +150,7 @@ test('approval and question', async () => {
   await client.sendMessage({ conversationId, content: 'Say steered' });
   await client.approve({ conversationId });
   await client.answer({ conversationId, text: 'this' });
-  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   await keep('approval-and-question', conversationId);
 });
 
@@ -162,7 +162,7 @@ test('stop while a call waits for approval', async () => {
     .poll(async () => (await client.getConversation(conversationId)).waitingCalls.length, { timeout: 15_000 })
     .toBe(1);
   await client.stop({ conversationId });
-  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   await keep('stop-while-waiting', conversationId);
 });
 
@@ -178,7 +178,7 @@ test('limits and resume', async () => {
     expect(turn.outcome).toBe('budget_exhausted');
     const { conversationId } = turn;
     const resumed = await limited.client.resume({ conversationId, raise: { steps: 10 } });
-    await limited.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 40_000 });
+    await limited.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 });
     await keep('limits', conversationId, limited);
     const idle = await limited.runTask('Call hold with {}');
     expect(idle.reason).toBe('idle_time_limit');

@@ -30,7 +30,7 @@ beforeAll(async () => {
   );
   await run('npm', ['install', '--omit=optional', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: application });
   await copyFile(join(ROOT, 'docs/examples/own-tool.ts'), join(application, 'own-tool.ts'));
-}, 300_000);
+}, 400_000);
 
 afterAll(async () => {
   await rm(application, { recursive: true, force: true });
@@ -44,7 +44,7 @@ test('the packed library starts a worker with a tool of its own and completes a 
     timeout: 90_000,
   });
   expect(stdout).toMatch(/^completed: Done: 1 tool results?, the last one: 21 °C are 69\.8 °F/m);
-}, 120_000);
+}, 400_000);
 
 test("the packed library's types are what the documentation's example needs", async () => {
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
@@ -62,7 +62,7 @@ test("the packed library's types are what the documentation's example needs", as
   await expect(
     run(compiler, [...options, '--typeRoots', join(ROOT, 'node_modules/@types'), 'own-tool.ts'], { cwd: application }),
   ).resolves.toBeDefined();
-}, 120_000);
+}, 400_000);
 
 test('the packed program answers, and contains migrations, the workflow bundle and the list of models', async () => {
   const { stdout } = await run(process.execPath, ['node_modules/holdfast/bin/holdfast.js', '--help'], {

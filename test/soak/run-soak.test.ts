@@ -36,4 +36,4 @@ test('25 strikes at workers, Temporal and Postgres lose nothing, double nothing,
   expect(Object.keys(result.hitActivities).length).toBeGreaterThanOrEqual(2);
   expect(result.outcomes['completed']).toBeGreaterThan(0);
   expect(result.effects).toBeGreaterThan(0);
-}, 300_000);
+}, 400_000);

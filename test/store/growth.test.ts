@@ -28,7 +28,7 @@ beforeAll(async () => {
       from generate_series(1, 100)`;
   }
   await sql`analyze`;
-}, 120_000);
+}, 400_000);
 afterAll(() => store.close());
 
 /** Rows that Postgres reads for 21 times the same, through indexes or by scans, in all tables. */

@@ -171,7 +171,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       workers.push(worker);
       return worker;
     },
-    async runTask(task, { model, conversationId, timeoutMilliseconds = 50_000 } = {}) {
+    async runTask(task, { model, conversationId, timeoutMilliseconds = 120_000 } = {}) {
       const sent =
         conversationId === undefined
           ? await client.startTask({ task, ...(model !== undefined && { model }) })

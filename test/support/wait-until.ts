@@ -1,10 +1,10 @@
 const POLL_MILLISECONDS = 25;
 
-/** Waits until the condition holds; fails with what was waited for when it does not in time. Default: 30 s. */
+/** Waits until the condition holds; fails with what was waited for when it does not in time. Default: 90 s. */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  timeoutMilliseconds = 30_000,
+  timeoutMilliseconds = 90_000,
 ): Promise<void> {
   const end = Date.now() + timeoutMilliseconds;
   while (!(await condition())) {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect(turn.compactions).toBeGreaterThan(1);
   for (const content of ['Say The second turn is done.', 'Say The third turn is done.']) {
     const asked = await harness.client.sendMessage({ conversationId, content, mode: 'queue' });
-    await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
+    await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   }
 });
 

@@ -27,7 +27,7 @@ async function said(): Promise<string[]> {
 
 async function done(sent: Promise<SentMessage>): Promise<string | null> {
   const { messageId } = await sent;
-  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 50_000 });
+  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
   return turn.reason;
 }

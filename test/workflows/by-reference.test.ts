@@ -91,10 +91,10 @@ test('nor is the text of a summary, of its focus, of an answer, of a steering me
   const sent = await harness.client.startTask({ task, model: 'simulator/sim-8k' });
   const { conversationId } = sent;
   await harness.client.sendMessage({ conversationId, content: 'Mind the wombat.', mode: 'steer' });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   const asked = await harness.client.requestCompaction({ conversationId, focus: 'the dugong' });
-  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 50_000 });
+  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   const summaries = await harness.client.listSummaries({ conversationId });
   expect(JSON.stringify(summaries)).toContain('numbat');
   const failed = await harness.database`
@@ -116,4 +116,4 @@ test('R34 history stays under 4 KB a step over 100 calls at a conversation of 20
   expect(turn).toMatchObject({ outcome: 'completed', steps: 101 });
   const description = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
   expect((description.historySize ?? 0) / 101).toBeLessThan(4_096);
-}, 240_000);
+}, 400_000);

@@ -63,8 +63,8 @@ test('a steering message enters at the next step, a queued one starts the next t
   const queued = await client.sendMessage({ conversationId, content: 'Say queued', mode: 'queue' });
   await client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
   held.get('steered')?.release();
-  const first = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
-  const second = await client.waitForOutcome({ ...queued, timeoutMilliseconds: 30_000 });
+  const first = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const second = await client.waitForOutcome({ ...queued, timeoutMilliseconds: 120_000 });
   expect(first.turnId).not.toBe(second.turnId);
   const texts = shown(await client.listEntries({ conversationId }));
   const place = (text: string): number => texts.findIndex((entry) => entry === text);
@@ -82,7 +82,7 @@ test('a stop aborts the running tool, keeps what finished, and the conversation 
   const sent = await startHolding('stopped');
   const stopped = Date.now();
   await client.stop({ conversationId: sent.conversationId });
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
   expect(Date.now() - stopped).toBeLessThan(5_000);
   expect(held.get('stopped')?.aborted()).toBe(true);
@@ -94,7 +94,7 @@ test('a stop aborts the running tool, keeps what finished, and the conversation 
 test("Temporal's own cancel ends the turn the way a stop does", async () => {
   const sent = await startHolding('cancelled');
   await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).cancel();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
 });
@@ -114,7 +114,7 @@ test('after a terminate the next message repairs the conversation: the dead turn
 test('a stop for an idle conversation is taken, answered at once and changes nothing', async () => {
   const turn = await harness.runTask('Say idle');
   const sent = await harness.client.stop({ conversationId: turn.conversationId });
-  const served = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const served = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(served).toMatchObject({ state: 'served', turnId: null, outcome: 'nothing_to_do' });
   expect((await harness.client.getConversation(turn.conversationId)).waitingMessages).toBe(0);
   // Asked again, with no worker needed.
@@ -125,7 +125,7 @@ test('a stop for an idle conversation is taken, answered at once and changes not
 test('a compaction asked of an idle conversation is a turn with no step, and the timeline says why it was declined', async () => {
   const turn = await harness.runTask('Say idle');
   const asked = await harness.client.requestCompaction({ conversationId: turn.conversationId });
-  const compaction = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
+  const compaction = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(compaction).toMatchObject({ outcome: 'completed', steps: 0, reason: 'nothing_to_compact' });
   const events = await eventsOf(turn.conversationId);
   expect(events.filter(({ kind }) => kind === 'compaction_declined')).toMatchObject([
@@ -146,7 +146,7 @@ test('sending the same message id twice enters it once; other content under the 
   const one = await client.sendMessage(message);
   const two = await client.sendMessage(message);
   expect([one.duplicate, two.duplicate]).toEqual([false, true]);
-  await client.waitForOutcome({ ...one, timeoutMilliseconds: 30_000 });
+  await client.waitForOutcome({ ...one, timeoutMilliseconds: 120_000 });
   const texts = shown(await client.listEntries({ conversationId }));
   expect(texts.filter((text) => text === 'user: Say twice')).toHaveLength(1);
   await expect(client.sendMessage({ ...message, content: 'Say other' })).rejects.toMatchObject({
@@ -159,7 +159,7 @@ test('a row that nobody rang for is found by upkeep', async () => {
   const silent = await silentClient();
   const sent = await silent.sendMessage({ conversationId, content: 'Say found', mode: 'queue' });
   await silent.close();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
 });
 
@@ -169,7 +169,7 @@ test('a stop that is sent while no worker is alive ends the turn when one runs',
   await worker.ended;
   await harness.client.stop({ conversationId: sent.conversationId });
   worker = await harness.startWorker();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
 });
 
@@ -179,7 +179,7 @@ test('a stop aborts a model call that hangs within 2 s, and the provider is aske
   const sent = await harness.client.startTask({ task: 'Say hello' });
   await waitUntil('the model is asked', async () => (await harness.requests()).total === before + 1);
   await harness.client.stop({ conversationId: sent.conversationId });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
   // By the rows, from the command to the end of the call: what the test's own process is busy with does not count.
   const [row] = await harness.database<{ seconds: number }[]>`

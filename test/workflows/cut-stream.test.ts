@@ -39,7 +39,7 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
   });
   await harness.fault({ kind: 'cut_stream', afterBytes: 2_500, times: 1 });
   await harness.startWorker();
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 50_000 });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   await waitUntil('the last words are heard', () =>
     written.some(({ callNumber, kind }) => callNumber === 2 && kind === 'text'),
@@ -106,7 +106,7 @@ test('a reader that stopped reading, so that Postgres cannot send it another byt
   );
   const content = 'line of text '.repeat(300);
   const call = `Call write_file with {"path": "stalled.txt", "content": "${content}"}`;
-  const turn = await harness.runTask(call, { conversationId, timeoutMilliseconds: 30_000 });
+  const turn = await harness.runTask(call, { conversationId, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   const written = (): string =>
     heard.flatMap(({ turnId, kind, text }) => (turnId === turn.turnId && kind === 'tool_call' ? [text] : [])).join('');

@@ -67,7 +67,7 @@ async function startWaiting(task: string, calls = 1): Promise<Conversation & { m
 }
 
 async function endOf({ conversationId, messageId }: { conversationId: string; messageId: string }) {
-  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   const entries = await harness.client.listEntries({ conversationId, limit: 100 });
   return { turn, texts: entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`) };
 }

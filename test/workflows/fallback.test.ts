@@ -72,7 +72,7 @@ test('a model that would keep the turn waiting for an hour is given up at once, 
   await harness.fault({ kind: 'status', status: 401, times: null, match: { model: 'sim-64k' } });
   const sent = await client.startTask({ task: 'Say hello', model });
   const { conversationId } = sent;
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({
     outcome: 'model_failed',
     model: 'simulator-chat/sim-64k',

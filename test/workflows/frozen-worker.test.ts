@@ -53,7 +53,7 @@ test(
     frozen.kill('SIGSTOP');
     await harness.startWorker();
     for (const sent of [command, answer]) {
-      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 90_000 });
+      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
       expect(turn).toMatchObject({ outcome: 'completed' });
     }
     const calls = await harness.client.listModelCalls({ conversationId: answer.conversationId });
@@ -106,7 +106,7 @@ test(
     dying.kill('SIGSTOP');
     await harness.startWorker();
     await harness.client.stop({ conversationId });
-    const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+    const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
     expect(turn).toMatchObject({ outcome: 'stopped', reason: null });
     const entries = await harness.client.listEntries({ conversationId });
     expect(textOf(entries.at(-1)?.content ?? [])).toMatch(/^The user stopped the turn during this call .*begun\n$/su);

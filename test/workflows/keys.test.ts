@@ -55,7 +55,7 @@ test('keys are rotated without a restart, and stand in no log, error, history, e
   expect(failed).toMatchObject({ outcome: 'model_failed' });
   await harness.clearFaults();
   const compacted = await harness.client.requestCompaction({ conversationId, focus: 'the keys' });
-  await harness.client.waitForOutcome({ ...compacted, timeoutMilliseconds: 50_000 });
+  await harness.client.waitForOutcome({ ...compacted, timeoutMilliseconds: 120_000 });
   expect(await harness.client.listSummaries({ conversationId })).toHaveLength(1);
 
   const stack = await startLocalStack({

@@ -74,10 +74,10 @@ test('a turn ends at its limit across runs, after the model was told once; resum
     environment: harness.environment,
   });
   const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
-  const second = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 50_000 });
+  const second = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 6 });
   const third = await harness.client.resume({ conversationId, raise: { toolCalls: 10 } });
-  expect(await harness.client.waitForOutcome({ ...third, timeoutMilliseconds: 50_000 })).toMatchObject({
+  expect(await harness.client.waitForOutcome({ ...third, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
   const texts = await textsOf(harness, conversationId);
@@ -101,7 +101,7 @@ test('a conversation that rested for longer than its limit goes on only when som
   const next = async (content: string) =>
     client.waitForOutcome({
       ...(await client.sendMessage({ conversationId, content, mode: 'queue' })),
-      timeoutMilliseconds: 30_000,
+      timeoutMilliseconds: 120_000,
     });
   expect(await next('Say second')).toMatchObject({ outcome: 'completed' });
   await harness.database`
@@ -121,7 +121,7 @@ test('a conversation that rested for longer than its limit goes on only when som
     environment: harness.environment,
   });
   const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
-  const resumed = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+  const resumed = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(resumed).toMatchObject({ outcome: 'completed' });
 });
 
@@ -138,7 +138,7 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
     setTimeout(resolve, 2_500);
   });
   await idle.client.answer({ conversationId: asked.conversationId, text: 'this' });
-  expect(await idle.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 })).toMatchObject({
+  expect(await idle.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   });
   await writeFile(join(harness.workspace, 'log.txt'), 'pump 7 opens at 21 bar\n'.repeat(200));
   await harness.startWorker();
-}, 120_000);
+}, 400_000);
 
 afterAll(async () => {
   await harness.stop();

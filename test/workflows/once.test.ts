@@ -47,7 +47,7 @@ test(
     await doomed.exited;
     expect(isAlive(daemon)).toBe(true);
     const successor = await startWorkerProcess(harness);
-    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 80_000 });
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
     // Every worker looks for strays of its machine every few seconds.
     await waitUntil('its daemon is ended', async () => !isAlive(daemon));
     successor.kill('SIGTERM');

@@ -26,7 +26,7 @@ beforeAll(async () => {
     join(harness.workspace, 'holdfast.yaml'),
     'agents:\n  default:\n    model: simulator/sim-16k\n    preset: cowork\n',
   );
-}, 300_000);
+}, 400_000);
 
 afterAll(() => harness.stop());
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
       '',
     ].join('\n'),
   );
-}, 300_000);
+}, 400_000);
 
 afterAll(() => harness.stop());
 

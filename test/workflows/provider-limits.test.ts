@@ -36,7 +36,7 @@ test(
     }
     expect((await harness.requests()).total).toBe(1);
     for (const sent of [first, ...others]) {
-      expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 80_000 })).outcome).toBe('completed');
+      expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
     }
     const overlapping = await harness.database`
     select from model_calls a join model_calls b on a.started_at < b.started_at and b.started_at < a.ended_at
@@ -63,7 +63,7 @@ test('while many calls of one conversation wait on every worker, the call of ano
       .length;
   await waitUntil('its summaries wait for places', async () => (await waiting()) >= 4, 20_000);
   const other = await client.startTask({ task: 'Say hello' });
-  expect((await client.waitForOutcome({ ...other, timeoutMilliseconds: 30_000 })).outcome).toBe('completed');
+  expect((await client.waitForOutcome({ ...other, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   // What was handed out while the other one waited; at least one still waits, or it proved nothing.
   const [row] = await database<{ passed: number; behind: number }[]>`
     select count(*) filter (where g.granted_at > o.requested_at and g.granted_at <= o.granted_at)::int as passed,
@@ -74,6 +74,6 @@ test('while many calls of one conversation wait on every worker, the call of ano
   expect(row?.behind).toBeGreaterThan(0);
   await harness.clearFaults();
   for (const sent of [greedy, asked]) {
-    await client.waitForOutcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 60_000 });
+    await client.waitForOutcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 120_000 });
   }
-}, 120_000);
+}, 400_000);

@@ -24,7 +24,7 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   );
   const options = { environment: harness.environment, directory: harness.workspace };
   expect((await runCli(['list'], options)).stdout).toContain('waiting for rate limit');
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await runCli(['watch', sent.conversationId], options);
   expect(watched.stdout + watched.stderr).toMatch(/waits 1[345] s for the provider's rate limit/u);

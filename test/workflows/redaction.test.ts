@@ -38,7 +38,7 @@ test('R28 through a whole turn, secrets in tool output stay in the original, and
     );
   const { conversationId } = await harness.runTask(read(1, 10));
   const asked = await client.requestCompaction({ conversationId, focus: `keep ${SECRETS[0]}` });
-  await client.waitForOutcome({ ...asked, timeoutMilliseconds: 50_000 });
+  await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   const turn = await harness.runTask(read(11, 24), { conversationId });
   expect(turn).toMatchObject({ outcome: 'completed' });
   expect((await client.listSummaries({ conversationId })).length).toBeGreaterThan(1);

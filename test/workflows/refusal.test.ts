@@ -30,7 +30,7 @@ test.each<[{ agent?: string; preset?: string; model?: string }, { outcome: strin
   [{ model: 'nowhere/model' }, { outcome: 'model_failed', reason: 'provider_unknown' }],
 ])('%j, which the worker does not know, ends the turn with its reason', async (asked, expected) => {
   const sent = await harness.client.startTask({ task: 'Say hello.', ...asked });
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject(expected);
   const { agent } = await harness.client.getConversation(sent.conversationId);
   expect(agent).toBe(asked.agent ?? 'default');
@@ -40,7 +40,7 @@ test('a command for a conversation whose model cannot be asked ends too', async 
   const { conversationId } = await harness.runTask('Say hello.');
   await harness.database`update conversations set model = 'anthropic/claude-sonnet-4-5' where id = ${conversationId}`;
   const asked = await harness.client.requestCompaction({ conversationId });
-  const turn = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'model_failed', reason: 'provider_key_missing' });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cloneConversations } from '../../bench/clone-conversations.ts';
 import { readsDuring } from '../../bench/table-reads.ts';
 import type { TableReads } from '../../bench/table-reads.ts';
+import { deleteUpkeepSchedule } from '../support/delete-upkeep-schedule.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -15,6 +16,8 @@ let harness: TurnHarness;
 beforeAll(async () => {
   harness = await startTurnHarness();
   await harness.startWorker();
+  // Upkeep looks at all conversations, and its reads would be told late, as if they were the turn's.
+  await deleteUpkeepSchedule(harness.temporal, harness.database);
 });
 afterAll(() => harness.stop());
 

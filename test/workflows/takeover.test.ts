@@ -60,7 +60,7 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
     const ready = Date.now();
     const resumed = await nextEventAt(sent.conversationId, before);
     expect(resumed - ready).toBeLessThan(TAKEOVER_MILLISECONDS);
-    const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 40_000 });
+    const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(outcome).toMatchObject({ outcome: 'completed', turnId: turn?.turnId, overflows: 0 });
     expect((await highestAttempts(sent.conversationId))[activity]).toBe(2);
     const entries = await harness.client.listEntries({ conversationId: sent.conversationId, limit: 1_000 });

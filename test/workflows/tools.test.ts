@@ -82,7 +82,7 @@ test('calls of one answer run at once, eight at a time', async () => {
   const scheduled = raw.pendingActivities?.filter(({ activityType }) => activityType?.name === 'runTool');
   expect(scheduled).toHaveLength(8);
   gate.open();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
   expect(gate.held).toBe(20);
 });

@@ -61,8 +61,8 @@ test('a turn ends on the build that it began on, the turn that follows it begins
   const { conversationId } = first;
   const next = await client.sendMessage({ conversationId, content: 'Say next', mode: 'queue' });
   release();
-  expect((await client.waitForOutcome({ ...first, timeoutMilliseconds: 30_000 })).outcome).toBe('completed');
-  expect((await client.waitForOutcome({ ...next, timeoutMilliseconds: 30_000 })).outcome).toBe('completed');
+  expect((await client.waitForOutcome({ ...first, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+  expect((await client.waitForOutcome({ ...next, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   expect(await buildsOf(conversationId)).toEqual(['old', 'new']);
 });
 
@@ -93,9 +93,11 @@ test('a turn whose build has no worker any more waits, and ends on the current b
     workflowExecutionOptions: { versioningOverride: { autoUpgrade: true } },
     updateMask: { paths: ['versioning_override'] },
   });
-  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 30_000 })).toMatchObject({ outcome: 'completed' });
+  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'completed',
+  });
   expect(await buildsOf(conversationId)).toEqual(['new']);
-}, 60_000);
+}, 400_000);
 
 /** Of each turn's run, in order. */
 async function buildsOf(conversationId: string): Promise<string[]> {

@@ -108,4 +108,4 @@ test('G15 switched off, the provider’s overflow ends the turn', async () => {
   } finally {
     await own.stop();
   }
-}, 120_000);
+}, 400_000);

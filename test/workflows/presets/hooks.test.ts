@@ -36,7 +36,7 @@ afterAll(() => harness.stop());
 async function compacted(conversationId?: string): Promise<string> {
   const turn = await harness.runTask(readTask(3), conversationId === undefined ? {} : { conversationId });
   const command = await harness.client.requestCompaction({ conversationId: turn.conversationId });
-  await harness.client.waitForOutcome({ ...command, timeoutMilliseconds: 40_000 });
+  await harness.client.waitForOutcome({ ...command, timeoutMilliseconds: 120_000 });
   return turn.conversationId;
 }
 

@@ -117,7 +117,7 @@ test('O10 a model of its own summarizes, when one is set', async () => {
     await own.startWorker();
     const turn = await own.runTask(readTask(2));
     const asked = await own.client.requestCompaction({ conversationId: turn.conversationId });
-    await own.client.waitForOutcome({ ...asked, timeoutMilliseconds: 60_000 });
+    await own.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
     const [summary] = await own.client.listSummaries({ conversationId: turn.conversationId });
     expect(summary).toMatchObject({ trigger: 'manual' });
     const [row] = await own.database<{ model: string }[]>`
@@ -132,7 +132,7 @@ test('O10 a model of its own summarizes, when one is set', async () => {
   } finally {
     await own.stop();
   }
-}, 160_000);
+}, 400_000);
 
 test('a stop during the check after the last step leaves the turn answered', async () => {
   await harness.fault({ kind: 'delay', milliseconds: 60_000, times: 1, match: { purpose: 'summary' } });
@@ -148,9 +148,9 @@ test('a stop during the check after the last step leaves the turn answered', asy
     120_000,
   );
   await harness.client.stop({ conversationId });
-  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 30_000 });
+  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
   expect(entries.findLast(({ kind }) => kind === 'assistant')?.content.some(isCall)).toBe(false);
   expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
-}, 200_000);
+}, 400_000);

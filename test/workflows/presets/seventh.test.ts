@@ -51,7 +51,7 @@ test('a preset that a user defines through the public API runs without any chang
     expect(tokensBefore).toBeGreaterThan(16_384);
   }
   expect((await requestBodies(harness, 'agent')).at(-1)).toContain('Which pumps did you see?');
-}, 120_000);
+}, 400_000);
 
 test('a name that is taken is refused', () => {
   const directory = harness.workspace;
