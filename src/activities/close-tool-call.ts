@@ -4,6 +4,12 @@ import { newText } from './new-content.ts';
 
 const ADVICE = 'it may have taken effect wholly, partly or not at all. Check before you repeat it.';
 
+const DURING: Readonly<Record<OpenToolCall['cause'], string>> = {
+  stopped: 'The user stopped the turn',
+  interrupted: 'The turn was interrupted',
+  turn_ended: 'The turn ended',
+};
+
 /** What the model reads as the result of a call that nobody will finish. It decides by it whether to repeat the call. */
 export function closeToolCall(call: OpenToolCall): NewContent {
   return newText(`${fate(call)} ${advice(call)}${outputKnown(call.partialOutput)}`);
@@ -16,9 +22,7 @@ function fate(call: OpenToolCall): string {
       : 'The turn ended before this call was made: it did not run.';
   }
   const since = call.claimedAt === null ? '' : ` that began at ${call.claimedAt}`;
-  return call.cause === 'stopped'
-    ? `The user stopped the turn during this call${since}.`
-    : `The turn was interrupted during this call${since}.`;
+  return `${DURING[call.cause]} during this call${since}.`;
 }
 
 function advice(call: OpenToolCall): string {

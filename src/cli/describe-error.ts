@@ -30,7 +30,10 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     next: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries.',
     exit: 'usage',
   },
-  decision_not_found: { next: '`npx holdfast show <conversation>` shows what waits.', exit: 'usage' },
+  decision_not_found: {
+    next: '`npx holdfast show <conversation>` shows what waits, `npx holdfast approvals` what stands for agents.',
+    exit: 'usage',
+  },
   decision_ambiguous: {
     next: 'Name the call behind the conversation, as in `npx holdfast approve last 2.0`.',
     exit: 'usage',

@@ -22,8 +22,16 @@ const ADDRESS = /^[^\s:/]+:\d{1,5}$/;
 const prices = z.strictObject({
   input: price.meta({ description: 'Input that no cache held.', unit: 'dollars per million tokens' }),
   output: price.meta({ description: 'Output.', unit: 'dollars per million tokens' }),
-  cacheRead: price.meta({ description: 'Input read from the cache.', unit: 'dollars per million tokens' }),
-  cacheWrite: price.meta({ description: 'Input written to the cache.', unit: 'dollars per million tokens' }),
+  cacheRead: price.meta({
+    description: 'Input read from the cache.',
+    unit: 'dollars per million tokens',
+    defaultText: "the built-in table's, else `input`",
+  }),
+  cacheWrite: price.meta({
+    description: 'Input written to the cache.',
+    unit: 'dollars per million tokens',
+    defaultText: "the built-in table's, else `input`",
+  }),
 });
 
 const modelOptions = z.strictObject({

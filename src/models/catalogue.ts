@@ -67,10 +67,19 @@ export function modelFacts(
   const maximumOutput = override.maximumOutput ?? Math.min(table.limits.maximumOutput, window);
   return {
     limits: { window, maximumOutput, ...(maximumInput === undefined ? {} : { maximumInput }) },
-    prices: { ...table.prices, ...override.prices },
+    prices: pricesOf(table.prices, override.prices),
     known: table.known || override.window !== undefined,
     source: table.known ? `holdfast.yaml over ${table.source}` : 'holdfast.yaml',
   };
+}
+
+/** Where nothing is said of cached input it costs what other input does: unknown, it would never count toward a limit of cost. */
+function pricesOf(table: ModelPrices, given: Partial<ModelPrices> = {}): ModelPrices {
+  const prices = { ...table, ...given };
+  const { input } = given;
+  if (input === undefined) return prices;
+  const { cacheRead = table.cacheRead ?? input, cacheWrite = table.cacheWrite ?? input } = given;
+  return { ...prices, cacheRead, cacheWrite };
 }
 
 function withListed(table: ModelFacts, listed: ListedLimits | null): ModelFacts {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BUILT_IN_MODELS } from '../../src/models/built-in-models.ts';
 import { modelFacts } from '../../src/models/catalogue.ts';
+import type { ModelPrices } from '../../src/turn/agent-snapshot.ts';
 import { costOf } from '../../src/models/cost.ts';
 import { maximumOutputFor } from '../../src/models/maximum-output.ts';
 import { parseModelName } from '../../src/models/model-name.ts';
@@ -52,6 +53,17 @@ describe('facts', () => {
     },
   );
 
+  test('cached input costs what the configuration says input costs, unless it says otherwise', () => {
+    const pricesWith = (prices: Partial<ModelPrices>) =>
+      modelFacts('local/llama', { 'local/llama': { prices } }).prices;
+    expect(pricesWith({ input: 3, output: 6 })).toMatchObject({ cacheRead: 3, cacheWrite: 3 });
+    expect(pricesWith({ input: 3, cacheRead: null, cacheWrite: 4 })).toMatchObject({ cacheRead: null, cacheWrite: 4 });
+    expect(pricesWith({ output: 6 })).toMatchObject({ input: null, cacheRead: null });
+    const known = modelFacts('anthropic/claude-sonnet-5-5');
+    const cheaper = { 'anthropic/claude-sonnet-5-5': { prices: { input: 1 } } };
+    expect(modelFacts('anthropic/claude-sonnet-5-5', cheaper).prices.cacheRead).toBe(known.prices.cacheRead);
+  });
+
   test('no model of the snapshot has a window without room for an answer, nor a price of 0 that means unknown', () => {
     expect(BUILT_IN_MODELS.size).toBeGreaterThan(1_000);
     const wrong = [...BUILT_IN_MODELS].filter(([, { limits, prices }]) => {
@@ -77,7 +89,7 @@ describe('facts', () => {
     expect(modelFacts('openai/gpt-5.1', overrides).prices).toMatchObject({ input: 9, output: 10 });
     expect(modelFacts('local/priced', overrides)).toMatchObject({
       known: false,
-      prices: { input: 1, cacheRead: null },
+      prices: { input: 1, cacheRead: 1 },
     });
   });
 });

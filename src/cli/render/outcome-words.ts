@@ -31,6 +31,8 @@ const RAISES: Readonly<Record<string, string>> = {
   output_token_limit: '--output-tokens +50000',
   cost_limit: '--cost +2',
   wall_time_limit: '--wall-time +600',
+  // Of a conversation.
+  idle_time_limit: '--idle-time +86400',
 };
 
 /** The command that goes on after an outcome, for the reason that it gave; `null` after one that needs nothing. */
@@ -42,6 +44,8 @@ export function nextCommand(outcome: string, reason: string | null, conversation
       return `npx holdfast context ${conversation}`;
     case 'budget_exhausted':
       if (reason === 'calls_repeated' || reason === 'compactions_without_progress') break;
+      // A turn's own idle time begins anew.
+      if (reason === 'idle_time_limit') return `npx holdfast resume ${conversation}`;
       return `npx holdfast resume ${conversation} ${RAISES[reason?.replace('conversation_', '') ?? ''] ?? '--help'}`;
     case 'stopped':
       return `npx holdfast resume ${conversation}`;

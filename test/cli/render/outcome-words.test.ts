@@ -7,7 +7,8 @@ test.each([
   ['stopped', null, 'npx holdfast resume 1234abcd'],
   ['budget_exhausted', 'step_limit', 'npx holdfast resume 1234abcd --steps +100'],
   ['budget_exhausted', 'conversation_cost_limit', 'npx holdfast resume 1234abcd --cost +2'],
-  ['budget_exhausted', 'idle_time_limit', 'npx holdfast resume 1234abcd --help'],
+  ['budget_exhausted', 'idle_time_limit', 'npx holdfast resume 1234abcd'],
+  ['budget_exhausted', 'conversation_idle_time_limit', 'npx holdfast resume 1234abcd --idle-time +86400'],
   ['budget_exhausted', 'calls_repeated', 'npx holdfast send 1234abcd "…"'],
   ['refused', null, 'npx holdfast send 1234abcd "…"'],
 ])('after %s (%s) the next command is one that works as it stands', (outcome, reason, command) => {
