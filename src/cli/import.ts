@@ -23,7 +23,7 @@ export function importCommand(): Command {
     holdfastCommand('import', {
       summary: 'make a recorded session, or an exported conversation, a conversation that can go on',
       description:
-        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id.',
+        'Makes a conversation of a recorded session, with every message, answer, tool result and image as it was; `holdfast send` then goes on with it under any model and preset. Reads what `holdfast lab` reads. A file of several sessions becomes several conversations. Entries have the times of the recording. Nothing of the session is run. A file that `holdfast export` wrote becomes the same conversation again, under its own id.',
       examples: [
         'npx holdfast import session.jsonl',
         'npx holdfast import conversation.jsonl',

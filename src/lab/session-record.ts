@@ -7,7 +7,12 @@ export interface RecordedUsage {
 }
 
 /** What all formats of recorded sessions come down to, in the order in which it happened. */
-export type SessionRecord =
+export type SessionRecord = UntimedRecord & {
+  /** When it was recorded. Default: the file does not say. */
+  readonly at?: Date;
+};
+
+type UntimedRecord =
   /** A session begins; a file may hold several. */
   | { readonly kind: 'session'; readonly id: string | null }
   /** System prompt of the recording agent. */

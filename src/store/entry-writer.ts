@@ -14,6 +14,8 @@ interface AnyNewEntry extends NewContent {
   readonly turn: TurnReference;
   /** Refused as `head_moved` when another entry is the head; left out, the head is the parent. */
   readonly parentId?: string;
+  /** When it was said, where that was elsewhere and before. Default: now. */
+  readonly createdAt?: Date;
 }
 
 export type NewEntry = AnyNewEntry &
@@ -65,13 +67,14 @@ export async function insertEntry(
   const [row] = await sql<{ sequence: number }[]>`
     insert into entries (id, conversation_id, parent_id, kind, slot, note_key, turn_id, epoch, call_number,
       model_attempt, call_index, tool_call_count, tool_name, is_error, message_id, compaction_id, content,
-      original_id, measurements)
+      original_id, measurements, created_at)
     values (${id}, ${turn.conversationId}, ${entry.parentId ?? null}, ${entry.kind}, ${columns.slot},
       ${columns.key}, ${turn.turnId}, ${turn.epoch}, ${columns.callNumber}, ${columns.modelAttempt},
       ${columns.callIndex}, ${columns.toolCallCount},
       ${columns.toolName === null ? null : plainText(columns.toolName)}, ${columns.isError},
       ${columns.messageId}, ${columns.compactionId}, ${jsonText(entry.content)}::text::json,
-      ${entry.original?.contentId ?? null}, ${measurementsText(entry.measurements)}::measurements)
+      ${entry.original?.contentId ?? null}, ${measurementsText(entry.measurements)}::measurements,
+      coalesce(${entry.createdAt?.toISOString() ?? null}::timestamptz, holdfast_now()))
     returning sequence`;
   if (row === undefined) throw new TypeError('an insert returns its row or raises');
   return { id, sequence: row.sequence };

@@ -16,7 +16,12 @@ import { writeEvents } from './transaction.ts';
 import type { Writer, WriterSource } from './transaction.ts';
 
 /** One record of a conversation that took place elsewhere, in order. Each tool call has exactly one result before the next answer. */
-export type ImportedRecord =
+export type ImportedRecord = UntimedRecord & {
+  /** When it was said, becomes the entry's time (`entryTime`). Default: the recording does not say. */
+  readonly at?: Date;
+};
+
+type UntimedRecord =
   | { readonly kind: 'user'; readonly turn: number; readonly content: readonly ContentPart[] }
   | {
       readonly kind: 'assistant';
@@ -63,7 +68,8 @@ const NO_RENDERER = 0;
  * Makes a conversation of recorded entries, whole or not at all: one transaction, so that nobody sees
  * half of it and upkeep finds no turn to repair. Turns end as `completed`; model calls keep the
  * recorded model and no usage: nothing was paid here, and what the recording's provider counted belongs
- * to another agent's requests.
+ * to another agent's requests. Messages and entries have the times of the recording; turns, events and `active_at` have
+ * that of the import, from which retention counts.
  */
 export async function importConversation(sql: Database, request: ImportRequest): Promise<ImportedConversation> {
   const { conversationId, agent, settings } = request;
@@ -73,10 +79,24 @@ export async function importConversation(sql: Database, request: ImportRequest):
     await source.sql`
       insert into conversations (id, agent, model, preset, workspace)
       values (${conversationId}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace})`;
-    const importer = new ConversationImporter(source, request);
+    const [clock] = await source.sql<{ now: Date }[]>`select holdfast_now() as now`;
+    const importer = new ConversationImporter(source, request, clock?.now ?? new Date());
     for await (const record of request.records) await importer.add(record);
     return importer.finish();
   });
+}
+
+/**
+ * The time of an imported entry: as recorded, never before that of the entry before it, so that order of time is the
+ * order of the log whatever a clock did meanwhile. A record without a time, or with one that lies ahead, counts as said right after
+ * the one before it; before any time is known, at the import.
+ */
+export function entryTime(
+  recorded: Date | undefined,
+  { latest, importedAt }: { readonly latest: Date | null; readonly importedAt: Date },
+): Date {
+  if (recorded === undefined || recorded > importedAt) return latest ?? importedAt;
+  return latest !== null && recorded < latest ? latest : recorded;
 }
 
 interface OpenAnswer {
@@ -92,15 +112,23 @@ class ConversationImporter {
   private entries = 0;
   private head: string | null = null;
   private answer: OpenAnswer | null = null;
+  private readonly importedAt: Date;
+  /** Of the newest record that has a time. */
+  private latest: Date | null = null;
+  private first: Date | null = null;
+  private time: Date;
 
-  constructor(source: WriterSource, request: ImportRequest) {
+  constructor(source: WriterSource, request: ImportRequest, importedAt: Date) {
     this.source = source;
     this.request = request;
+    this.importedAt = importedAt;
+    this.time = importedAt;
   }
 
   async add(record: ImportedRecord): Promise<void> {
     const writer = await this.writerFor(record.turn);
     this.entries += 1;
+    this.moveClock(record.at);
     switch (record.kind) {
       case 'user':
         return this.addMessage(writer, record.content);
@@ -113,7 +141,19 @@ class ConversationImporter {
 
   async finish(): Promise<ImportedConversation> {
     await this.endTurn();
+    if (this.first !== null) {
+      const { conversationId } = this.request;
+      await this.source
+        .sql`update conversations set created_at = ${this.first.toISOString()} where id = ${conversationId}`;
+    }
     return { turns: this.turn, entries: this.entries };
+  }
+
+  private moveClock(recorded: Date | undefined): void {
+    const { latest, importedAt } = this;
+    this.time = entryTime(recorded, { latest, importedAt });
+    if (recorded !== undefined && recorded <= importedAt) this.latest = this.time;
+    this.first ??= this.time;
   }
 
   private async writerFor(turn: number): Promise<Writer> {
@@ -153,10 +193,11 @@ class ConversationImporter {
     const id = `${IMPORTER}:${newId()}`;
     const measurements = measurementsText(measureContent(content));
     const [row] = await sql<{ position: string }[]>`
-      insert into messages (id, conversation_id, kind, mode, content, measurements)
-      values (${id}, ${turn.conversationId}, 'message', 'queue', ${jsonText(content)}::text::json, ${measurements}::measurements)
+      insert into messages (id, conversation_id, kind, mode, content, measurements, created_at)
+      values (${id}, ${turn.conversationId}, 'message', 'queue', ${jsonText(content)}::text::json, ${measurements}::measurements,
+        ${this.time.toISOString()})
       returning position`;
-    await appendMessages(writer, [{ id, position: row?.position ?? '', content, measurements }]);
+    await appendMessages(writer, [{ id, position: row?.position ?? '', content, measurements, createdAt: this.time }]);
     await sql`update turns set messages = messages + 1 where id = ${turn.turnId}`;
     this.head = null;
   }
@@ -179,6 +220,7 @@ class ConversationImporter {
       kind: 'assistant',
       id: entryId,
       turn,
+      createdAt: this.time,
       content,
       measurements: measureContent(content),
       callNumber,
@@ -214,6 +256,7 @@ class ConversationImporter {
       kind: 'tool_result',
       id,
       turn,
+      createdAt: this.time,
       content,
       measurements: measureContent(content),
       callNumber,

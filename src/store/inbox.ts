@@ -72,6 +72,8 @@ export interface WaitingMessage {
   readonly position: string;
   readonly content: readonly ContentPart[];
   readonly measurements: string;
+  /** Of the entry. Default: now. */
+  readonly createdAt?: Date;
 }
 
 /** Makes each message an entry of the turn, consumed in the same transaction. */
@@ -83,6 +85,7 @@ export async function appendMessages({ sql, turn, event }: Writer, messages: rea
       messageId: message.id,
       content: message.content,
       measurements: parseMeasurements(message.measurements),
+      ...(message.createdAt !== undefined && { createdAt: message.createdAt }),
     });
     await event('message_taken', { messageId: message.id, entryId: entry.id, sequence: entry.sequence });
   }

@@ -71,6 +71,42 @@ describe('a recorded session becomes a conversation', () => {
     expect(entries.map(({ kind }) => kind)).toEqual(['user', 'assistant', 'tool_result', 'user']);
   });
 
+  test('entries have the times of the recording; the turn keeps when it was imported', async () => {
+    const file = join(directory, 'times.jsonl');
+    const said = [
+      ['2024-02-06T09:00:00.000Z', 'The boat is blue.'],
+      ['2024-02-06T09:00:01.000Z', 'It is red now.'],
+      ['never', 'A line without a time.'],
+      ['2999-01-01T00:00:00Z', 'A clock that ran ahead.'],
+      ['2024-02-05T00:00:00Z', 'A clock that was set back.'],
+      ['2024-03-01T09:00:00.000Z', 'The last.'],
+    ];
+    const lines = said.map(([timestamp, content]) => ({
+      type: 'user',
+      sessionId: 's',
+      timestamp,
+      message: { role: 'user', content },
+    }));
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const before = Date.now();
+    const [conversation] = await importFile(file);
+    const { conversationId } = conversation ?? { conversationId: '' };
+    const entries = await harness.client.listEntries({ conversationId });
+    const [first, second] = ['2024-02-06T09:00:00.000Z', '2024-02-06T09:00:01.000Z'];
+    expect(entries.map(({ createdAt }) => createdAt)).toEqual([
+      first,
+      ...Array.from({ length: 4 }, () => second),
+      '2024-03-01T09:00:00.000Z',
+    ]);
+    expect(await harness.client.getConversation(conversationId)).toMatchObject({ createdAt: first });
+    // Retention counts from `active_at`: what is imported is not deleted at once.
+    const [kept] = await harness.database<{ active_at: Date; begun_at: Date }[]>`
+      select c.active_at, t.begun_at from conversations c join turns t on t.conversation_id = c.id
+      where c.id = ${conversationId}`;
+    expect(kept?.active_at.getTime()).toBeGreaterThan(before - 60_000);
+    expect(kept?.begun_at.getTime()).toBeGreaterThan(before - 60_000);
+  });
+
   test('a database with imported conversations passes every check of holdfast verify', async () => {
     const { invariants, conversations } = await verify(harness.database);
     expect(conversations).toBeGreaterThanOrEqual(4);

@@ -2,12 +2,15 @@ import type { ContentPart } from '../../context/content.ts';
 import { isRecord, numberOf, property } from '../../models/json.ts';
 import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
 import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
+import { recordedTime, withTime } from './recorded-time.ts';
 
 interface OpenAnswer {
   readonly id: string | undefined;
   content: ContentPart[];
   readonly model: string | undefined;
   usage: RecordedUsage | undefined;
+  /** Of its first line: its results come after. */
+  readonly at: Date | undefined;
   /** Results that arrived between the lines of the answer. */
   readonly results: SessionRecord[];
 }
@@ -44,7 +47,7 @@ export class ClaudeCodeImporter implements SessionImporter {
     const answer = this.open;
     this.open = null;
     if (answer === null) return [];
-    const { content, model, usage, results } = answer;
+    const { content, model, usage, at, results } = answer;
     if (content.length === 0) return results;
     return [
       {
@@ -52,15 +55,17 @@ export class ClaudeCodeImporter implements SessionImporter {
         content,
         ...(model !== undefined && { model }),
         ...(usage !== undefined && { usage }),
+        ...(at !== undefined && { at }),
       },
       ...results,
     ];
   }
 
-  private readAssistant(message: unknown): SessionRecord[] {
+  private readAssistant(message: unknown, at: Date | undefined): SessionRecord[] {
     const id = stringOf(property(message, 'id'));
     const before = this.open !== null && this.open.id === id && id !== undefined ? [] : this.flush();
-    this.open ??= { id, content: [], model: stringOf(property(message, 'model')), usage: undefined, results: [] };
+    const model = stringOf(property(message, 'model'));
+    this.open ??= { id, content: [], model, usage: undefined, at, results: [] };
     for (const part of contentFrom(property(message, 'content'), (block) => toPart(block, this.tally))) {
       this.open.content.push(part.type === 'tool_call' ? { ...part, index: callCount(this.open.content) } : part);
     }
@@ -68,9 +73,12 @@ export class ClaudeCodeImporter implements SessionImporter {
     return before;
   }
 
-  private readUser(content: unknown): SessionRecord[] {
+  private readUser(content: unknown, at: Date | undefined): SessionRecord[] {
     const blocks: readonly unknown[] = Array.isArray(content) ? content : [content];
-    const results = blocks.filter(isToolResult).map((block) => resultFrom(block, this.tally));
+    const results = withTime(
+      blocks.filter(isToolResult).map((block) => resultFrom(block, this.tally)),
+      at,
+    );
     const said = contentFrom(
       blocks.filter((block) => !isToolResult(block)),
       (block) => toPart(block, this.tally),
@@ -99,17 +107,17 @@ export class ClaudeCodeImporter implements SessionImporter {
     }
     switch (type) {
       case 'assistant':
-        return this.readAssistant(property(line, 'message'));
+        return this.readAssistant(property(line, 'message'), recordedTime(line));
       case 'user':
         if (property(line, 'isCompactSummary') === true) {
           this.tally.leftOut('summary of a compaction');
           return this.flush();
         }
-        return this.readUser(property(line, 'message', 'content'));
+        return this.readUser(property(line, 'message', 'content'), recordedTime(line));
       case 'system':
         return this.readSystem(line);
       case 'attachment':
-        return this.readAttachment(property(line, 'attachment'));
+        return this.readAttachment(property(line, 'attachment'), recordedTime(line));
       default:
         if (BOOKKEEPING.has(type)) this.tally.leftOut(type);
         else this.tally.unknown(type === '' ? 'line without type' : type);
@@ -128,10 +136,10 @@ export class ClaudeCodeImporter implements SessionImporter {
   }
 
   /** Of what the program attaches only a message that waited in the queue was said by somebody. */
-  private readAttachment(attachment: unknown): SessionRecord[] {
+  private readAttachment(attachment: unknown, at: Date | undefined): SessionRecord[] {
     const type = textFrom(property(attachment, 'type'));
     const prompt = property(attachment, 'prompt');
-    if (type === 'queued_command' && prompt !== undefined) return this.readUser(prompt);
+    if (type === 'queued_command' && prompt !== undefined) return this.readUser(prompt, at);
     this.tally.leftOut(`attachment ${type}`);
     return [];
   }

@@ -2,10 +2,13 @@ import type { ContentPart } from '../../context/content.ts';
 import { numberOf, property } from '../../models/json.ts';
 import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
 import { contentFrom, imageFromAddress, stringOf, textFrom, unknownBlock } from './content.ts';
+import { recordedTime } from './recorded-time.ts';
 
 interface OpenAnswer {
   content: ContentPart[];
   usage: RecordedUsage | undefined;
+  /** Of its first item. */
+  readonly at: Date | undefined;
 }
 
 /**
@@ -16,6 +19,8 @@ export class CodexImporter implements SessionImporter {
   private open: OpenAnswer | null = null;
   private model: string | undefined;
   private input: number | null = null;
+  /** Of the line that is read. */
+  private time: Date | undefined;
   private hasAnswered = false;
   private readonly tally: ImportTally;
 
@@ -27,7 +32,7 @@ export class CodexImporter implements SessionImporter {
     const answer = this.open;
     this.open = null;
     if (answer === null || answer.content.length === 0) return [];
-    const { content, usage } = answer;
+    const { content, usage, at } = answer;
     this.hasAnswered = true;
     return [
       {
@@ -35,6 +40,7 @@ export class CodexImporter implements SessionImporter {
         content,
         ...(this.model !== undefined && { model: this.model }),
         ...(usage !== undefined && { usage }),
+        ...(at !== undefined && { at }),
       },
     ];
   }
@@ -43,7 +49,7 @@ export class CodexImporter implements SessionImporter {
     const isNext =
       this.open !== null && part.type !== 'tool_call' && this.open.content.some((other) => other.type !== 'thinking');
     const before = isNext ? this.flush() : [];
-    this.open ??= { content: [], usage: undefined };
+    this.open ??= { content: [], usage: undefined, at: this.time };
     const index = this.open.content.filter((other) => other.type === 'tool_call').length;
     this.open.content.push(part.type === 'tool_call' ? { ...part, index } : part);
     return before;
@@ -98,6 +104,7 @@ export class CodexImporter implements SessionImporter {
   read(line: unknown): SessionRecord[] {
     const payload = property(line, 'payload');
     const type = textFrom(property(line, 'type'));
+    this.time = recordedTime(line);
     switch (type) {
       case 'session_meta': {
         const text = stringOf(property(payload, 'base_instructions', 'text') ?? property(payload, 'instructions'));

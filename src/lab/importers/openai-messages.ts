@@ -2,6 +2,7 @@ import type { ContentPart } from '../../context/content.ts';
 import { property } from '../../models/json.ts';
 import type { ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
 import { contentFrom, imageFromAddress, stringOf, textFrom, unknownBlock } from './content.ts';
+import { recordedTime, withTime } from './recorded-time.ts';
 
 /**
  * Message lists of the Chat Completions API: takes a message, or a conversation with its `messages`
@@ -21,7 +22,7 @@ export class OpenAiImporter implements SessionImporter {
     this.hasSpoken = false;
     const id = property(value, 'id') ?? property(value, 'task_id');
     const begin: SessionRecord = { kind: 'session', id: id === undefined ? null : textFrom(id) };
-    return [begin, ...messages.flatMap((message) => this.readMessage(message))];
+    return [begin, ...messages.flatMap((message) => withTime(this.readMessage(message), recordedTime(message)))];
   }
 
   private readMessage(message: unknown): SessionRecord[] {

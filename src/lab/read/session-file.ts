@@ -2,6 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { LabError } from '../lab-error.ts';
 import type { SessionRecord } from '../session-record.ts';
 import { importerFor } from '../importers/importer-for.ts';
+import { recordedTime, withTime } from '../importers/recorded-time.ts';
 import { formatOf, layoutOf } from './detect-format.ts';
 import type { Layout, SessionFormat } from './detect-format.ts';
 import { ImportCounter } from './import-report.ts';
@@ -132,7 +133,7 @@ async function* readRecords(
       importer = importerFor(format)(counter);
     }
     for (const value of waiting.splice(0)) {
-      if ('value' in value) yield* started(importer.read(value.value));
+      if ('value' in value) yield* started(withTime(importer.read(value.value), recordedTime(value.value)));
       else yield* started([...importer.end(), { kind: 'session', id: value.session }]);
     }
   }

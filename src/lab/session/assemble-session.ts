@@ -52,7 +52,7 @@ export class SessionAssembler {
           this.waiting.push(record);
           return [];
         }
-        return this.addUser(record.content);
+        return this.addUser(record);
       case 'assistant':
         return [...this.closeStep(), ...this.addAnswer(record)];
       case 'tool_result':
@@ -65,11 +65,11 @@ export class SessionAssembler {
     return this.closeStep();
   }
 
-  private addUser(content: readonly ContentPart[]): LogRecord[] {
+  private addUser({ content, at }: Pick<Extract<SessionRecord, { kind: 'user' }>, 'content' | 'at'>): LogRecord[] {
     if (!this.working) this.beginTurn();
     // Several messages in a row open one turn: the answer decides when it is over.
     this.working = true;
-    return [{ kind: 'user', turn: this.turn, content }];
+    return [{ kind: 'user', turn: this.turn, content, ...timeOf(at) }];
   }
 
   private beginTurn(): void {
@@ -92,7 +92,7 @@ export class SessionAssembler {
     if (open === undefined) {
       this.onProblem('result_without_call');
       const heading: ContentPart = { type: 'text', text: '[Result of a tool call that the session does not hold]' };
-      return this.add({ kind: 'user', content: [heading, ...record.content] });
+      return this.add({ kind: 'user', content: [heading, ...record.content], ...timeOf(record.at) });
     }
     open.answered = true;
     return [this.resultOf(open.call, { ...record, recorded: true })];
@@ -100,9 +100,9 @@ export class SessionAssembler {
 
   private resultOf(
     call: ToolCallPart,
-    of: { readonly isError: boolean; readonly recorded: boolean; readonly content: readonly ContentPart[] },
+    of: Pick<Extract<ImportedRecord, { kind: 'tool_result' }>, 'isError' | 'recorded' | 'content' | 'at'>,
   ): LogRecord {
-    const { isError, recorded, content } = of;
+    const { isError, recorded, content, at } = of;
     return {
       kind: 'tool_result',
       turn: this.turn,
@@ -112,6 +112,7 @@ export class SessionAssembler {
       isError,
       recorded,
       content,
+      ...timeOf(at),
     };
   }
 
@@ -122,8 +123,12 @@ export class SessionAssembler {
       this.onProblem('call_without_result');
       return this.resultOf(call, { isError: true, recorded: false, content: [{ type: 'text', text: NOT_RECORDED }] });
     });
-    const said = this.waiting.flatMap((record) => (record.kind === 'user' ? this.addUser(record.content) : []));
+    const said = this.waiting.flatMap((record) => (record.kind === 'user' ? this.addUser(record) : []));
     this.waiting = [];
     return [...closed, ...said];
   }
+}
+
+function timeOf(at: Date | undefined): { readonly at?: Date } {
+  return at === undefined ? {} : { at };
 }

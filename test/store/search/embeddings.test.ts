@@ -7,6 +7,7 @@ import type { Simulator } from '../../../src/simulator/index.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { deleteConversation } from '../../../src/store/delete-conversation.ts';
 import { searchMemory } from '../../../src/store/search.ts';
+import { findUnindexedConversations } from '../../../src/store/upkeep.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
 import { embedBehind, ensureEmbeddings } from '../../../src/store/search/embeddings.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
@@ -58,6 +59,17 @@ const upkeep = (on: TextEmbedder | null, log?: (line: string) => void): Promise<
     forever,
   );
 
+/** One run of upkeep ends after a few seconds, and on a busy machine that is not enough for hundreds of passages. */
+async function caughtUp(): Promise<void> {
+  for (;;) {
+    await upkeep(embedder);
+    const behind = await sql`
+      select from search_progress s left join embedding_progress e using (conversation_id)
+      where s.passages > coalesce(e.passages, 0)`;
+    if (behind.length + (await findUnindexedConversations(sql, { limit: 1 })).length === 0) return;
+  }
+}
+
 const vectors = async (conversationId: string): Promise<number> =>
   (await sql`select from passage_embeddings where conversation_id = ${conversationId}`).length;
 
@@ -71,7 +83,7 @@ describe('search by meaning', () => {
       'A stew',
     );
     const { conversationId } = turn;
-    await upkeep(embedder);
+    await caughtUp();
     expect(await vectors(conversationId)).toBe(4);
     const query = { conversationId, query: 'musical instruments' };
     expect(await searchMemory(sql, query)).toEqual([]);
@@ -92,7 +104,7 @@ describe('search by meaning', () => {
   it('finds what is in scope though hundreds of others are nearer, by comparing all and by the index', async () => {
     const { conversationId } = await conversationOf(sql, 'She plays the bassoon', 'Buses were late');
     await conversationOf(sql, ...Array.from({ length: 250 }, (_, at) => `musical instruments ${at}`));
-    await upkeep(embedder);
+    await caughtUp();
     const search = async (): Promise<string[]> => {
       const found = await searchMemory(sql, { conversationId, query: 'musical instruments' }, { embedder });
       return found.map(({ text }) => text);
@@ -122,7 +134,7 @@ describe('search by meaning', () => {
     const found = await searchMemory(sql, { conversationId, query: 'heron' }, { embedder: broken, onFailure });
     expect(found.map(({ text }) => text)).toEqual(['The heron nests']);
     expect(failures).toHaveLength(1);
-    await upkeep(embedder);
+    await caughtUp();
     expect(await vectors(conversationId)).toBe(2);
   });
 
@@ -131,7 +143,7 @@ describe('search by meaning', () => {
     const { conversationId } = turn;
     asked = [];
     await upkeep(embedder);
-    await upkeep(embedder);
+    await caughtUp();
     expect(asked.length).toBe(70);
     await reindexConversation(sql, conversationId);
     expect(await vectors(conversationId)).toBe(0);
