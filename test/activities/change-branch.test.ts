@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { changeBranch } from '../../src/activities/change-branch.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { registerBranchTry } from '../../src/store/branch-tries.ts';
@@ -10,21 +10,16 @@ import {
   answer,
   closeToolCall,
   continueConversation,
-  openTestStore,
+  useTestStore,
   startTurn,
 } from '../store/support/store-builders.ts';
-import type { TestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 test('only failures of the model use up the five retries of a branch summary: deaths of workers do not, and the sixth failure does without a model', async () => {
   const server = await startHttpServer((_, response) => response.writeHead(500).end('{"error":{"message":"broken"}}'));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { endTurn } from '../../src/activities/end-turn.ts';
 import { readFit } from '../../src/activities/read-fit.ts';
 import { estimateTokens } from '../../src/context/estimate.ts';
@@ -9,18 +9,13 @@ import { listEvents } from '../../src/store/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
 import { commitRequest, plan, turnWithSteps } from '../store/support/compaction-builders.ts';
-import { answer, finishToolCall, openTestStore, startTurn, text } from '../store/support/store-builders.ts';
-import type { TestStore } from '../store/support/store-builders.ts';
+import { answer, finishToolCall, useTestStore, startTurn, text } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 /** What the end of the turn tells. */
 async function endOf(turn: TurnReference) {

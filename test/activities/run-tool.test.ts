@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -11,22 +11,17 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { toolSchema } from '../../src/tools/tool-schema.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, openTestStore, register, startTurn, toolCall, claimer } from '../store/support/store-builders.ts';
-import type { TestStore } from '../store/support/store-builders.ts';
+import { answerWith, useTestStore, register, startTurn, toolCall, claimer } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
 const CALL = { callNumber: 1, callIndex: 0 };
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 /** A tool that notes each run and then does as told. */
 function toolOf(effect: ToolEffect, act: (context: ToolContext) => Promise<void> = () => Promise.resolve()) {

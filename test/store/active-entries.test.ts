@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readActiveEntryIds } from '../../src/store/active-entries.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, finishToolCall, openTestStore, register, startTurn, toolCall } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { answerWith, finishToolCall, useTestStore, register, startTurn, toolCall } from './support/store-builders.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 
-let store: TestStore;
 let sql: Database;
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 async function readFile(turn: TurnReference, callNumber: number, path: string): Promise<void> {
   const call = toolCall(0, 'read_file', JSON.stringify({ path }));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storePlan } from '../../src/store/compactions.ts';
 import { getConversation } from '../../src/store/conversations.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -15,7 +15,7 @@ import {
   closeToolCall,
   continueConversation,
   headOf,
-  openTestStore,
+  useTestStore,
   said,
   send,
   SNAPSHOT,
@@ -23,17 +23,12 @@ import {
   text,
   claimer,
 } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
   return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { getEntry, listEntries } from '../../src/store/entries.ts';
 import { readPlanSource } from '../../src/store/fit-check.ts';
 import { newId } from '../../src/store/ids.ts';
-import { headOf, openTestStore, startTurn, step } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 describe('branches', () => {
   /** What a fork will do: a branch of its own from an entry on, by the rule that table branches describes. */

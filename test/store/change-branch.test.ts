@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { measureView } from '../../src/context/measure-view.ts';
 import { registerBranchTry, withdrawBranchTry } from '../../src/store/branch-tries.ts';
@@ -23,21 +23,16 @@ import {
   closeToolCall,
   continueConversation,
   finishToolCall,
-  openTestStore,
+  useTestStore,
   send,
   startTurn,
   step,
 } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 async function end(turn: TurnReference): Promise<void> {
   await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);

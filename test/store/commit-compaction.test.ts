@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countNextRequest } from '../../src/activities/plan-pass.ts';
 import { PI_POLICY } from '../../src/context/presets/pi.ts';
 import { commitCompaction, getCompaction, listSummaries } from '../../src/store/compactions.ts';
@@ -7,18 +7,13 @@ import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { readFitCheck } from '../../src/store/fit-check.ts';
 import { takeMessages } from '../../src/store/inbox.ts';
-import { answer, begin, headOf, openTestStore, send, text } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { answer, begin, headOf, useTestStore, send, text } from './support/store-builders.ts';
 import { commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 describe('commitCompaction', () => {
   it('changes the view in one transaction and returns what stands when repeated', async () => {

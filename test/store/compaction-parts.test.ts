@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   listParts,
   readOriginals,
@@ -14,18 +14,13 @@ import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { openTestStore, step } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { useTestStore, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 describe('parts', () => {
   it('read the originals of their range in pages, the previous summary and earlier parts', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   commitCompaction,
   endCompaction,
@@ -11,18 +11,13 @@ import { listEvents } from '../../src/store/events.ts';
 import { readFitCheck } from '../../src/store/fit-check.ts';
 import { newId } from '../../src/store/ids.ts';
 import { declineCompaction, lookAtInbox } from '../../src/store/inbox.ts';
-import { headOf, openTestStore, send, step } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { headOf, useTestStore, send, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, SUMMARY, plan, turnWithSteps } from './support/compaction-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 describe('replanCompaction', () => {
   it('replaces a form that failed by a weaker one, once', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '../../src/context/content.ts';
 import { measureContent } from '../../src/context/measure.ts';
 import { LARGEST_ORIGINAL_BYTES, PIECE_BYTES, readPieces, writePieces } from '../../src/store/content-pieces.ts';
@@ -7,17 +7,12 @@ import type { Database } from '../../src/store/database.ts';
 import { getEntry, openEntry } from '../../src/store/entries.ts';
 import type { OriginalReference } from '../../src/store/entries.ts';
 import { newId } from '../../src/store/ids.ts';
-import { answer, finishToolCall, openTestStore, startTurn, text } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { answer, finishToolCall, useTestStore, startTurn, text } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 async function read(contentId: string, offset?: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];

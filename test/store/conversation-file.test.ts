@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import { writePieces } from '../../src/store/content-pieces.ts';
 import { exportConversation } from '../../src/store/conversation-file/export-conversation.ts';
@@ -24,23 +24,18 @@ import {
   closeToolCall,
   continueConversation,
   finishToolCall,
-  openTestStore,
+  useTestStore,
   said,
   send,
   startTurn,
   step,
   text,
 } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 const ODD = 'NUL \0, a lone surrogate \uD800, a \\u0000 that is none, ü and 漢\n"quoted"';
 const RAW = Buffer.concat([Buffer.from([0xff, 0xfe, 0x00, 0x80]), Buffer.alloc(600_000, 'zinnober ')]);

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listConversations } from '../../src/store/conversations.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { closeToolCall, openTestStore, startTurn } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { closeToolCall, useTestStore, startTurn } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
   return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);

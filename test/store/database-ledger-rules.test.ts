@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { storePlan } from '../../src/store/compactions.ts';
-import { answer, finishToolCall, headOf, openTestStore, startTurn, step } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { answer, finishToolCall, headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 import { code, FOREIGN_KEY, CHECK, UNIQUE } from './support/refusals.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 describe('writes of a turn that was replaced', () => {
   it('are refused on every table, and an ended turn stays as it ended', async () => {

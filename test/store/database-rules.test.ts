@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { writePieces } from '../../src/store/content-pieces.ts';
 import { newId } from '../../src/store/ids.ts';
-import { answer, finishToolCall, headOf, openTestStore, startTurn } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { answer, finishToolCall, headOf, useTestStore, startTurn } from './support/store-builders.ts';
 import { code, FOREIGN_KEY, CHECK, UNIQUE } from './support/refusals.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 /** A note, with columns to be tampered with. */
 function insertNote(

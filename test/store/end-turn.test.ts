@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { getConversation } from '../../src/store/conversations.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
@@ -7,26 +7,12 @@ import { takeMessages } from '../../src/store/inbox.ts';
 import { claimToolCall } from '../../src/store/tool-calls.ts';
 import { continueTurn, getTurn, readLastTurn } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import {
-  answer,
-  closeToolCall,
-  openTestStore,
-  said,
-  send,
-  startTurn,
-  step,
-  claimer,
-} from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { answer, closeToolCall, useTestStore, said, send, startTurn, step, claimer } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
   return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);

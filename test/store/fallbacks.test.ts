@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { fallBack, readSilence } from '../../src/store/fallbacks.ts';
 import { recordModelFailure } from '../../src/store/model-calls.ts';
 import { getTurn, readSnapshot } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answer, openTestStore, register, startTurn } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { answer, useTestStore, register, startTurn } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 async function fail(turn: TurnReference, callNumber: number): Promise<void> {
   const { attempt } = await register(sql, turn, callNumber);

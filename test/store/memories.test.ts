@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { forgetMemory, insertMemory, listMemories } from '../../src/store/memories.ts';
 import type { MemoryScope, MemoryToInsert } from '../../src/store/memories.ts';
-import { openTestStore, startTurn } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { useTestStore, startTurn } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 const scopeOf = (): MemoryScope => ({ scope: 'workspace', scopeName: `/work/${newId()}` });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readCalibration, updateCalibration } from '../../src/store/calibrations.ts';
 import type { Database } from '../../src/store/database.ts';
 import { appendNote, getEntry } from '../../src/store/entries.ts';
@@ -22,23 +22,18 @@ import {
   answerWith,
   begin,
   headOf,
-  openTestStore,
+  useTestStore,
   register,
   send,
   startTurn,
   text,
   toolCall,
 } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 function failure(turn: TurnReference, attempt: number, overrides: Partial<ModelFailure> = {}): ModelFailure {
   return {

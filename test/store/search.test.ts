@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '../../src/context/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
@@ -17,7 +17,7 @@ import {
   answerWith,
   finishToolCall,
   headOf,
-  openTestStore,
+  useTestStore,
   register,
   send,
   startTurn,
@@ -25,18 +25,13 @@ import {
   text,
   toolCall,
 } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 async function find({ conversationId }: { conversationId: string }, query: string, rest: Partial<MemoryQuery> = {}) {
   return searchMemory(sql, { conversationId, query, ...rest });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { listParts } from '../../src/store/compaction-parts.ts';
 import { storePlan } from '../../src/store/compactions.ts';
@@ -6,18 +6,13 @@ import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { readFitCheck } from '../../src/store/fit-check.ts';
 import { newId } from '../../src/store/ids.ts';
-import { headOf, openTestStore } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
+import { headOf, useTestStore } from './support/store-builders.ts';
 import { planWithCut, plan, turnWithSteps } from './support/compaction-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 describe('storePlan', () => {
   it('stores what a plan is and gives it back whole', async () => {

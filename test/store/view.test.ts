@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { viewAfterCompaction } from '../../src/context/judge-compaction.ts';
 import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../src/context/measurement-arithmetic.ts';
 import { measureView } from '../../src/context/measure-view.ts';
@@ -22,23 +22,18 @@ import {
   closeToolCall,
   finishToolCall,
   headOf,
-  openTestStore,
+  useTestStore,
   send,
   startTurn,
   step,
   text,
 } from './support/store-builders.ts';
-import type { TestStore } from './support/store-builders.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 /** A conversation that grows by random actions, with what was seen by each model call. */
 interface Growth {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Database } from '../../../src/store/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
-import { conversationOf, openTestStore } from '../support/store-builders.ts';
-import type { TestStore } from '../support/store-builders.ts';
+import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 test('an index that is interrupted stops after two million characters, keeps what it did, and goes on from there', async () => {
   const file = 'QUJD'.repeat(525_000);

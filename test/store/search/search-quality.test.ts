@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
 import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -15,23 +15,18 @@ import {
   answerWith,
   conversationOf,
   finishToolCall,
-  openTestStore,
+  useTestStore,
   register,
   send,
   startTurn,
   text,
   toolCall,
 } from '../support/store-builders.ts';
-import type { TestStore } from '../support/store-builders.ts';
 
-let store: TestStore;
 let sql: Database;
-
-beforeAll(async () => {
-  store = await openTestStore();
+useTestStore((store) => {
   ({ sql } = store);
 });
-afterAll(() => store.close());
 
 async function texts(turn: TurnReference, query: string, rest: Partial<MemoryQuery> = {}): Promise<string[]> {
   const found = await searchMemory(sql, { conversationId: turn.conversationId, query, ...rest });

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest';
 import { measureContent } from '../../../src/context/measure.ts';
 import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
 import { DEFAULT_POLICY } from '../../../src/context/presets/default.ts';
@@ -38,6 +39,16 @@ export async function openTestStore(maximumConnections = 10): Promise<TestStore>
       await database.drop();
     },
   };
+}
+
+/** For all tests of a file: opened before the first, closed after the last. */
+export function useTestStore(opened: (store: TestStore) => void): void {
+  let store: TestStore | undefined;
+  beforeAll(async () => {
+    store = await openTestStore();
+    opened(store);
+  });
+  afterAll(() => store?.close());
 }
 
 export function text(value: string): NewContent {
