@@ -134,6 +134,14 @@ describe('a conversation file', () => {
     });
     const cut = [...lines.slice(0, 5), lines[5]?.slice(0, 40) ?? ''];
     await expect(importExportedConversation(sql, each(cut))).rejects.toThrow('may have been cut off');
+    const short = lines.slice(0, -2);
+    await expect(importExportedConversation(sql, each(short))).rejects.toThrow('its end is missing');
+    const lost = lines.filter((_, index) => index !== lines.length - 2);
+    await expect(importExportedConversation(sql, each(lost))).rejects.toThrow(/it has \d+ rows, of \d+/);
+    const untimed = lines.map((line) => line.replace(/"created_at":"[^"]*"/, '"created_at":"secret"'));
+    const refusal = await importExportedConversation(sql, each(untimed)).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'conversation_file_invalid', message: expect.stringContaining('22007') });
+    expect(String(refusal)).not.toContain('secret');
     const gap = lines.filter((line) => !line.includes('"sequence":3,'));
     await expect(importExportedConversation(sql, each(gap))).rejects.toMatchObject({ code: 'sequence_gap' });
     await expect(importExportedConversation(sql, each(['{"a":1}']))).rejects.toThrow('`holdfast export`');

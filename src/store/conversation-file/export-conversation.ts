@@ -12,14 +12,14 @@ import {
   readColumns,
   readSchemaNumber,
 } from './tables.ts';
-import type { ConversationFileHeader, ExportedTable } from './tables.ts';
+import type { ConversationFileEnd, ConversationFileHeader, ExportedTable } from './tables.ts';
 
 /** Rows fetched at a time; one may hold a piece of 256 KB. */
 const FETCHED_AT_ONCE = 100;
 
 /**
- * Writes a whole conversation as lines of JSON: a header, then every row of it, originals, summaries and all branches
- * included. One snapshot, however long it takes.
+ * Writes a whole conversation as lines of JSON: a header, every row of it, originals, summaries and all branches
+ * included, and their number. One snapshot, however long it takes.
  *
  * @param write awaited line by line; a line has no line break of its own
  * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open
@@ -42,9 +42,16 @@ export async function exportConversation(
       conversationId,
     };
     await write(JSON.stringify(header));
-    for (const table of TABLES_BEFORE) await writeAll(await openRows(open, table, conversationId, false), write);
-    await writeByEpoch(open, conversationId, write);
-    for (const table of TABLES_AFTER) await writeAll(await openRows(open, table, conversationId, false), write);
+    let rows = 0;
+    const writeRow = async (line: string): Promise<void> => {
+      rows += 1;
+      await write(line);
+    };
+    for (const table of TABLES_BEFORE) await writeAll(await openRows(open, table, conversationId, false), writeRow);
+    await writeByEpoch(open, conversationId, writeRow);
+    for (const table of TABLES_AFTER) await writeAll(await openRows(open, table, conversationId, false), writeRow);
+    const end: ConversationFileEnd = { rows };
+    await write(JSON.stringify(end));
   });
 }
 

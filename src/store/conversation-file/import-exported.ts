@@ -1,3 +1,4 @@
+import postgres from 'postgres';
 import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../errors.ts';
 import { isId } from '../ids.ts';
@@ -50,10 +51,10 @@ export async function importExportedConversation(sql: Database, lines: AsyncIter
       number += 1;
       if (line.trim() === '') continue;
       if (importer === null) importer = new FileImporter(open, await readHeader(open, line));
-      else await importer.add(readRow(line, number), number);
+      else await importer.addLine(line, number);
     }
     if (importer === null) throw invalid(1, 'the file is empty');
-    return importer.finish();
+    return importer.finish(number);
   });
 }
 
@@ -66,20 +67,40 @@ export function isConversationFile(firstLine: string): boolean {
 class FileImporter {
   private readonly sql: Transaction;
   private readonly conversationId: string;
+  private readonly version: number;
   private readonly columns = new Map<string, readonly Column[]>();
   private conversation: ConversationFileRow['row'] | null = null;
   private epoch = 0;
   private head: unknown = null;
   private branch: unknown = 0;
+  private rows = 0;
+  private isWhole = false;
   private turns = 0;
   private entries = 0;
 
   constructor(sql: Transaction, header: ConversationFileHeader) {
     this.sql = sql;
     this.conversationId = header.conversationId;
+    this.version = header.version;
   }
 
-  async add({ table: name, row }: ConversationFileRow, line: number): Promise<void> {
+  async addLine(text: string, line: number): Promise<void> {
+    if (this.isWhole) throw invalid(line, 'something stands after its end');
+    const end = parseObject(text)?.['rows'];
+    if (typeof end === 'number') {
+      if (end !== this.rows) throw invalid(line, `it has ${this.rows} rows, of ${end} that were written`);
+      this.isWhole = true;
+      return;
+    }
+    this.rows += 1;
+    try {
+      await this.add(readRow(text, line), line);
+    } catch (error) {
+      throw refused(error, line);
+    }
+  }
+
+  private async add({ table: name, row }: ConversationFileRow, line: number): Promise<void> {
     const table = TABLES.get(name);
     if (table === undefined) throw invalid(line, `there is no table ${JSON.stringify(name)} in such a file`);
     const columns = await this.columnsOf(table, row, line);
@@ -94,15 +115,22 @@ class FileImporter {
     if (name === 'entries') this.entries += 1;
   }
 
-  async finish(): Promise<ImportedFile> {
+  /** @param line the last one */
+  async finish(line: number): Promise<ImportedFile> {
     const { conversation, conversationId, turns, entries } = this;
     if (conversation === null) throw invalid(1, 'the file has no conversation');
+    if (!this.isWhole && this.version > 1) throw invalid(line, 'its end is missing; the file was cut off');
     const columns = (this.columns.get('conversations') ?? []).filter(
       ({ name }) => Object.hasOwn(conversation, name) && !FIRST_COLUMNS.has(name),
     );
     const sets = columns.map((column, index) => `"${column.name}" = ${importedExpression(column, index + 2)}`);
     const values = columns.map((column) => importedValue(column, conversation[column.name]));
-    await this.sql.unsafe(`update conversations set ${sets.join(', ')} where id = $1`, [conversationId, ...values]);
+    try {
+      await this.sql.unsafe(`update conversations set ${sets.join(', ')} where id = $1`, [conversationId, ...values]);
+      await this.sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
+    } catch (error) {
+      throw refused(error, line);
+    }
     return { conversationId, turns, entries };
   }
 
@@ -191,7 +219,7 @@ async function readHeader(sql: Transaction, line: string): Promise<ConversationF
     throw invalid(1, 'it does not begin as `holdfast export` begins a file');
   }
   const { version, schema, conversationId } = header;
-  if (version !== CONVERSATION_FORMAT_VERSION) {
+  if (typeof version !== 'number' || version < 1 || version > CONVERSATION_FORMAT_VERSION) {
     throw invalid(1, `version ${String(version)} of the format is not known here`);
   }
   if (typeof schema !== 'number' || schema > (await readSchemaNumber(sql))) {
@@ -224,6 +252,17 @@ function parseObject(line: string): Record<string, unknown> | null {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A value that Postgres does not take, or a row that is there twice, is the file's fault. The words of Postgres hold the
+ * value and are left out, the cause too.
+ */
+function refused(error: unknown, line: number): unknown {
+  if (!(error instanceof postgres.PostgresError) || !/^2[23]/.test(error.code)) return error;
+  const { table_name: table, column_name: column, code } = error;
+  const place = [table, column].filter((each) => each !== undefined).join('.');
+  return invalid(line, `Postgres refuses a value${place === '' ? '' : ` of ${place}`} (SQLSTATE ${code})`);
 }
 
 /** The line's number, never its text. */

@@ -11,9 +11,16 @@ export interface ConversationFileHeader {
 }
 
 export const CONVERSATION_FORMAT = 'holdfast-conversation';
-export const CONVERSATION_FORMAT_VERSION = 1;
+/** 1 had no last line. */
+export const CONVERSATION_FORMAT_VERSION = 2;
 
-/** Each line after the first: a row of a table, by column. */
+/** The last line: without it nobody could tell a file that was cut off between two lines from a whole one. */
+export interface ConversationFileEnd {
+  /** Lines between the header and this one. */
+  readonly rows: number;
+}
+
+/** Each line between the first and the last: a row of a table, by column. */
 export interface ConversationFileRow {
   readonly table: string;
   readonly row: Readonly<Record<string, unknown>>;
