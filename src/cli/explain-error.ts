@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
-import { assessCall, type FinishedCall } from '../models/assess-call.ts';
+import { assessCall } from '../models/assess-call.ts';
 import { assessError } from '../models/assess-error.ts';
 import type { ErrorAssessment, Repair } from '../models/error-assessment.ts';
-import type { RawError } from '../models/error-signals.ts';
-import { isRecord, parseJson } from '../models/json.ts';
+import { parseJson } from '../models/json.ts';
 import { count } from './count-option.ts';
+import { errorOf, readErrorCase } from './error-case.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
-import { openOutput } from './output.ts';
+import { openOutput, type Output } from './output.ts';
 import { readStandardInput } from './read-text.ts';
-import { formatCount } from './render/numbers.ts';
+import { formatCount, plural } from './render/numbers.ts';
 import { UsageError } from './usage-error.ts';
 
 interface ExplainErrorFlags extends JsonOption {
@@ -25,7 +24,7 @@ export function explainErrorCommand(): Command {
     holdfastCommand('explain-error', {
       summary: "tell what Holdfast would do with a provider's error",
       description:
-        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body` and `message`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens; `kind` is `none` when nothing is wrong with it.',
+        'Reads the body of an error from standard input, JSON or text, and tells what kind of failure it is, how Holdfast would repair it, and which rule decided. With --jsonl reads one case per line, an object of `provider`, `status`, `headers`, `body` and `message`, each optional, and writes one line of JSON for each: `kind` (`overflow` when the input is over the context window), `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that came, which may hide an overflow: `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput`, `maximumOutput`, all in tokens, what is not known left out; `kind` is `none` when nothing is wrong with it. A line that cannot be read is answered as well, with the `kind` `unreadable` and its number as `line`; the exit code is 2 then, after all lines are answered.',
       examples: [
         `echo '{"error": {"message": "prompt is too long: 214315 tokens > 200000 maximum"}}' | npx holdfast explain-error --status 400`,
         'npx holdfast explain-error --jsonl < cases.jsonl > verdicts.jsonl',
@@ -42,81 +41,45 @@ async function explainError(flags: ExplainErrorFlags): Promise<void> {
   const output = openOutput();
   const text = await readStandardInput(flags.jsonl === true ? 'cases' : 'body of the error');
   if (flags.jsonl === true) {
-    for (const [index, line] of text.split('\n').entries()) {
-      if (line.trim() !== '') output.json(verdict(assessCall(caseOf(line, index + 1), Date.now()) ?? NOTHING_WRONG));
-    }
+    explainCases(text, output);
     return;
   }
   const assessment = assessError(
-    rawError({ provider: flags.provider, status: flags.status, body: parseJson(text) ?? text }),
+    errorOf({ provider: flags.provider, status: flags.status, body: parseJson(text) ?? text }),
     Date.now(),
   );
   if (flags.json === true) output.json(verdict(assessment));
   else output.lines(explanation(assessment));
 }
 
-/** One case of `--jsonl`. @throws UsageError when the line is no JSON object. */
-function caseOf(line: string, number: number): FinishedCall {
-  const value = parseJson(line);
-  if (!isRecord(value)) {
-    throw new UsageError(
-      'usage',
-      `Line ${number} is no JSON object.`,
-      'Write one case per line: {"provider": "openai", "status": 400, "body": {…}}.',
-    );
+/** A verdict for each line that is not empty, also for one that cannot be read: a batch is answered whole. */
+function explainCases(text: string, output: Output): void {
+  const unreadable: number[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const read = readErrorCase(line);
+    if ('wrong' in read) {
+      unreadable.push(index + 1);
+      output.json({ ...verdict({ kind: 'unreadable', repair: 'none', evidence: read.wrong }), line: index + 1 });
+    } else output.json(verdict(assessCall(read.call, Date.now()) ?? NOTHING_WRONG));
   }
-  if (value['answer'] === undefined) return rawError(value);
-  const answer = Answer.safeParse(value['answer']);
-  if (answer.success) return { ...rawError(value), answer: { ...answer.data, usage: answer.data.usage } };
-  const place = answer.error.issues[0]?.path.join('.') ?? '';
+  if (unreadable.length === 0) return;
+  const shown = unreadable.slice(0, 10).join(', ');
   throw new UsageError(
     'usage',
-    `Line ${number}: "answer${place === '' ? '' : `.${place}`}" is wrong or missing.`,
-    'Write {"answer": {"stopReason": "end", "usage": {"input": 9, "output": 9}, "window": 8192, "estimatedInput": 9}}.',
+    `${plural(unreadable.length, 'line')} could not be read: ${shown}${unreadable.length > 10 ? ', …' : ''}. All others were answered.`,
+    'Write one case per line: {"provider": "openai", "status": 400, "body": {…}}.',
   );
 }
 
-const tokens = z.number().nonnegative();
-
-/** An answer that came, beside what was asked. */
-const Answer = z.strictObject({
-  stopReason: z.enum(['end', 'tool_calls', 'maximum_output', 'window_full', 'refusal', 'content_filter', 'other']),
-  usage: z
-    .strictObject({
-      input: tokens,
-      output: tokens.default(0),
-      cacheRead: tokens.default(0),
-      cacheWrite: tokens.default(0),
-    })
-    .optional(),
-  window: tokens,
-  estimatedInput: tokens,
-  isCalibrated: z.boolean().default(true),
-  maximumOutput: tokens.default(8_192),
-});
-
 const NOTHING_WRONG: Verdict = { kind: 'none', repair: 'none', evidence: 'an answer with which nothing is wrong' };
-
-function rawError(value: Readonly<Record<string, unknown>>): RawError {
-  const { provider, status, headers, body, message } = value;
-  return {
-    provider: typeof provider === 'string' ? provider : 'unknown',
-    status: Number.isInteger(Number(status ?? undefined)) ? Number(status) : undefined,
-    headers: isRecord(headers)
-      ? Object.fromEntries(Object.entries(headers).map(([name, each]) => [name.toLowerCase(), String(each)]))
-      : {},
-    body,
-    text: typeof message === 'string' ? message : undefined,
-    streamed: false,
-  };
-}
 
 function verdict({ kind, repair, actual = null, limit = null, evidence }: Verdict): Verdict {
   return { kind, repair, actual, limit, evidence };
 }
 
 type Verdict = Pick<ErrorAssessment, 'evidence'> & {
-  readonly kind: ErrorAssessment['kind'] | 'none';
+  readonly kind: ErrorAssessment['kind'] | 'none' | 'unreadable';
   readonly repair: Repair | 'none';
   readonly actual?: number | null;
   readonly limit?: number | null;

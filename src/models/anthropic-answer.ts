@@ -3,7 +3,8 @@ import type { ContentPart } from '../context/content.ts';
 import { citedText, joinCited } from './cited-text.ts';
 import type { AnswerCollector } from './answer-collector.ts';
 import { isRecord, numberOf, property } from './json.ts';
-import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from './model-client.ts';
+import type { ModelAnswer, ReportedUsage, StreamDelta } from './model-client.ts';
+import { stopReasonNamed } from './stop-reason.ts';
 
 type Block =
   | { readonly kind: 'text'; text: string; readonly citations: unknown[] }
@@ -61,7 +62,7 @@ export class AnthropicCollector implements AnswerCollector<Anthropic.RawMessageS
     const usage = reportedUsage(this.#usage);
     return {
       content: joinCited([...this.#blocks.values()].flatMap((block) => toPart(block, this.#provider))),
-      stopReason: toStopReason(this.#stopReason),
+      stopReason: stopReasonNamed(this.#stopReason),
       ...(usage === undefined ? {} : { usage }),
       ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
     };
@@ -131,24 +132,6 @@ function toPart(block: Block, provider: string): ContentPart[] {
       const written = block.input === '' ? given : block.input;
       return [{ type: 'tool_call', index: block.index, id: block.id, name: block.name, arguments: written }];
     }
-  }
-}
-
-function toStopReason(reason: string): StopReason {
-  switch (reason) {
-    case 'end_turn':
-    case 'stop_sequence':
-      return 'end';
-    case 'tool_use':
-      return 'tool_calls';
-    case 'max_tokens':
-      return 'maximum_output';
-    case 'refusal':
-      return 'refusal';
-    case 'model_context_window_exceeded':
-      return 'window_full';
-    default:
-      return 'other';
   }
 }
 

@@ -116,6 +116,7 @@ function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorR
     figures.actual === propertyOf(signals, TOKENS_SENT)
   )
     return overflow(figures, 'properties: more tokens than accepted');
+  if (coded(TOKEN_LIMIT_CODE) && !serverFault) return overflow(figures, 'code of a limit on tokens');
   if (!tokens) return undefined;
   if (over && !words.VOCABULARY_WORDS.test(text)) return overflow(figures, 'numbers: more tokens than accepted');
   const excess = over || (words.EXCESS_WORDS.test(text) && !serverFault);
@@ -123,6 +124,10 @@ function byWords({ signals, text, figures, over, windowExceeded, coded }: ErrorR
     ? overflow(figures, 'words: too many tokens of input')
     : undefined;
 }
+
+/** A limit on tokens that is the whole name of an error, once money, rates, keys and the output are ruled out. */
+const TOKEN_LIMIT_CODE =
+  /^(?:err(?:or)?|model|prompt|input|request|total|context|over|exceeds?)*tokens?(?:limit|budget|window|cap|quantity|length)(?:exceed\w*|over\w*|reached|hit|exhausted|err(?:or)?|violat\w*|exception)*$/;
 
 /** The length of what was sent, and of nothing else. */
 const INPUT_LENGTH =

@@ -4,6 +4,7 @@ import { StreamFailure, type AnswerCollector } from './answer-collector.ts';
 import { REASONING_DETAILS, TOOL_CALL_EXTRA } from './chat-request.ts';
 import { numberOf, property } from './json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from './model-client.ts';
+import { stopReasonNamed } from './stop-reason.ts';
 
 /** Fields in which compatible servers stream reasoning (DeepSeek, vLLM, Kimi; OpenRouter, Groq; llama.cpp). */
 const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
@@ -153,29 +154,11 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Servers invent reasons of their own, and several say `stop` where they call tools. */
+/** Several servers say `stop` where they call tools, or the other way round. */
 function toStopReason(reason: string, toolCalls: number): StopReason {
-  switch (reason.toLowerCase()) {
-    case 'length':
-    case 'max_tokens':
-      return 'maximum_output';
-    case 'content_filter':
-      return 'content_filter';
-    case 'refusal':
-      return 'refusal';
-    case 'model_context_window_exceeded':
-    case 'model_length':
-      return 'window_full';
-    case 'stop':
-    case 'end':
-    case 'end_turn':
-    case 'eos':
-    case 'tool_calls':
-    case 'function_call':
-      return toolCalls > 0 ? 'tool_calls' : 'end';
-    default:
-      return 'other';
-  }
+  const named = stopReasonNamed(reason);
+  if (named !== 'end' && named !== 'tool_calls') return named;
+  return toolCalls > 0 ? 'tool_calls' : 'end';
 }
 
 /**

@@ -10,6 +10,8 @@ export function byOtherSense({ text, figures, signals }: ErrorReading): ErrorAss
   // What breaks in the server may go well the next time.
   if ((signals.statuses[0] ?? 0) >= 500) return undefined;
   if (CREDENTIAL_TOKENS.test(text) && !OF_THE_REQUEST.test(text)) return stop('authentication', 'tokens of a login');
+  if (words.GRAMMAR_WORDS.test(text) && !SIZE_OF_WINDOW.test(text) && !/\bprompts?\b|\bmessages\b|conversation/.test(text))
+    return stop('invalid_request', 'a grammar or schema');
   const counted = words.TOKEN_WORDS.test(text) && (figures.actual ?? figures.limit) !== undefined;
   if (counted || SIZE_OF_WINDOW.test(text)) return parameterOf(text);
   if (OTHER_CONTEXT.test(text) && !/\bprompts?\b|\bmessages\b|conversation/.test(text))
@@ -33,8 +35,8 @@ const OTHER_CONTEXT = new RegExp(
     String.raw`\b(?:session|security|execution|browser|rendering|graphics|cuda|gpu|ssl|tls|json(?:-ld)?|http|servlet|transaction|database|evaluation|template|span|trace|tracing|user|tenant|auth\w*|login|application|async) contexts?\b`,
     String.raw`\bcontexts? (?:has |have |had |is |was |were |are )?(?:been |already )?(?:expired|invalid|missing|closed|destroyed|lost|not found|unknown|disposed|revoked)\b`,
     String.raw`\b(?:value|field|parameter|property|key|argument|attribute|variable|header)s? (?:(?:for|of|named|called) )?['"]?context\b['"]?(?! (?:window|length|size))`,
-    String.raw`\bcontext[ _](?:ids?|names?|keys?|items?|labels?)\b|[a-z_]\.context\b`,
-    String.raw`\b(?:concurrent|open|active|cached|many|other|\d+) contexts\b`,
+    String.raw`(?:\b|_)context[ _](?:ids?|names?|keys?|items?|labels?|entries|documents?|files?|chunks?|objects?|variables?)\b|[a-z_]\.context\b`,
+    String.raw`\b(?:concurrent|open|active|cached|many|other|max|num|number of|\d+)[ _]contexts\b`,
   ].join('|'),
 );
 

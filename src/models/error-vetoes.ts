@@ -18,13 +18,16 @@ export function byVeto(reading: ErrorReading): ErrorAssessment | undefined {
   if (has(401) || coded(KEY_CODE)) return stop('authentication', 'the key was refused');
   if (has(404) && !window) return stop('not_found', 'HTTP 404');
   // Cloudflare refuses an input over the window with 403.
-  if (has(403) && !window && !reading.over) return stop('permission', 'HTTP 403');
+  // Google refuses with 403 what is over a quota.
+  const rate = coded(RATE_CODE) || words.RATE_WORDS.test(text);
+  if (has(403) && !window && !reading.over && !rate) return stop('permission', 'HTTP 403');
   const bareTokens =
     /too many tokens/.test(text) &&
     !/prompt|input|length|messages?\b|conversation/.test(text) &&
     !words.OF_THE_MODEL.test(text) &&
+    !words.GRAMMAR_WORDS.test(text) &&
     figures.limit === undefined;
-  if (has(429) || coded(RATE_CODE) || words.RATE_WORDS.test(text) || bareTokens) {
+  if (has(429) || rate || bareTokens) {
     const evidence = has(429) ? 'HTTP 429' : 'words of a rate limit';
     return requestOverRate(text) ?? { kind: 'rate_limit', repair: 'wait', ...wait, evidence };
   }

@@ -35,13 +35,15 @@ const EXCESS = concept(
   String.raw`exceed(?:s|ed|ing)?|exceeding|surpass(?:es|ed)?|overflow(?:s|ed|ing|n)?|overran|overrun`,
   String.raw`(?:longer|larger|bigger|greater|higher|more(?: \w+)?) than`,
   String.raw`(?:go(?:es)?|went|is|are|was|were|runs?) (?:\w+ ){0,2}(?:over|above|beyond|past)\b|\b(?:over|past|beyond|above) (?:the|its|your|by|limit|context)`,
-  String.raw`(?:does|do|did|will|would|can|could)(?:n't| ?not) (?:\w+ ){0,2}(?:fit|hold|accommodate|exceed|be processed)|not fit|no room|not enough (?:room|space|context|tokens)|insufficient (?:context|room|space)|unable to fit`,
+  String.raw`(?:does|do|did|will|would|can|could)(?:n't| ?not) (?:\w+ ){0,2}(?:fit|hold|accommodate|exceed|be processed)|not fit|no (?:\w+ )?(?:room|space)\b|not enough (?:room|space|context|tokens)|insufficient (?:context|room|space)|unable to fit`,
   String.raw`(?:must|should|has to|have to|needs? to|can|may)(?: ?not| only)? (?:\w+ ){0,3}(?:<=?|≤|less|fewer|smaller|shorter|at most|no more|no longer|no larger|not exceed|below|under|within|up to|in the range|between|(?:in )?\[)`,
   String.raw`(?:shorten|reduce|decrease|truncate|trim|shrink|cut)(?:ing)? (?:\w+ ){0,4}(?:prompt|input|messages?|conversation|history|length|size|context|tokens|request|text)`,
   String.raw`only \d[\d,. k]*(?:\w+ )?(?:are|is|can|may)\b|no longer fits?|(?:only|just) (?:supports?|accepts?|allows?|handles?|has|have)|(?:supports?|accepts?|allows?|limited|capped|restricted|handles?)(?: only)? (?:to|at most|up to|a maximum|at)|at most|up to a maximum`,
   String.raw`(?:fewer|less|smaller|shorter) than|\btokens? or (?:fewer|less)\b|(?:larger|longer|bigger) (?:context|window)\b`,
   String.raw`(?:cannot|can't|can not|unable to|not able to) (?:\w+ )?(?:handle|process|accept|take|read) (?:this|that|so|such) (?:many|much|long|large|a (?:long|large))|(?:keep|stay|remain)s? (?:\w+ ){0,3}(?:under|below|within) \d`,
-  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|(?:context|ctx|window|memory|cache|kv|budget)(?: \w+)?:? (?:is |are )?full\b|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|r[au]n out of|running out of|(?:is|are|am|was|were|now|'re|'s|'m|^|[.:] ?) ?out of (?:\w+ )?(?:context|ctx|window|kv)|no (?:\w+ )?(?:context|ctx|window)(?: \w+)? (?:left|remain(?:s|ing)?|free)\b|no (?:more|further) (?:context|ctx|window)\b \w+|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
+  String.raw`out of (?:\w+ )?(?:range|bounds)|is full|(?:was|were|been|is|has) (?:reached|used up|depleted)|(?:context|ctx|window|memory|cache|kv|budget)(?: \w+)?:? (?:is |are )?full\b|exhaust(?:ed|s)|used up|blown|fill(?:s|ed)? (?:up )?the|r[au]n out of|running out of|(?:is|are|am|was|were|now|'re|'s|'m|^|[.:] ?) ?out of (?:\w+ )?(?:context|ctx|window|kv)|no (?:\w+ )?(?:context|ctx|window)(?: \w+)? (?:left|remain(?:s|ing)?|free)\b|no (?:more|further) (?:context|ctx|window)\b \w+|reached (?:the|its|your)|hit (?:the|its)|(?:limit|maximum|length|window|capacity|context)[a-z ]{0,12} (?:reached|hit|exhausted)|over-?limit|over-?length|over-?long|over-?sized?`,
+  // Nothing of it is left.
+  String.raw`(?:(?<![\d.,])0|\bzero|\bno) (?:[a-z]+ ){0,3}tokens? (?:[a-z]+ ){0,4}(?:remain(?:s|ing)?|left|available|free)\b|\b(?:remaining|left|available|free|remains?)(?: [a-z]+){0,3}(?: is| are| was)? ?[:=]? ?(?:0(?![\d.,])|zero\b|none\b)`,
   String.raw`\d ?(?:>=?|&gt;) ?\d`,
 );
 
@@ -84,7 +86,7 @@ export const INPUT_TOO_LONG = new RegExp(
   [
     String.raw`(?:prompts?|\binputs?\b|messages|conversation|history|\bcontext\b|transcript|\bchat\b|\bthread\b|(?<!stop )\bsequence)(?: (?!(?:cache|key|name|id|queue|template|field|file|image|parameter|schema|title|label|variable)s?\b)[^\s.]+){0,5}? (?:(?:is|are|was|were|be|became|has become|got|grew|seems?|appears?) )?(?:(?:far|way|much|simply|just) )?(?:too (?:long|large|big)|overlong|over-?length|longer than|larger than|exceed(?:s|ed)?\b|overflow(?:s|ed)?|(?:no longer|does not|doesn't|do not|don't|cannot|can't|won't|will not) fit)(?! (?:\w+ ){0,3}?[\d,]+ (?:items?|elements?|entries|objects?|strings?|rows?)\b)(?! (?:\w+ ){0,3}(?:severity|threshold|safety|rate|quota))`,
     String.raw`(?:maximum|max) (?:length|size) (?:of|for) (?:this|the|a|your) (?:prompt|conversation|chat|input|context)`,
-    String.raw`(?:prompt|input|messages|conversation|history|context|chat|thread) (?:has |have )?(?:hit|reached) (?:its|the|their)(?: \w+)? (?:length|limit|size|maximum)`,
+    String.raw`(?:prompt|input|messages|conversation|history|context|chat|thread)(?:[:,]? [a-z]+){0,3}? (?:has |have )?(?:hit|reached) (?:its|the|their)(?: \w+)? (?:length|limit|size|maximum)`,
     String.raw`(?:your|the|this) message is (?:too (?:long|large)|longer than)`,
     String.raw`too (?:long|large|big|much|many) (?:\w+ ){0,3}?(?:of )?(?:prompt|input|context|conversation|history)\b(?! (?:items?|elements?|files?|images?))`,
     String.raw`(?:shorten|reduce|decrease|trim|truncate) (?:(?:the|your) )?(?:(?:length|size|number) of )?(?:(?:the|your) )?(?:\w+ )?(?:prompt|messages|conversation|chat history|history|context|input (?:text|prompt|messages|length))`,
@@ -150,6 +152,10 @@ export const BESIDE_OUTPUT =
 export const MINIMUM_WORDS =
   /(?:requires?|needs?|must (?:be|have|contain)|should (?:be|have)) at least \d|minimum (?:\w+ ){0,2}(?:is|of|size|length|count|value)|\bmin_\w*tokens?/;
 
+/** Rules for the answer's form have tokens, sizes and limits of their own. */
+export const GRAMMAR_WORDS =
+  /\b(?:grammars?|[eg]?bnf|lark|lexer|parser|regex(?:es)?|regular expressions?|(?:json|output|response|tool|function)[ _]schemas?|schemas? (?:is|are|has|have|exceeds?|too))\b/;
+
 /** Bytes as the unit, whatever else is named. */
 export const COUNTED_IN_BYTES = /\bbytes?\b|\d ?[kmg]i?b\b|(?:payload|entity) too large/;
 
@@ -185,7 +191,7 @@ export const LIST_WORDS =
 
 /** A cap on the number of messages. */
 export const MESSAGE_COUNT_WORDS =
-  /(?:to|is) \d+ messages|\bmax_messages\b|messages'?:? length (?:should|must)|too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|limited to|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z0-9 ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
+  /(?:to|is) \d+ messages|\bmax_messages\b|messages'?:? length (?:should|must)|too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|limited to|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|\bonly [\d,]+ (?:\w+ )?(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z0-9 ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
 
 /** Thinking that came back changed or cannot be read any more. */
 export const THINKING_WORDS =

@@ -46,8 +46,31 @@ test('--jsonl writes one verdict for each case and reads what a case leaves out 
   ]);
 });
 
-test('--jsonl names the line that is no case', async () => {
-  const result = await runCli(['explain-error', '--jsonl'], { input: '{"status": 400}\nnonsense\n' });
+test('--jsonl answers each of 1,000 lines, also those that cannot be read, and then tells which those were', async () => {
+  const hardest = [
+    'nonsense',
+    '["prompt is too long"]',
+    '{"answer": {"usage": 3}}',
+    '{"answer": {"stopReason": "model_context_window_exceeded"}}',
+    '{"provider": {"a": 1}, "status": {"toString": 1}, "headers": {"a": {"toString": 1}}, "message": 4}',
+    `{"body": ${JSON.stringify(`<html>${'<p>Error'.repeat(200)}</html>`)}}`,
+    `{"body": ${'['.repeat(500)}${']'.repeat(500)}}`,
+    '{"provider": "nobody knows", "status": 99999, "body": null}',
+  ];
+  const lines = Array.from({ length: 1_000 }, (_, index) => hardest[index % hardest.length] ?? '');
+  const result = await runCli(['explain-error', '--jsonl'], { input: lines.join('\n') });
+  const verdicts = result.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { kind: string; line?: number });
+  expect(verdicts).toHaveLength(1_000);
+  expect(verdicts.slice(0, 4)).toMatchObject([
+    { kind: 'unreadable', line: 1, evidence: 'the line is no JSON object' },
+    { kind: 'unreadable', line: 2 },
+    { kind: 'unreadable', line: 3, evidence: '"answer.stopReason" is wrong or missing' },
+    { kind: 'overflow', repair: 'compact' },
+  ]);
+  expect(verdicts.filter(({ kind }) => kind === 'unreadable')).toHaveLength(375);
   expect(result.code).toBe(2);
-  expect(result.stderr).toContain('Line 2 is no JSON object.');
+  expect(result.stderr).toContain('375 lines could not be read: 1, 2, 3, 9,');
 });
