@@ -10,7 +10,11 @@ export function byOtherSense({ text, figures, signals }: ErrorReading): ErrorAss
   // What breaks in the server may go well the next time.
   if ((signals.statuses[0] ?? 0) >= 500) return undefined;
   if (CREDENTIAL_TOKENS.test(text) && !OF_THE_REQUEST.test(text)) return stop('authentication', 'tokens of a login');
-  if (words.GRAMMAR_WORDS.test(text) && !SIZE_OF_WINDOW.test(text) && !/\bprompts?\b|\bmessages\b|conversation/.test(text))
+  if (
+    words.GRAMMAR_WORDS.test(text) &&
+    !SIZE_OF_WINDOW.test(text) &&
+    !/\bprompts?\b|\bmessages\b|conversation/.test(text)
+  )
     return stop('invalid_request', 'a grammar or schema');
   const counted = words.TOKEN_WORDS.test(text) && (figures.actual ?? figures.limit) !== undefined;
   if (counted || SIZE_OF_WINDOW.test(text)) return parameterOf(text);
