@@ -1,4 +1,6 @@
+import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import type { MemorySearch } from '../client/memory-types.ts';
 import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { findConversation } from './find-conversation.ts';
@@ -10,9 +12,26 @@ import { passageLines } from './render/passages.ts';
 
 interface RecallFlags extends ConnectionFlags {
   readonly limit: number;
+  readonly kind?: NonNullable<MemorySearch['kinds']>;
+  readonly after?: string;
+  readonly before?: string;
 }
 
 const DEFAULT_LIMIT = 10;
+const KINDS = ['user', 'assistant', 'tool_result', 'note', 'branch_summary', 'summary'] as const;
+const DAY = /^\d{4}-\d{2}-\d{2}$/u;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/u;
+
+/** A day, which begins at 0:00 UTC, or a time with its zone. @throws InvalidArgumentError */
+function time(text: string): string {
+  const isTime = DAY.test(text) || TIME.test(text);
+  const at = new Date(text);
+  // A day that the month does not have would count into the next one.
+  if (!isTime || Number.isNaN(at.getTime()) || (DAY.test(text) && !at.toISOString().startsWith(text))) {
+    throw new InvalidArgumentError('It takes a day (2025-03-07) or a time with its zone (2025-03-07T09:00:00Z).');
+  }
+  return at.toISOString();
+}
 
 /** `holdfast recall`: finds originals and summaries again. */
 export function recallCommand(): Command {
@@ -24,12 +43,16 @@ export function recallCommand(): Command {
       examples: [
         'npx holdfast recall last "port of the staging database"',
         'npx holdfast recall 4f1c22ab ECONNREFUSED --limit 3',
+        'npx holdfast recall last "who pays" --kind user summary --after 2025-03-01 --before 2025-04-01',
       ],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
     .argument('<query>', 'words, a phrase, an identifier or a path')
     .option('--limit <number>', 'passages to show', count(1, 100), DEFAULT_LIMIT)
+    .addOption(new Option('--kind <kind...>', 'only passages of these kinds').choices(KINDS))
+    .option('--after <time>', 'only what was written at or after: a day, or a time with its zone', time)
+    .option('--before <time>', 'only what was written before', time)
     .action(recall);
 }
 
@@ -39,7 +62,15 @@ async function recall(reference: string, query: string, flags: RecallFlags): Pro
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const passages = await client.searchMemory({ conversationId, query, limit: flags.limit });
+    const { limit, kind: kinds, after, before } = flags;
+    const passages = await client.searchMemory({
+      conversationId,
+      query,
+      limit,
+      ...(kinds !== undefined && { kinds }),
+      ...(after !== undefined && { after }),
+      ...(before !== undefined && { before }),
+    });
     // Whose id is given whole is not looked up before: a conversation that is gone would seem to hold nothing.
     if (passages.length === 0) await client.getConversation(conversationId);
     const { style } = output;

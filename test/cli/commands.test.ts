@@ -170,6 +170,19 @@ describe('context and memory', () => {
     expect(stdout).toContain('heron nests at marker');
     expect(stdout).not.toContain('\u001b');
     expect((await cli('recall', 'last', 'xylophone quartet')).stdout).toContain('Nothing found');
+    const past = await cli('recall', 'last', 'heron marker', '--before', '2001-01-01');
+    expect(past.stdout).toContain('Nothing found');
+    const summaries = await cli(
+      'recall',
+      'last',
+      'heron marker',
+      '--after',
+      '2001-01-01',
+      '--kind',
+      'summary',
+      '--json',
+    );
+    expect(JSON.parse(summaries.stdout)).toMatchObject({ passages: [] });
   });
 
   test('W36 compact shows the compaction and summaries lists it', async () => {
