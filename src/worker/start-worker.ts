@@ -10,6 +10,7 @@ import { createFenceWatch } from '../activities/fence-watch.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { requireFallbacks } from '../config/check-fallbacks.ts';
 import { requireTools } from '../config/check-tools.ts';
+import { requireToolCounts } from '../config/check-tool-count.ts';
 import { serverOf } from '../config/configuration.ts';
 import { embedderOf } from '../config/embeddings.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -148,6 +149,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   ]);
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.
   requireTools(configuration, tools.names);
+  requireToolCounts(configuration, tools);
   const activities = createActivities({
     database,
     liveDatabase,
