@@ -12,7 +12,7 @@ export interface YamlSource {
 /** @param file Name shown in problems. */
 export function readYaml(text: string, file: string): YamlSource {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true });
   function placeAt(offset: number): ReturnType<YamlSource['place']> {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
@@ -34,7 +34,7 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): numb
   let node: Node | null = document.contents;
   let offset = node?.range?.[0] ?? 0;
   for (const key of path) {
-    const next = childOf(resolveAlias(node, document), key);
+    const next = childOf(node, key, document);
     if (next === null) break;
     offset = next.offset;
     node = next.node;
@@ -42,18 +42,30 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return offset;
 }
 
+type Child = { readonly node: Node | null; readonly offset: number };
+
 function resolveAlias(node: Node | null, document: Document.Parsed): Node | null {
   return isAlias(node) ? (node.resolve(document) ?? null) : node;
 }
 
-function childOf(node: Node | null, key: PropertyKey): { readonly node: Node | null; readonly offset: number } | null {
+function childOf(parent: Node | null, key: PropertyKey, document: Document.Parsed): Child | null {
+  const node = resolveAlias(parent, document);
   if (isMap<Node, Node | null>(node)) {
     const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key));
-    return pair === undefined ? null : { node: pair.value, offset: pair.key.range?.[0] ?? 0 };
+    if (pair !== undefined) return { node: pair.value, offset: pair.key.range?.[0] ?? 0 };
+    return node.items
+      .filter(({ key: name }) => isScalar(name) && name.source === '<<')
+      .reduce<Child | null>((found, { value }) => found ?? mergedChild(value, key, document), null);
   }
   if (isSeq<Node>(node)) {
     const item = node.items[Number(key)];
     return item === undefined ? null : { node: item, offset: item.range?.[0] ?? 0 };
   }
   return null;
+}
+
+/** An option that `<<: *other` or `<<: [*one, *other]` brought: it stands where the other is written. */
+function mergedChild(merged: Node | null, key: PropertyKey, document: Document.Parsed): Child | null {
+  const from = isSeq<Node>(merged) ? merged.items : [merged];
+  return from.reduce<Child | null>((found, each) => found ?? childOf(each, key, document), null);
 }

@@ -188,6 +188,16 @@ describe('mistakes are named with line, column and what is accepted', () => {
     expect(problems.every((problem) => problem.startsWith('3:'))).toBe(true);
   });
 
+  test.each([
+    ['<<: *shared', 3],
+    ['<<: [*shared, { preset: pi }]', 3],
+    ['<<: *shared\n    limits: { steps: 0 }', 6],
+  ])('through a merged map, where the value is: %s', async (merged, line) => {
+    const written = `agents:\n  a: &shared\n    limits: { steps: ${line === 3 ? 0 : 1} }\n  b:\n    ${merged}\n`;
+    const problems = await problemsOf(written);
+    expect(problems.at(-1)).toMatch(new RegExp(`^${line}:.*agents\\.b\\.limits\\.steps`, 'u'));
+  });
+
   test('a file with another ending is not overlooked in silence', async () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, 'holdfast.yml'), 'agents: {}');

@@ -55,6 +55,16 @@ describe('without a file', () => {
     expect((await load(null, { environment })).agents[0]?.model).toBe(model);
   });
 
+  test('agents share options by a merge key; their own count', async () => {
+    const { agents } = await load(
+      'agents:\n  a: &shared { preset: pi, limits: { steps: 7 } }\n  b: { <<: *shared, limits: { steps: 8 } }\n',
+    );
+    expect(agents.slice(-2).map(({ policy, limits }) => [policy.name, limits.steps])).toEqual([
+      ['pi', 7],
+      ['pi', 8],
+    ]);
+  });
+
   test('an empty file, or one with comments only, says nothing', async () => {
     expect((await load('')).agents).toHaveLength(1);
     expect((await load('# nothing\n')).agents).toHaveLength(1);
