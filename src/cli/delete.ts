@@ -54,10 +54,7 @@ async function deleteConversation(reference: string, flags: DeleteFlags): Promis
 
 /** One command for all runs of a workflow: also those that a turn went through by continuing as new. */
 function historyCommands(histories: readonly WorkflowRun[], namespace: string): string[] {
-  // A conversation that was imported never ran here.
-  const workflows = new Set(
-    histories.flatMap(({ workflowId }) => (workflowId.startsWith('import:') ? [] : [workflowId])),
-  );
+  const workflows = new Set(histories.map(({ workflowId }) => workflowId));
   const where = namespace === 'default' ? '' : ` --namespace ${namespace}`;
   return [...workflows].map(
     (workflowId) =>

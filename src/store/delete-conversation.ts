@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
+import { IMPORTER } from './import-conversation.ts';
 import { transaction } from './transaction.ts';
 
 /** A run whose history Temporal still keeps. */
@@ -24,8 +25,10 @@ export async function deleteConversation(sql: Database, conversationId: string):
     if (row === undefined) {
       throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
     }
+    // Of an imported turn there never was a workflow.
     const runs = await open<{ workflow_id: string; run_id: string }[]>`
-      select workflow_id, run_id from delete_conversation(${conversationId})`;
+      select workflow_id, run_id from delete_conversation(${conversationId})
+      where workflow_id not like ${`${IMPORTER}:%`}`;
     return runs.map((run) => ({ workflowId: run.workflow_id, runId: run.run_id }));
   });
 }

@@ -59,7 +59,7 @@ export interface ImportedConversation {
 }
 
 /** Who wrote these turns, in place of a worker and a workflow. */
-const IMPORTER = 'import';
+export const IMPORTER = 'import';
 const NO_BEGINNING = '[The recording begins with an answer.]';
 /** No view was sent from here, so there is none to compare with. */
 const NO_RENDERER = 0;

@@ -105,6 +105,8 @@ describe('a recorded session becomes a conversation', () => {
       where c.id = ${conversationId}`;
     expect(kept?.active_at.getTime()).toBeGreaterThan(before - 60_000);
     expect(kept?.begun_at.getTime()).toBeGreaterThan(before - 60_000);
+    // No workflow ran for it, so that Temporal has no history to name.
+    expect(await harness.client.deleteConversation(conversationId)).toEqual([]);
   });
 
   test('a database with imported conversations passes every check of holdfast verify', async () => {
