@@ -45,6 +45,10 @@ export interface PresetFigures {
   /** Of those not in the view, what recall finds. */
   readonly factsByRecall: number;
   readonly factsLost: number;
+  /** Results that are no longer shown as they were, and how many of them the view names by an id that opens them. */
+  readonly leftResults: { readonly all: number; readonly named: number };
+  /** Messages of the user, and how many of them the view shows word for word at the end. */
+  readonly userMessages: { readonly all: number; readonly whole: number };
   /** The same with every summary emptied. */
   readonly withoutSummaries: { readonly factsInView: number; readonly factsByRecall: number };
   /** The same without recall. */
@@ -103,6 +107,14 @@ function survivalOf(replays: readonly Replay[]) {
       ledger: place('ledger'),
     },
     factsLost: sum(all.map((figures) => figures.lost)),
+    leftResults: {
+      all: sum(all.map(({ leftResults }) => leftResults.all)),
+      named: sum(all.map(({ leftResults }) => leftResults.named)),
+    },
+    userMessages: {
+      all: sum(all.map(({ userMessages }) => userMessages.all)),
+      whole: sum(all.map(({ userMessages }) => userMessages.whole)),
+    },
     withoutSummaries: brief(all.map((figures) => figures.withoutSummaries)),
     withoutRecall: brief(all.map((figures) => figures.withoutRecall)),
   };

@@ -16,7 +16,7 @@ const END = '<!-- written by `npm run presets`: end -->';
 
 const SEED = 1;
 const STEPS = 100;
-const WINDOWS = [32_000];
+const WINDOWS = [32_000, 64_000];
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-presets-'));
@@ -87,9 +87,12 @@ const FACTS_HEAD = [
   'summary',
   'ledger',
   'by recall',
+  'either',
   'lost',
   'in view, summaries emptied',
   'lost, no recall',
+  'user messages whole',
+  'results with an id',
 ];
 
 function windowTables(window: number, presets: readonly PresetFigures[]): string {
@@ -121,9 +124,12 @@ function factsRow(figures: PresetFigures): string[] {
     share(figures.factsInView),
     ...[tail, userMessages, summary, ledger].map(share),
     share(figures.factsByRecall),
+    share(figures.factsInView + figures.factsByRecall),
     share(figures.factsLost),
     share(figures.withoutSummaries.factsInView),
     share(figures.facts - figures.withoutRecall.factsInView),
+    part(figures.userMessages.whole, figures.userMessages.all),
+    part(figures.leftResults.named, figures.leftResults.all),
   ];
 }
 
@@ -131,6 +137,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const rule = head.map((_, index) => (index === 0 ? '---' : '---:'));
   return [line(head), line(rule), ...rows.map(line)].join('\n');
+}
+
+function part(some: number, all: number): string {
+  return all === 0 ? '–' : percent(some / all);
 }
 
 function percent(share: number): string {

@@ -18,14 +18,12 @@ type Happening =
   | { readonly kind: 'user' | 'answer' | 'branch_summary'; readonly characters: number }
   | { readonly kind: 'step'; readonly characters: number; readonly results: readonly number[] };
 
-/** Multiples of four: the package rounds each message up to whole tokens. */
-const characters = fc
-  .oneof(
-    { weight: 6, arbitrary: fc.integer({ min: 0, max: 500 }) },
-    { weight: 3, arbitrary: fc.integer({ min: 500, max: 5_000 }) },
-    { weight: 1, arbitrary: fc.integer({ min: 5_000, max: 30_000 }) },
-  )
-  .map((tokens) => tokens * 4);
+/** Any number, so that the rounding of each message up to whole tokens is compared too. */
+const characters = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 2_000 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 2_000, max: 20_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 20_000, max: 120_000 }) },
+);
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   {
@@ -183,7 +181,12 @@ test('P7 P10 D11 cut points equal those of pi-agent-core on 1,000 random logs, b
     }),
     { numRuns: LOGS, seed: 74_2 },
   );
-  // So that the comparison is not empty, and each difference is really met.
-  expect(counts.equal).toBeGreaterThan(LOGS / 2);
-  for (const count of Object.values(counts)) expect(count, JSON.stringify(counts)).toBeGreaterThan(0);
+  // The seed is fixed: a change of either search shows as another count. docs/presets.md explains each.
+  expect(counts).toEqual({
+    equal: 864,
+    ends_in_results: 93,
+    branch_summary_counted: 21,
+    cut_at_branch_summary: 18,
+    kept_branch_summary: 4,
+  });
 });

@@ -35,6 +35,10 @@ export function prepareFacts(session: LabSession, of: { readonly seed: number; r
 
 /** The figures of one view, and what they would be without its summaries and without recall. */
 export interface SurvivalFigures extends FactFigures {
+  /** Results that are no longer shown as they were, and how many of them the view names by an id that opens them. */
+  readonly leftResults: { readonly all: number; readonly named: number };
+  /** Messages of the user so far, and how many of them the view shows word for word. */
+  readonly userMessages: { readonly all: number; readonly whole: number };
   readonly withoutSummaries: FactFigures;
   readonly withoutRecall: FactFigures;
 }
@@ -44,21 +48,25 @@ export function survivalNow(
   conversation: LabConversation,
   { pool, search, size }: SessionFacts,
 ): SurvivalFigures {
-  const facts = sampleFacts(pool, isDropped(conversation), size);
+  const dropped = isDropped(conversation);
+  const facts = sampleFacts(pool, dropped, size);
   const view = projectView(conversation.projectionInput(agent));
   const found = new Map<PooledFact, boolean>();
-  const recall = (fact: PooledFact, shown: View): boolean => {
-    const known = found.get(fact);
-    if (known !== undefined) return known;
-    const passages = search.search(fact.cue);
-    const isFound =
-      passages.some((text) => saysFact(searchedText(text, false), fact)) || standsBehindId(conversation, fact, shown);
-    found.set(fact, isFound);
-    return isFound;
+  const isFound = (fact: PooledFact): boolean => {
+    const known = found.get(fact) ?? search.search(fact.cue).some((text) => saysFact(searchedText(text, false), fact));
+    found.set(fact, known);
+    return known;
   };
+  const recallFrom = (shown: View) => {
+    const named = namedPositions(conversation, shown);
+    return (fact: PooledFact): boolean => isFound(fact) || fact.sources.some((position) => named.has(position));
+  };
+  const emptied = withoutSummaries(view);
   return {
-    ...countSurvivors(facts, view, recall),
-    withoutSummaries: countSurvivors(facts, withoutSummaries(view), recall),
+    ...countSurvivors(facts, view, recallFrom(view)),
+    leftResults: countLeft(conversation, dropped, namedPositions(conversation, view)),
+    userMessages: countUserMessages(conversation, dropped),
+    withoutSummaries: countSurvivors(facts, emptied, recallFrom(emptied)),
     withoutRecall: countSurvivors(facts, view, null),
   };
 }
@@ -91,22 +99,46 @@ function isDropped(conversation: LabConversation): (position: number) => boolean
   return (position) => position < conversation.appended && !whole.has(position);
 }
 
-/** The view names an entry (a clipped or cleared one says how to get it back), and its original says the fact. */
-function standsBehindId(conversation: LabConversation, fact: PooledFact, view: View): boolean {
-  const positions = new Set(fact.sources);
-  return conversation.operationsInForce().some(({ entryId }) => {
-    const entry = conversation.entryById(entryId);
+const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** Positions in the session of entries that the view names by id: a clipped or cleared one, or one in the ledger, can be opened. */
+function namedPositions(conversation: LabConversation, view: View): ReadonlySet<number> {
+  const texts = view.messages.flatMap((message) =>
+    message.role === 'tool_results'
+      ? message.results.map((result) => entryText(result.content))
+      : [entryText(message.content)],
+  );
+  const ids = new Set(texts.flatMap((text) => text.match(ID) ?? []));
+  const positions = [...ids].flatMap((id) => {
+    const entry = conversation.entryById(id);
     const position = entry === undefined ? null : conversation.positionOf(entry);
-    return position !== null && positions.has(position) && namesId(view, entryId);
+    return position === null ? [] : [position];
+  });
+  return new Set(positions);
+}
+
+function positionsOf(conversation: LabConversation, kind: 'tool_result' | 'user'): number[] {
+  return conversation.entries.flatMap((entry) => {
+    const position = entry.kind === kind ? conversation.positionOf(entry) : null;
+    return position === null ? [] : [position];
   });
 }
 
-function namesId(view: View, id: string): boolean {
-  return view.messages.some((message) =>
-    message.role === 'tool_results'
-      ? message.results.some((result) => entryText(result.content).includes(id))
-      : entryText(message.content).includes(id),
-  );
+function countLeft(
+  conversation: LabConversation,
+  dropped: (position: number) => boolean,
+  named: ReadonlySet<number>,
+): SurvivalFigures['leftResults'] {
+  const left = positionsOf(conversation, 'tool_result').filter(dropped);
+  return { all: left.length, named: left.filter((position) => named.has(position)).length };
+}
+
+function countUserMessages(
+  conversation: LabConversation,
+  dropped: (position: number) => boolean,
+): SurvivalFigures['userMessages'] {
+  const said = positionsOf(conversation, 'user');
+  return { all: said.length, whole: said.filter((position) => !dropped(position)).length };
 }
 
 /** Results in the view without their call, and calls of the view that a result does not follow at once. */
