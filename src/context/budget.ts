@@ -7,22 +7,14 @@ const FULL_SIZE_WINDOW = 100_000;
 const DEFAULT_RESERVE = 16_384;
 const DEFAULT_RESERVE_FRACTION = 0.2;
 
-export interface BudgetOptions {
-  /** Tokens that a request may hold at most, below the model's own window (an absolute cap). Default: none. */
-  readonly inputCap?: number;
-}
-
 /**
  * The numbers in force for a policy and a model, in whole tokens. Never throws: numbers that
  * contradict each other give a budget that cannot work, and `policyProblems` names them at start.
  */
-export function budgetFor(policy: CompactionPolicy, limits: ModelLimits, options: BudgetOptions = {}): Budget {
+export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget {
   const window = windowFor(policy, limits);
   const outputReserve = reserveFor(policy, { ...limits, window });
-  const inputBudget = Math.max(
-    0,
-    Math.min(window - outputReserve, limits.maximumInput ?? window, options.inputCap ?? window),
-  );
+  const inputBudget = Math.max(0, Math.min(window - outputReserve, limits.maximumInput ?? window));
   const amount = (value: TokenAmount): number => resolveAmount(value, { window, inputBudget, outputReserve });
   const trigger = Math.min(amount(policy.trigger), inputBudget);
   const target = policy.target === null ? trigger : Math.min(amount(policy.target), trigger);

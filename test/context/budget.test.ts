@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { overridePolicy } from '../../src/config/override-policy.ts';
+import { policyOptions } from '../../src/config/policy-options.ts';
 import { budgetFor } from '../../src/context/budget.ts';
 import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { policyProblems } from '../../src/context/policy-problems.ts';
@@ -28,11 +30,12 @@ describe('budgetFor', () => {
     });
   });
 
-  test("a vendor's own cap on the input counts, and an absolute cap below it (R26)", () => {
+  test("R26 a vendor's own cap on the input counts, and an absolute cap that the user sets below it", () => {
     const limits = { window: 400_000, maximumInput: 272_000, maximumOutput: 128_000 };
     expect(budgetFor(DEFAULT_POLICY, limits).inputBudget).toBe(272_000);
-    expect(budgetFor(DEFAULT_POLICY, limits, { inputCap: 100_000 }).inputBudget).toBe(100_000);
-    expect(budgetFor(DEFAULT_POLICY, limits, { inputCap: 100_000 }).trigger).toBe(85_000);
+    const capped = (options: object) => budgetFor(overridePolicy(DEFAULT_POLICY, policyOptions.parse(options)), limits);
+    expect(capped({ window: 120_000 })).toMatchObject({ window: 120_000, inputBudget: 103_616, trigger: 88_073 });
+    expect(capped({ trigger: { tokens: 100_000 } })).toMatchObject({ inputBudget: 272_000, trigger: 100_000 });
   });
 
   test("a preset's absolute tokens shrink in proportion below 100,000, those of a user do not (D10)", () => {

@@ -85,7 +85,7 @@ test('R30 what is sent while a summary is written enters once and in order, afte
   expect(said.slice(1)).toEqual(messages.map((each) => ({ text: each, isAfter: true })));
 });
 
-test('of the many summaries of one wave no more than eight are written at once', async () => {
+test('R9 a summarizer with a smaller window than the conversation reads it in parts, eight at once, and merges them', async () => {
   const other = await startTurnHarness({
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
   });
@@ -113,8 +113,29 @@ test('of the many summaries of one wave no more than eight are written at once',
     const parts = await other.database`select from compaction_parts where wave = 1 and kind <> 'flush'`;
     expect(parts.length).toBeGreaterThan(8);
     expect(most).toBe(8);
+    await expectAllRead(other);
     await other.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
   } finally {
     await other.stop();
   }
 }, 400_000);
+
+/** No request was larger than the summarizer's window, each entry was read by a part, and the merge read all parts. */
+async function expectAllRead(of: TurnHarness): Promise<void> {
+  const { requests } = await of.requests();
+  const asked = requests.filter(({ purpose }) => purpose === 'summary');
+  expect(asked.length).toBeGreaterThan(9);
+  expect(asked.every(({ status, inputTokens }) => status === 200 && inputTokens <= 8_192)).toBe(true);
+  const parts = await of.database<{ kind: string; wave: number; first: number | null; last: number | null }[]>`
+    select kind, wave, from_sequence as first, to_sequence as last from compaction_parts order by number`;
+  expect(parts.at(-1)).toMatchObject({ kind: 'merge' });
+  const reading = parts.filter(({ kind }) => kind !== 'merge');
+  const covered = await of.database<{ sequence: number }[]>`
+    select e.sequence from entries e, compactions c
+    where e.kind in ('user', 'assistant', 'tool_result') and e.sequence <= c.covered_through_sequence
+      and c.status = 'committed'`;
+  expect(covered.length).toBeGreaterThan(8);
+  for (const { sequence } of covered) {
+    expect(reading.some(({ first, last }) => (first ?? 0) <= sequence && sequence <= (last ?? 0))).toBe(true);
+  }
+}

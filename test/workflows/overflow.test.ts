@@ -56,7 +56,7 @@ test('P27 R2 a second overflow in a turn ends it as context_exhausted with what 
   expect(next.outcome).toBe('completed');
 });
 
-test('R2 C21 a policy may allow more recoveries: each aims lower, and one overflow more ends the turn', async () => {
+test('R1 R2 C21 a policy may allow more recoveries: each aims lower; after two passes that did not help it ends, told once', async () => {
   await harness.fault({ kind: 'overflow', times: 2, skip: 4, match: { purpose: 'agent' } });
   const run = async () => {
     const sent = await harness.client.startTask({ task: TASK, preset: 'patient' });
@@ -77,6 +77,10 @@ test('R2 C21 a policy may allow more recoveries: each aims lower, and one overfl
     overflows: 3,
     compactions: 2,
   });
+  const told = (await eventsOf(harness, given.conversationId)).filter(({ kind }) => kind === 'compaction_exhausted');
+  expect(told.map(({ data }) => data)).toEqual([
+    expect.objectContaining({ recoveries: 2, fixed: expect.any(Number), toolResults: expect.any(Number) }),
+  ]);
   const { invariants } = await verify(harness.database, { conversationId: given.conversationId });
   expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
 });
