@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { given } from '../config/environment.ts';
 import { CAPABILITIES } from '../models/conformance/capability.ts';
-import type { Capability, ConformanceReport } from '../models/conformance/capability.ts';
+import type { Capability, ConformanceFinding, ConformanceReport } from '../models/conformance/capability.ts';
+import { isUnknownPath, otherAddress } from '../models/conformance/other-address.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { ProtocolName } from '../models/provider.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
@@ -68,26 +69,58 @@ export function conformanceCommand(): Command {
 
 async function conformance(flags: ConformanceFlags): Promise<void> {
   const output = openOutput();
-  const [{ checkServer }, { provider, model }] = await Promise.all([
-    import('../models/conformance/check-server.ts'),
-    target(flags),
-  ]);
-  const { window, only, cacheTokens, seconds } = flags;
-  if (flags.json !== true) output.remark(`${model} at ${provider.baseUrl} (${provider.protocol})`);
+  const { provider, model } = await target(flags);
+  const begin = ({ baseUrl, protocol }: ProviderDefinition): void => {
+    if (flags.json !== true) output.remark(`${model} at ${baseUrl} (${protocol})`);
+  };
+  const show = (finding: ConformanceFinding): void => {
+    if (flags.json !== true) output.line(findingLine(finding, output.style));
+  };
+  begin(provider);
+  let found = await checkAt(provider, { flags, model, show });
+  const other = found.held.length === 0 ? null : otherAddress(provider);
+  if (other !== null) {
+    if (flags.json !== true) output.remark('Nothing is there (HTTP 404): the base URL may be meant that follows.');
+    begin({ ...provider, baseUrl: other });
+    const again = await checkAt({ ...provider, baseUrl: other }, { flags, model, show });
+    if (again.held.length === 0) found = again;
+  }
+  for (const finding of found.held) show(finding);
+  const { report, baseUrl } = found;
+  if (flags.json === true) output.json({ ...report, baseUrl });
+  else output.remark(closingLine(report));
+  process.exitCode = exitCode(report);
+}
+
+/** Checks a server. Findings are shown as they come, but held when there is no such path at the address. */
+async function checkAt(
+  provider: ProviderDefinition,
+  of: {
+    readonly flags: ConformanceFlags;
+    readonly model: string;
+    readonly show: (finding: ConformanceFinding) => void;
+  },
+): Promise<{
+  readonly report: ConformanceReport;
+  readonly held: readonly ConformanceFinding[];
+  readonly baseUrl: string;
+}> {
+  const { checkServer } = await import('../models/conformance/check-server.ts');
+  const { window, only, cacheTokens, seconds } = of.flags;
+  const held: ConformanceFinding[] = [];
   const report = await checkServer({
     provider: { ...provider, idleTimeoutMilliseconds: Math.min(seconds * 1_000, SILENCE_MILLISECONDS) },
-    model,
+    model: of.model,
     seconds,
     ...(window !== undefined && { window }),
     ...(only !== undefined && { only }),
     ...(cacheTokens !== undefined && { cacheTokens }),
     onFinding: (finding) => {
-      if (flags.json !== true) output.line(findingLine(finding, output.style));
+      if (held.length > 0 || (finding.capability === 'streaming' && isUnknownPath(finding))) held.push(finding);
+      else of.show(finding);
     },
   });
-  if (flags.json === true) output.json(report);
-  else output.remark(closingLine(report));
-  process.exitCode = exitCode(report);
+  return { report, held, baseUrl: provider.baseUrl };
 }
 
 function exitCode({ fits, reachable }: ConformanceReport): number {

@@ -178,4 +178,18 @@ describe('holdfast conformance', () => {
     expect(dead.code).toBe(3);
     expect(JSON.parse(dead.stdout)).toMatchObject({ reachable: false, fits: false });
   });
+
+  test.each([
+    ['chat', ''],
+    ['responses', '/'],
+  ])('%s with a base URL that ends with "%s" is checked with /v1 behind it, and says so', async (protocol, given) => {
+    const args = ['conformance', '--model', 'sim-8k', '--protocol', protocol, '--only', 'streaming'];
+    const found = await runCli([...args, '--base-url', `${simulator.url}${given}`]);
+    expect(found).toMatchObject({ code: 0, stdout: expect.stringMatching(/^streaming +works/) });
+    expect(found.stderr).toContain(`sim-8k at ${simulator.url}/v1 (${protocol})`);
+    const json = await runCli([...args, '--base-url', `${simulator.url}${given}`, '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({ baseUrl: `${simulator.url}/v1`, fits: true });
+    const wrong = await runCli([...args, '--base-url', `${simulator.url}/other`]);
+    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^streaming +fails +HTTP 404/) });
+  });
 });
