@@ -55,6 +55,7 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
   const wanted = filter?.toLowerCase();
   if (flags.refresh === true) {
     const names = [...new Set(own)].filter((name) => wanted === undefined || name.toLowerCase().includes(wanted));
+    if (names.length === 0) remark('Nothing was asked for: no model that configuration names has that in its name.');
     await refresh(flags, { configuration, names, remark });
   }
   const { learned, served } = await readTaught(flags, configuration.forgetWindowsAfterDays, remark);
@@ -85,10 +86,11 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
   }
 }
 
-/** Models of agents, of `models` in the file, and the default. */
+/** Models of agents, their fallbacks included, of `models` in the file, and the default. */
 function namedModels({ defaultModel, models: overridden, agents }: Configuration): string[] {
   const summarizers = agents.flatMap(({ policy }) => policy.summary.model ?? []);
-  return [defaultModel, ...Object.keys(overridden), ...agents.map(({ model }) => model), ...summarizers];
+  const ofAgents = agents.flatMap(({ model, fallbacks = [] }) => [model, ...fallbacks.map((one) => one.model)]);
+  return [defaultModel, ...Object.keys(overridden), ...ofAgents, ...summarizers];
 }
 
 /** A model may be listed by several servers: the one that is configured now counts. */

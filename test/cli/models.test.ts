@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { runInProcess } from './run-in-process.ts';
 
 test('models are found by a part of their name, without a database, each with source and day', async () => {
@@ -27,6 +30,19 @@ test('--json gives the facts of a model', async () => {
       prices: expect.objectContaining({ longInput: expect.objectContaining({ aboveTokens: 100_000 }) }),
     }),
   );
+});
+
+test('without a filter the models that configuration names are listed, fallbacks too; a refresh of none says so', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-models-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const agent = '{ model: simulator/sim-8k, fallbacks: [simulator/sim-16k, simulator/sim-64k] }';
+  await writeFile(join(directory, 'holdfast.yaml'), `agents:\n  default: ${agent}\n`);
+  const { stdout } = await runInProcess(['models'], { directory });
+  const names = stdout.split('\n').flatMap((line) => /^simulator\S+/.exec(line) ?? []);
+  expect(names).toEqual(['simulator/sim-16k', 'simulator/sim-32k', 'simulator/sim-64k', 'simulator/sim-8k']);
+  const environment = { DATABASE_URL: 'postgresql://127.0.0.1:9/none' };
+  const refreshed = await runInProcess(['models', 'claude', '--refresh'], { directory, environment });
+  expect(refreshed.stderr).toContain('no model that configuration names has that in its name');
 });
 
 test('a time that cannot be read is refused with what is accepted', async () => {
