@@ -15,7 +15,7 @@ export async function checkPostgresStarts(directory: string): Promise<void> {
     durable: false,
   });
   try {
-    const sql = postgres(server.url('postgres'), { max: 1 });
+    const sql = postgres(server.url('postgres'), { max: 1, fetch_types: false });
     try {
       await sql`select 1`;
     } finally {

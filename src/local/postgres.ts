@@ -235,7 +235,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
 
 /** Creates the database when it does not exist. Safe when two do it at once. */
 export async function ensureDatabase(server: LocalPostgres, database: string): Promise<void> {
-  const sql = postgres(server.url('postgres'), { max: 1, onnotice: () => undefined });
+  const sql = postgres(server.url('postgres'), { max: 1, fetch_types: false, onnotice: () => undefined });
   try {
     await sql`create database ${sql(database)}`;
   } catch (error) {

@@ -1,4 +1,5 @@
 import postgres from 'postgres';
+import { teachArrays } from './array-types.ts';
 import { databaseSockets } from './database-sockets.ts';
 
 /** A pool of connections, as every function of the store takes it first. */
@@ -50,12 +51,15 @@ function pauseBeforeReconnect(losses: number): number {
 export function connectDatabase(options: DatabaseOptions): Database {
   // Missing in the types of postgres.js 3.4.
   const sockets = { socket: databaseSockets(options.silenceLimitMilliseconds) };
-  return postgres(options.url, {
+  const sql = postgres(options.url, {
     ...sockets,
+    fetch_types: false,
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,
     backoff: pauseBeforeReconnect,
     connection: { application_name: options.applicationName ?? 'holdfast', ...CONNECTION_SETTINGS },
   });
+  teachArrays(sql);
+  return sql;
 }

@@ -17,7 +17,7 @@ async function moveClock(offset: string): Promise<void> {
   const url = new URL(harness.databaseUrl);
   const name = url.pathname.slice(1);
   url.pathname = '/postgres';
-  const admin = postgres(url.href, { max: 1, onnotice: () => undefined });
+  const admin = postgres(url.href, { max: 1, fetch_types: false, onnotice: () => undefined });
   await admin.unsafe(`alter database ${name} set holdfast.clock_offset = '${offset}'`);
   // A setting of the database counts from the next connection on.
   await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and application_name in ('holdfast-worker', 'holdfast-live')`;

@@ -121,7 +121,7 @@ test('a turn lives through Postgres being killed, out of connections, read-only 
   await others.end({ timeout: 1 });
   await turn.goesOn();
 
-  const settings = postgres(database.url('postgres'), { max: 1, onnotice: () => undefined });
+  const settings = postgres(database.url('postgres'), { max: 1, fetch_types: false, onnotice: () => undefined });
   await settings`alter system set default_transaction_read_only = on`;
   await settings`select pg_reload_conf()`;
   await delay(OUTAGE_MILLISECONDS);
@@ -214,7 +214,8 @@ test(
     const asking = await client.startTask({ task: 'Call read_file with {"path": "acted"}' });
     await waitUntil('the model is asked', async () => (await states(asking)).includes('model registered, try 1'));
     worker.kill('SIGTERM');
-    expect(await worker.exited).toMatchObject({ code: 0, signal: null });
+    const ended = await worker.exited;
+    expect(ended, ended.output).toMatchObject({ code: 0, signal: null });
     expect(await states(acting)).toContain('tool finished, try 1');
     expect((await states(asking))[0]).toBe('model answered, try 1');
 

@@ -60,7 +60,7 @@ async function ensureTemplate(admin: Sql, server: string, template: string): Pro
 }
 
 async function withAdmin<Result>(server: string, action: (admin: Sql) => Promise<Result>): Promise<Result> {
-  const admin = postgres(server, { max: 1, onnotice: () => undefined });
+  const admin = postgres(server, { max: 1, fetch_types: false, onnotice: () => undefined });
   try {
     return await action(admin);
   } finally {

@@ -43,7 +43,7 @@ export function judgeClock(differenceMilliseconds: number): Finding {
 
 /** Asks a server for its version and its time; the time is compared with the middle of the round trip. */
 async function askPostgres(url: string): Promise<{ version: string; differenceMilliseconds: number }> {
-  const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => undefined });
+  const sql = postgres(url, { max: 1, fetch_types: false, connect_timeout: 5, onnotice: () => undefined });
   try {
     await sql`select 1`;
     const before = Date.now();
