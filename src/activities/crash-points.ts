@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 const AFTER_WRITES = {
   beginTurn: ['written'],
   continueTurn: ['written'],
+  // Reads only, so a worker that dies in it leaves what one that dies just before it leaves: the retry reads again.
   lookAtInbox: [],
   takeMessages: ['written'],
   compactContext: ['planned', 'declined', 'cancelled', 'fell-back', 'exhausted'],

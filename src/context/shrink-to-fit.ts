@@ -6,10 +6,10 @@ import type { Draft, PlanningState } from './planning-state.ts';
 import { showsMedia, stripImages, withoutMedia } from './reduce.ts';
 
 /**
- * The last resort, for a single entry or turn that is larger than all that is allowed: clips the
- * largest of the entries, in the order in which a model can best do without them, until the view is
- * down to `goal` tokens or nothing is left to clip. Media that no request has carried go late, the
- * newest answer last of all (it loses its reasoning with it, R11).
+ * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in
+ * the order in which a model can best do without them, until the view is down to `goal` tokens or nothing is left to clip.
+ * Older messages of the user go before the newest (R17), media that no request has carried late; the newest answer never,
+ * unless the request does not fit its budget without (R11: it loses its reasoning with it).
  */
 export function shrinkToFit(
   state: PlanningState,
@@ -21,19 +21,34 @@ export function shrinkToFit(
   const of = (kind: EntryKind): number[] =>
     Array.from(positions).filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
+  const users = of('user');
+  const media = { keepUnseenMedia: true };
   const steps: readonly (() => void)[] = [
     () => stripImages(state, draft, 0),
-    () => clipLargest(state, draft, { positions: of('tool_result'), goal, keepUnseenMedia: true }),
-    () => clipLargest(state, draft, { positions: answers.slice(0, -1), goal, keepUnseenMedia: true }),
-    () =>
-      clipLargest(state, draft, { positions: [...of('user'), ...of('branch_summary')], goal, keepUnseenMedia: true }),
+    () => clipLargest(state, draft, { positions: of('tool_result'), goal, ...media }),
+    () => clipLargest(state, draft, { positions: answers.slice(0, -1), goal, ...media }),
+    () => clipLargest(state, draft, { positions: [...users.slice(0, -1), ...of('branch_summary')], goal, ...media }),
+    () => clipLargest(state, draft, { positions: users.slice(-1), goal, ...media }),
     () => stripAll(state, draft, positions),
-    () => clipLargest(state, draft, { positions: answers.slice(-1), goal, keepUnseenMedia: false }),
+    () => clipNewestAnswer(state, draft, { positions: answers.slice(-1), goal }),
   ];
   for (const step of steps) {
     if (draft.tokens <= goal) return;
     step();
   }
+}
+
+/**
+ * A model goes on from what it said last, and a vendor refuses it edited (R11). Only one so long that no request could
+ * hold it is clipped: otherwise nobody could go on at all.
+ */
+function clipNewestAnswer(
+  state: PlanningState,
+  draft: Draft,
+  input: { readonly positions: readonly number[]; readonly goal: number },
+): void {
+  if (draft.tokens <= state.input.budget.inputBudget) return;
+  clipLargest(state, draft, { ...input, keepUnseenMedia: false });
 }
 
 /** Replaces all media of the entries by markers, also what no request has carried. */

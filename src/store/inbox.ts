@@ -13,7 +13,7 @@ import type { Writer } from './transaction.ts';
  * compaction until one was committed or declined. So a look that is repeated after a crash says the same.
  * @throws StoreError `stale_epoch`
  */
-export async function lookAtInbox(sql: Database, turn: TurnReference): Promise<InboxLook> {
+export async function lookAtInbox(sql: Queries, turn: TurnReference): Promise<InboxLook> {
   const [conversation] = await sql<{ epoch: number }[]>`
     select epoch from conversations where id = ${turn.conversationId}`;
   if (conversation?.epoch !== turn.epoch) throw staleEpoch(turn, conversation?.epoch);

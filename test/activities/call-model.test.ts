@@ -1,12 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { failureForHistory } from '../../src/activities/activity-error.ts';
 import { callModel } from '../../src/activities/call-model.ts';
+import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
+import type { Operation } from '../../src/context/plan.ts';
+import { commitCompaction } from '../../src/store/commit-compaction.ts';
 import type { Database } from '../../src/store/database.ts';
+import { listEntries } from '../../src/store/entries.ts';
 import { listModelCalls } from '../../src/store/model-calls.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { headOf, openTestStore, register, startTurn } from '../store/support/store-builders.ts';
+import { commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
+import { headOf, openTestStore, register, startTurn, text } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
@@ -88,3 +94,28 @@ test.each<['turn' | 'try']>([['turn'], ['try']])(
     expect((await tries(turn.conversationId))[0]).toMatchObject({ attempt: 1, state: 'registered' });
   },
 );
+
+test('R12 R29 a request that lacks a pinned text is never sent: no try is registered, and Temporal does not repeat it', async () => {
+  const turn = await startTurn(sql, 'Say hello', { rules: text('Never say a name.') });
+  const [note] = await listEntries(sql, { conversationId: turn.conversationId, kinds: ['note'] });
+  // No pass clears it; a faulty one that did would take it out of the request.
+  const measurements = { ...NO_MEASUREMENTS, letters: 1 };
+  const operations: readonly Operation[] = [{ entryId: note?.id ?? '', kind: 'clear', measurements }];
+  const planned = await plan(
+    sql,
+    turn,
+    planWithCut(1, { firstKeptSequence: null, coveredThroughSequence: null, parts: [], operations }),
+  );
+  await commitCompaction(sql, commitRequest(turn, planned.compaction.compactionId, { summary: null }));
+  const headEntryId = await headOf(sql, turn.conversationId);
+  const before = await asked();
+  const calling = callModel(
+    activityDependencies(sql, { simulatorUrl: simulator.url }),
+    { turn, callNumber: 1, headEntryId },
+    execution(),
+  );
+  await expect(calling).rejects.toMatchObject({ code: 'pinned_text_missing' });
+  expect(failureForHistory(await calling.catch((error: unknown) => error))).toMatchObject({ nonRetryable: true });
+  expect(await asked()).toBe(before);
+  expect(await tries(turn.conversationId)).toEqual([]);
+});

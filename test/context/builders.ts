@@ -204,16 +204,19 @@ export class Conversation {
     };
   }
 
-  view(): View {
+  /** @param options.reasoning what every answer begins with. Default: nothing */
+  view(options: { readonly reasoning?: ContentPart; readonly changedThroughSequence?: number } = {}): View {
+    const { reasoning, changedThroughSequence } = options;
     return projectView({
       agent: AGENT,
       presentation: presentationOf(this.policy),
-      entries: this.needed(),
+      entries: reasoning === undefined ? this.needed() : this.needed().map((entry) => beginningWith(reasoning, entry)),
       summary: this.summary,
       operations: this.operations,
       ...definedOf({
         placeholders: this.policy.placeholders,
         requestStubs: this.policy.requestStubs ?? undefined,
+        changedThroughSequence,
       }),
     });
   }
@@ -240,6 +243,10 @@ export class Conversation {
       this.log.add({ kind: 'note', slot: 'continuation', content: continuationContent(words) });
     }
   }
+}
+
+function beginningWith(part: ContentPart, entry: Entry): Entry {
+  return entry.kind === 'assistant' ? { ...entry, content: [part, ...entry.content] } : entry;
 }
 
 /** An entry as planning sees it. */

@@ -61,6 +61,9 @@ interface Played {
 
 const RUNS = 20;
 
+/** For the smallest conversation that fails. Milliseconds. */
+const SEARCH_LIMIT = 10_000;
+
 /** HOLDFAST_TEST_SEED plays other conversations. */
 const SEED = Number(process.env['HOLDFAST_TEST_SEED'] ?? 7);
 
@@ -95,7 +98,13 @@ export function testEachPass(
     const property = fc.property(arbitrary, limits, (events, modelLimits) => {
       play(events, conversationOf(modelLimits), check);
     });
-    fc.assert(property, { seed: SEED, numRuns: runs });
+    // Each step of the search plays a conversation: what it found until then is told.
+    fc.assert(property, {
+      seed: SEED,
+      numRuns: runs,
+      interruptAfterTimeLimit: SEARCH_LIMIT,
+      markInterruptAsFailure: true,
+    });
   });
   return playAll;
 }

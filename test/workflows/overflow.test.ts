@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { overridePolicy } from '../../src/config/override-policy.ts';
+import { policyOptions } from '../../src/config/policy-options.ts';
 import { COWORK_POLICY } from '../../src/context/presets/cowork.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { eventsOf } from './presets/scenario.ts';
@@ -14,7 +16,9 @@ const line = (index: number): string => `line ${index}: the valve of pump ${inde
 const TASK = 'Call read_file with {"path": "log-$index.txt"} 4 times, one by one';
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ presets: [{ ...COWORK_POLICY, name: 'patient', overflowRecoveries: 2 }] });
+  harness = await startTurnHarness({
+    presets: [{ ...overridePolicy(COWORK_POLICY, policyOptions.parse({ overflowRecoveries: 2 })), name: 'patient' }],
+  });
   for (let file = 1; file <= 4; file += 1) {
     const text = Array.from({ length: 150 }, (_, index) => line(file * 1_000 + index)).join('');
     await writeFile(join(harness.workspace, `log-${file}.txt`), text);
@@ -56,7 +60,7 @@ test('P27 R2 a second overflow in a turn ends it as context_exhausted with what 
   expect(next.outcome).toBe('completed');
 });
 
-test('R1 R2 C21 a policy may allow more recoveries: each aims lower; after two passes that did not help it ends, told once', async () => {
+test('R1 R2 C21 an option of the policy allows more recoveries: each aims lower; after two passes that did not help it ends, told once', async () => {
   await harness.fault({ kind: 'overflow', times: 2, skip: 4, match: { purpose: 'agent' } });
   const run = async () => {
     const sent = await harness.client.startTask({ task: TASK, preset: 'patient' });

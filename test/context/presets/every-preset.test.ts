@@ -1,13 +1,17 @@
 import { describe, expect } from 'vitest';
+import { textOf } from '../../../src/context/content.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/presets/index.ts';
 import { AGENT, viewText } from '../builders.ts';
 import { testEachPass, tokensOf } from '../chained.ts';
 import { withoutOverflows } from '../random-conversations.ts';
-import { expectPaired, measuredFromText } from '../view-checks.ts';
+import { expectAnswersKept, expectPaired, measuredFromText } from '../view-checks.ts';
 
 /** Random conversations per preset. */
 const RUNS = 12;
+
+/** Characters of a message that every preset keeps whole in the smallest of the windows. */
+const LONG = 1_500;
 
 describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))('%s', (_name, policy) => {
   testEachPass(
@@ -55,6 +59,10 @@ describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))(
         expect(viewText(conversation.view())).toContain(JSON.stringify(part.text.slice(0, 12)).slice(1, -1));
       },
 
+      'R11 the newest answer is shown as it was, older ones whole or clipped, and none with half of its reasoning': (
+        conversation,
+      ) => expectAnswersKept(conversation),
+
       'R9 D4 everything that leaves the view is read by a part of the summary that covers it': (
         conversation,
         { plan, before },
@@ -79,9 +87,21 @@ describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))(
     { policy, runs: RUNS },
   );
 
-  // A forced pass may clip a plan for good, because nothing else is left to shrink.
+  // A forced pass may clip a plan or a message for good, because nothing else is left to shrink.
   testEachPass(
     {
+      'R17 the newest user message stands word for word and after all others, unless it is long': (conversation) => {
+        const newest = conversation.log.entries.findLast((entry) => entry.kind === 'user');
+        const said = textOf(newest?.content ?? []);
+        if (said.length > LONG) return;
+        const asked = conversation
+          .view()
+          .messages.flatMap((message) =>
+            message.role === 'user' && message.origin === 'user' ? [textOf(message.content)] : [],
+          );
+        expect(asked.at(-1)).toBe(said);
+      },
+
       'R16 the newest plan stands verbatim in the view after each pass, whatever the summary says of it': (
         conversation,
       ) => {

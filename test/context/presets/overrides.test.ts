@@ -11,8 +11,10 @@ import type { ModelLimits, PlanInput } from '../../../src/context/plan.ts';
 import { planCompaction } from '../../../src/context/plan-compaction.ts';
 import type { CompactionPolicy } from '../../../src/context/policy.ts';
 import { BUILT_IN_PRESETS } from '../../../src/context/presets/index.ts';
+import type { LedgerResult } from '../../../src/context/result-ledger.ts';
 import { summaryView } from '../../../src/context/summary-request.ts';
 import { renderSections } from '../../../src/context/summary-sections.ts';
+import { wholeSummary } from '../../../src/context/whole-summary.ts';
 import { AGENT, prose } from '../builders.ts';
 import type { Conversation, LogBuilder } from '../builders.ts';
 import { counted, large } from './counted.ts';
@@ -233,3 +235,26 @@ test.each(BUILT_IN_PRESETS.map((policy) => ({ policy, name: policy.name })))(
     expect(behaviour(overridePolicy(policy, { window: 120_000 })) === behaviour(policy)).toBe(false);
   },
 );
+
+test.each(BUILT_IN_PRESETS.map((policy) => ({ policy, name: policy.name })))(
+  'D10 $name summary.results changes how much of the ledger stands below a summary, and what planning leaves for it',
+  ({ policy }) => {
+    const few = overridePolicy(policy, policyOptions.parse({ summary: { results: { tokens: 200 } } }));
+    const many = overridePolicy(policy, policyOptions.parse({ summary: { results: { tokens: 9_000 } } }));
+    expect(listedBelow(few)).toBeGreaterThan(0);
+    expect(listedBelow(many)).toBeGreaterThan(2 * listedBelow(few));
+    expect(behaviour(many) === behaviour(few)).toBe(false);
+  },
+);
+
+/** Results of a long ledger that a summary of the policy lists. */
+function listedBelow(policy: CompactionPolicy): number {
+  const results = Array.from({ length: 100 }, (_, number): LedgerResult => {
+    const target = `src/file-${number}.ts`;
+    return { entryId: `entry-${number}`, tool: 'read_file', target, outcome: 'succeeded', characters: 1_000 };
+  });
+  const { budget } = large(policy);
+  const of = { files: { read: [], modified: [], results }, previousText: null, plan: {}, recall: true };
+  const summary = wholeSummary({ ...of, parts: [{ kind: 'history', text: '## Goal' }], policy, budget });
+  return summary?.text.match(/^read_file /gm)?.length ?? 0;
+}
