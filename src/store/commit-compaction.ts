@@ -142,6 +142,7 @@ async function write(
   await writer.event('compaction_committed', {
     compactionId,
     number,
+    requestedForm: await requestedForm(sql, compaction),
     form: compaction.form,
     formNumber: compaction.formNumber,
     fallback: compaction.formNumber > 1,
@@ -160,6 +161,19 @@ async function write(
     durationMilliseconds: Math.round(committed?.duration ?? 0),
   });
   return { kind: 'committed', headEntryId: head.id, markerEntryId: marker.id, tokensAfter };
+}
+
+/** The form that the pass began with: `form` names the one that it came down to. */
+async function requestedForm(sql: Transaction, { compactionId, form, formNumber }: CompactionRow): Promise<string> {
+  if (formNumber === 1) return form;
+  const [first] = await sql<{ form: string }[]>`
+    with recursive forms as (
+      select c.form, c.replaces_id from compactions c where c.id = ${compactionId}
+      union all
+      select c.form, c.replaces_id from compactions c join forms f on c.id = f.replaces_id
+    )
+    select form from forms where replaces_id is null`;
+  return first?.form ?? form;
 }
 
 function summaryColumns(sql: Transaction, summary: NewSummary | null) {

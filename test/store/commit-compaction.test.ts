@@ -1,19 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { countNextRequest } from '../../src/activities/plan-pass.ts';
 import { PI_POLICY } from '../../src/context/presets/pi.ts';
-import { commitCompaction, getCompaction, listSummaries } from '../../src/store/compactions.ts';
+import { commitCompaction, getCompaction, listSummaries, replanCompaction } from '../../src/store/compactions.ts';
 import type { CommitCompactionRequest } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { readFitCheck } from '../../src/store/fit-check.ts';
+import { newId } from '../../src/store/ids.ts';
 import { takeMessages } from '../../src/store/inbox.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, begin, headOf, useTestStore, send, text } from './support/store-builders.ts';
-import { commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
+import { commitRequest, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
 });
+
+async function committedEvent({ conversationId }: TurnReference): Promise<unknown> {
+  const [event] = await sql<{ data: unknown }[]>`
+    select data from events where conversation_id = ${conversationId} and kind = 'compaction_committed'`;
+  return event?.data;
+}
 
 describe('commitCompaction', () => {
   it('changes the view in one transaction and returns what stands when repeated', async () => {
@@ -45,6 +53,28 @@ describe('commitCompaction', () => {
       tokensBefore: 1_000,
       tokensAfter: 300,
     });
+  });
+
+  it('O28 tells the form that was asked for, the one that was used, how long it took and what it saved', async () => {
+    const turn = await turnWithSteps(sql);
+    let { compactionId } = (await plan(sql, turn)).compaction;
+    for (const form of ['shorter_summary', 'extractive_summary'] as const) {
+      const next = { turn, nextCompactionId: newId(), plan: planWithCut(4, { form }) };
+      ({ compactionId } = await replanCompaction(sql, { ...next, compactionId, failure: 'summary_failed' }));
+    }
+    await commitCompaction(sql, commitRequest(turn, compactionId));
+    expect(await committedEvent(turn)).toMatchObject({
+      requestedForm: 'summary',
+      form: 'extractive_summary',
+      fallback: true,
+      durationMilliseconds: expect.any(Number),
+      tokensBefore: 1_000,
+      tokensAfter: 300,
+    });
+    const other = await turnWithSteps(sql);
+    const planned = await plan(sql, other);
+    await commitCompaction(sql, commitRequest(other, planned.compaction.compactionId));
+    expect(await committedEvent(other)).toMatchObject({ requestedForm: 'summary', form: 'summary', fallback: false });
   });
 
   it('R3, P34 forgets usage that was reported before', async () => {
