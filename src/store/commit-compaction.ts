@@ -139,10 +139,21 @@ async function write(
   const { conversationId, turnId } = turn;
   await consumeCommands(sql, { conversationId, kind: 'compact', turnId });
   await flushSummary(writer, request);
+  await tellCommitted(writer, request, { compaction, number, duration: committed?.duration ?? 0 });
+  return { kind: 'committed', headEntryId: head.id, markerEntryId: marker.id, tokensAfter };
+}
+
+async function tellCommitted(
+  writer: TurnWriter,
+  request: CommitCompactionRequest,
+  pass: { readonly compaction: CompactionRow; readonly number: number; readonly duration: number },
+): Promise<void> {
+  const { compactionId, tokensAfter } = request;
+  const { compaction, number, duration } = pass;
   await writer.event('compaction_committed', {
     compactionId,
     number,
-    requestedForm: await requestedForm(sql, compaction),
+    requestedForm: await requestedForm(writer.sql, compaction),
     form: compaction.form,
     formNumber: compaction.formNumber,
     fallback: compaction.formNumber > 1,
@@ -158,9 +169,8 @@ async function write(
     targets: compaction.plan.targets ?? null,
     proactive: compaction.plan.proactive ?? null,
     guardedFrom: request.guardedFrom ?? null,
-    durationMilliseconds: Math.round(committed?.duration ?? 0),
+    durationMilliseconds: Math.round(duration),
   });
-  return { kind: 'committed', headEntryId: head.id, markerEntryId: marker.id, tokensAfter };
 }
 
 /** The form that the pass began with: `form` names the one that it came down to. */

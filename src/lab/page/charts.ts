@@ -8,6 +8,9 @@ const MOST_COLUMNS = 600;
 const WIDTH = 1_000;
 const HEIGHT = 100;
 
+/** Windows that a request fills at most in the chart: one preset far beyond would press the lines of all others flat. */
+const HIGHEST_FILL = 1.5;
+
 export type ViewKind = Exclude<keyof WindowBreakdown, 'total' | 'inputBudget' | 'window'>;
 
 /** What a view consists of, from the bottom of the lane up. */
@@ -26,8 +29,9 @@ export const PRESET_COLOURS = [0, 1, 2, 3, 4, 5, 6, 7].map((number) => `var(--p$
 export function fillChart(replays: readonly Replay[]): string {
   const window = replays[0]?.agent.limits.window ?? 1;
   const steps = Math.max(1, ...replays.map((replay) => replay.steps.length));
-  const top = Math.max(1.05, ...replays.flatMap((replay) => replay.steps.map((step) => largestRequest(step) / window)));
-  const y = (share: number): number => round(HEIGHT * (1 - share / top));
+  const fullest = Math.max(1.05, ...replays.flatMap(({ steps }) => steps.map((step) => largestRequest(step) / window)));
+  const top = Math.min(fullest, HIGHEST_FILL);
+  const y = (share: number): number => round(HEIGHT * (1 - Math.min(share, top) / top));
   const lines = replays.map((replay, index) => {
     const largest = replay.steps.map((step) => ({ ...step.view, total: largestRequest(step) }));
     const points = columnsOf(largest).map(({ at, view }) => `${x(at, steps)},${y(view.total / window)}`);
@@ -37,9 +41,9 @@ export function fillChart(replays: readonly Replay[]): string {
     const colour = PRESET_COLOURS[index % PRESET_COLOURS.length] ?? '';
     return `<polyline points="${drawn.join(' ')}" style="stroke:${colour}"><title>${escaped(replay.agent.policy.name)}</title></polyline>`;
   });
-  const shares = [0, 0.25, 0.5, 0.75, 1];
+  const shares = fullest > top ? [0, 0.25, 0.5, 0.75, 1, top] : [0, 0.25, 0.5, 0.75, 1];
   const grid = shares.map((share) => horizontal(y(share), share === 1 ? 'limit' : 'grid'));
-  const scale = shares.map((share) => ({ at: y(share), text: `${share * 100} %` }));
+  const scale = shares.map((share) => ({ at: y(share), text: `${share > 1 ? '≥' : ''}${share * 100}\u{a0}%` }));
   return frame({
     className: 'fill',
     title: 'Fill of the window at each model call',
