@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import type { ResolvedProviders } from '../config/providers.ts';
 import { ConfigurationError, describeProblem } from '../config/errors.ts';
 import { broken, CHECK_NAMES } from '../local/doctor/finding.ts';
 import type { CheckName, Finding } from '../local/doctor/finding.ts';
@@ -12,14 +13,34 @@ export function formatFinding(finding: Finding): string {
   return `${MARKS[finding.status]}  ${finding.check.padEnd(13)} ${finding.detail}${fix}`;
 }
 
-/** The environment with what `holdfast.yaml` names; a mistake in that file is a finding like any other. */
-async function readConfiguration(): Promise<{ environment: NodeJS.ProcessEnv; findings: Finding[] }> {
-  const { environmentWithNamedServers } = await import('./named-servers.ts');
+interface Examined {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Absent when the file cannot be read. */
+  readonly providers?: ResolvedProviders;
+  readonly findings: readonly Finding[];
+}
+
+/** What `holdfast.yaml` names; a mistake in that file is a finding like any other, also one that only a worker refuses. */
+async function readConfiguration(): Promise<Examined> {
+  const [{ loadConfiguration }, { withNamedServers }, { namedToolCounts }] = await Promise.all([
+    import('../config/load-configuration.ts'),
+    import('./named-servers.ts'),
+    import('../config/check-tool-count.ts'),
+  ]);
   try {
-    return { environment: environmentWithNamedServers(process.env), findings: [] };
+    const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+    return {
+      environment: withNamedServers(process.env, configuration),
+      providers: { available: configuration.providers, unavailable: configuration.unavailableProviders },
+      findings: namedToolCounts(configuration).map((problem) => mistake(describeProblem(problem))),
+    };
   } catch (error) {
     return { environment: process.env, findings: mistakesOf(error) };
   }
+}
+
+function mistake(detail: string): Finding {
+  return broken('configuration', detail, 'correct what is named there');
 }
 
 /** A finding for each problem of the file, as for everything else that is examined. */
@@ -28,7 +49,7 @@ function mistakesOf(error: unknown): Finding[] {
     error instanceof ConfigurationError && error.problems.length > 0
       ? error.problems.map(describeProblem)
       : [(error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ')];
-  return details.map((detail) => broken('configuration', detail, 'correct what is named there'));
+  return details.map(mistake);
 }
 
 async function doctor(options: DoctorOptions): Promise<void> {
@@ -37,10 +58,10 @@ async function doctor(options: DoctorOptions): Promise<void> {
     import('../local/doctor/examine.ts'),
     import('../local/stack-file.ts'),
   ]);
-  const { environment, findings: mistakes } = await readConfiguration();
+  const { findings: mistakes, ...read } = await readConfiguration();
   const { only } = options;
   const directory = options.directory ?? stateDirectory();
-  const examined = await examine({ environment, directory, ...(only !== undefined && { only }) });
+  const examined = await examine({ ...read, directory, ...(only !== undefined && { only }) });
   const findings = [...examined, ...mistakes];
   const isHealthy = findings.every(({ status }) => status !== 'broken');
   const text =

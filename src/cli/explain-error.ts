@@ -55,19 +55,23 @@ async function explainError(flags: ExplainErrorFlags): Promise<void> {
 /** A verdict for each line that is not empty, also for one that cannot be read: a batch is answered whole. */
 function explainCases(text: string, output: Output): void {
   const unreadable: number[] = [];
+  let answered = 0;
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const read = readErrorCase(line);
     if ('wrong' in read) {
       unreadable.push(index + 1);
       output.json({ ...verdict({ kind: 'unreadable', repair: 'none', evidence: read.wrong }), line: index + 1 });
-    } else output.json(verdict(assessCall(read.call, Date.now()) ?? NOTHING_WRONG));
+    } else {
+      output.json(verdict(assessCall(read.call, Date.now()) ?? NOTHING_WRONG));
+      answered += 1;
+    }
   }
   if (unreadable.length === 0) return;
   const shown = unreadable.slice(0, 10).join(', ');
   throw new UsageError(
     'usage',
-    `${plural(unreadable.length, 'line')} could not be read: ${shown}${unreadable.length > 10 ? ', …' : ''}. All others were answered.`,
+    `${plural(unreadable.length, 'line')} could not be read: ${shown}${unreadable.length > 10 ? ', …' : ''}.${answered === 0 ? '' : ` The other ${plural(answered, 'line')} ${answered === 1 ? 'was' : 'were'} answered.`}`,
     'Write one case per line: {"provider": "openai", "status": 400, "body": {…}}.',
   );
 }

@@ -1,3 +1,4 @@
+import type { Configuration } from '../config/configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 
 /**
@@ -7,7 +8,14 @@ import { loadConfiguration } from '../config/load-configuration.ts';
  * @throws ConfigurationError naming what is wrong in `holdfast.yaml`
  */
 export function environmentWithNamedServers(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { databaseUrl, temporal } = loadConfiguration({ directory: process.cwd(), environment });
+  return withNamedServers(environment, loadConfiguration({ directory: process.cwd(), environment }));
+}
+
+/** The same for a configuration that was read before. */
+export function withNamedServers(
+  environment: NodeJS.ProcessEnv,
+  { databaseUrl, temporal }: Pick<Configuration, 'databaseUrl' | 'temporal'>,
+): NodeJS.ProcessEnv {
   return {
     ...environment,
     ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }),

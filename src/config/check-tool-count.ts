@@ -1,6 +1,7 @@
 import type { Configuration } from './configuration.ts';
 import { invalidConfiguration, type ConfigurationProblem } from './errors.ts';
 import { parseModelName } from '../models/model-name.ts';
+import { RUN_COMMAND } from '../tools/names.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 
 /** "A max of 128 functions are supported" (OpenAI's reference of `tools`; Azure serves the same API). */
@@ -12,11 +13,27 @@ const MOST_TOOLS_OF_OPENAI = 128;
  * @throws ConfigurationError `configuration_invalid`, with a problem `too_many_tools` for each agent and model.
  */
 export function requireToolCounts(
-  { agents, providers }: Pick<Configuration, 'agents' | 'providers'>,
+  configuration: Pick<Configuration, 'agents' | 'providers'>,
   tools: { readonly schemasFor: (agent: Configuration['agents'][number]) => readonly unknown[] },
 ): void {
-  const problems = agents.flatMap((agent): ConfigurationProblem[] => {
-    const count = tools.schemasFor(agent).length;
+  const problems = toolCountProblems(configuration, (agent) => tools.schemasFor(agent).length);
+  if (problems.length > 0) throw invalidConfiguration(problems);
+}
+
+/** The same as problems, where no worker with its tools is at hand: an agent has what it names. */
+export function namedToolCounts(configuration: Pick<Configuration, 'agents' | 'providers'>): ConfigurationProblem[] {
+  return toolCountProblems(
+    configuration,
+    ({ tools, allowCommands }) => tools.filter((name) => name !== RUN_COMMAND || allowCommands).length,
+  );
+}
+
+function toolCountProblems(
+  { agents, providers }: Pick<Configuration, 'agents' | 'providers'>,
+  countOf: (agent: Configuration['agents'][number]) => number,
+): ConfigurationProblem[] {
+  return agents.flatMap((agent): ConfigurationProblem[] => {
+    const count = countOf(agent);
     if (count <= MOST_TOOLS_OF_OPENAI) return [];
     const models = [agent.model, ...(agent.fallbacks ?? []).map(({ model }) => model)];
     return [...new Set(models)].flatMap((model) => {
@@ -26,7 +43,6 @@ export function requireToolCounts(
       return [{ code: 'too_many_tools', option: `agents.${agent.name}.tools`, message }];
     });
   });
-  if (problems.length > 0) throw invalidConfiguration(problems);
 }
 
 function isOpenAi({ baseUrl, hosting }: ProviderDefinition): boolean {

@@ -16,7 +16,7 @@ export function createAnthropicClient(provider: ProviderDefinition): ModelClient
     answer: (request, options) =>
       answerWithRepairs(request, ANTHROPIC_IMAGES, async (attempt) =>
         streamAnswer({
-          provider: provider.name,
+          provider,
           open: async () => {
             const sdk = await sdkOf();
             const { request: sent, thinking } = attempt;

@@ -18,7 +18,7 @@ export function createChatClient(provider: ProviderDefinition): ModelClient {
     answer: (request, options) =>
       answerWithRepairs(request, OPENAI_IMAGES, async ({ request: sent, thinking }) =>
         streamAnswer({
-          provider: provider.name,
+          provider,
           open: async () => {
             const sdk = await sdkOf();
             const body = chatRequest(sent, { provider: provider.name, dialect, thinking });

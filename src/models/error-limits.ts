@@ -50,7 +50,8 @@ function byOutput({ text, figures }: ErrorReading): ErrorAssessment | undefined 
   if (words.TOKENS_EXCEEDED.test(text)) return undefined;
   if (words.BESIDE_OUTPUT.test(text)) return undefined;
   if (TOO_LITTLE.test(text)) return stop('invalid_request', 'an output below the minimum');
-  if (!words.EXCESS_WORDS.test(text) && !/maximum|range|limit/.test(text)) return undefined;
+  if (!words.EXCESS_WORDS.test(text) && !/maximum|range|limit|\b(?:over|above|beyond|past) \d/.test(text))
+    return undefined;
   const limit = smallestFigure(text);
   const evidence = 'a limit on the output alone';
   if (limit === undefined) return stop('output_too_large', evidence);

@@ -3,7 +3,7 @@ import * as words from './error-vocabulary.ts';
 
 const RATE_CODE =
   /^(?:requests|tokens)$|ratelimit|toomanyrequests|throttl|resourceexhausted|quota|requestlimit|concurrency/;
-const BILLING_CODE = /insufficientquota|billing|payment|credit|balance|spendlimit|arrears/;
+const BILLING_CODE = /insufficientquota|billing|payment|credit|balance|spendlimit|arrear/;
 const KEY_CODE = /authentication|invalidapikey|unauthorized|unauthenticated|invalidtoken|accesstoken/;
 
 /**
@@ -19,7 +19,9 @@ export function byVeto(reading: ErrorReading): ErrorAssessment | undefined {
   if (has(404) && !window) return stop('not_found', 'HTTP 404');
   // Cloudflare refuses an input over the window with 403.
   // Google refuses with 403 what is over a quota.
-  const rate = coded(RATE_CODE) || words.RATE_WORDS.test(text);
+  // Browsers call a full window a quota in their code, with sizes that say which.
+  const fullWindow = window && reading.over && !has(429);
+  const rate = (coded(RATE_CODE) && !fullWindow) || words.RATE_WORDS.test(text);
   if (has(403) && !window && !reading.over && !rate) return stop('permission', 'HTTP 403');
   const bareTokens =
     /too many tokens/.test(text) &&

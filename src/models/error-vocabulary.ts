@@ -138,7 +138,7 @@ export const OUTAGE_WORDS =
 
 /** The answer's length: never repaired by a shorter input. */
 export const OUTPUT_WORDS =
-  /max[-_ ]?(?:new|completion|output|generated|gen|decode)?[-_ ]?tokens?(?:_to_sample)?\b|maxoutputtokens|maximum (?:number of )?(?:output|completion|new|generated) tokens|(?:output|completion|generated|new|response|thinking|budget) tokens?|budget_tokens|(?:output|completion|response|generation) (?:length|cap|limit|maximum)|output of \d+|thinking budget|\bn(?:um)?_predict\b|max(?:imum)? tokens (?:that )?(?:you|value|parameter|setting|requested|to generate|for (?:the )?(?:output|completion|generation|response))/;
+  /max[-_ ]?(?:new|completion|output|generated|gen|decode)?[-_ ]?tokens?(?:_to_sample)?\b|maxoutputtokens|maximum (?:number of )?(?:output|completion|new|generated) tokens|(?:output|completion|generated|new|response|thinking|budget) tokens?|budget_tokens|(?:output|completion|response|generation|answer|reply) (?:length|cap|limit|maximum|budget)|output of \d+|thinking budget|\bn(?:um)?_predict\b|max(?:imum)? tokens (?:that )?(?:you|value|parameter|setting|requested|to generate|for (?:the )?(?:output|completion|generation|response))/;
 
 /** `max tokens of 4096 exceeded`: not the parameter but the limit that the input broke. */
 export const TOKENS_EXCEEDED =
@@ -164,7 +164,7 @@ export const ONE_STRING = /string (?:is )?too long|a string (?:with (?:a )?max|o
 
 /** Bytes and requests as a whole. */
 export const BYTE_WORDS =
-  /\bbytes?\b|\b[kmg]i?b\b|\d ?[kmg]i?b\b|body (?:size|is too|too|exceeds)|(?:request|http) body|content[-_ ]length|payload|entity too large|(?:sent|received) message larger|message larger than max|request size|upload|decompress/;
+  /\bbytes?\b|\b[kmg]i?b\b|\d ?[kmg]i?b\b|body (?:size|is too|too|exceeds)|(?:request|http) body|content[-_ ]length|payload|entity too large|(?:sent|received) message larger|\bmessage size\b|message larger than max|request size|upload|decompress/;
 
 /** Characters of one string. */
 export const CHARACTER_WORDS =
@@ -191,7 +191,7 @@ export const LIST_WORDS =
 
 /** A cap on the number of messages. */
 export const MESSAGE_COUNT_WORDS =
-  /(?:to|is) \d+ messages|\bmax_messages\b|messages'?:? length (?:should|must)|too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|limited to|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|\bonly [\d,]+ (?:\w+ )?(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z0-9 ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
+  /(?:to|is) \d+ messages|\d (?:messages|turns|rounds)\b[^.\n]{0,30}\b(?:at most|only|maximum|max|limit|no more than|up to)\b|\bmax_messages\b|messages'?:? length (?:should|must)|too many (?:\w+ )?(?:messages|turns|conversation turns|rounds|contents)\b|(?:number of|maximum|max|at most|up to|limit of|limited to|more than|exceeds?|than) (?:\w+ |[\d,]+ ){0,4}(?:messages|turns|rounds)\b|\bonly [\d,]+ (?:\w+ )?(?:messages|turns|rounds)\b|messages?'?:? (?:array|list|count|number)[a-z0-9 ]{0,20}(?:too|exceed|limit|maximum)|(?:messages|contents)'?:? (?:at most|must (?:have|contain)|array too long)|(?:input|messages|contents)[\]'".: ]{1,4}array (?:is )?too long/;
 
 /** Thinking that came back changed or cannot be read any more. */
 export const THINKING_WORDS =

@@ -16,7 +16,7 @@ export function createResponsesClient(provider: ProviderDefinition): ModelClient
     answer: (request, options) =>
       answerWithRepairs(request, OPENAI_IMAGES, async ({ request: sent, thinking }) =>
         streamAnswer({
-          provider: provider.name,
+          provider,
           open: async () => {
             const sdk = await sdkOf();
             const body = responsesRequest(sent, { provider: provider.name, thinking });

@@ -1,8 +1,10 @@
 import type { AnswerCollector } from './answer-collector.ts';
+import { withBaseUrlAdvice } from './base-url-advice.ts';
 import { AbortError, BrokenAnswerError, NotAStreamError, toModelCallError } from './call-failure.ts';
 import { dropUnwrittenCall } from './drop-unwritten-call.ts';
 import { givingWay } from './give-way.ts';
 import type { ModelAnswer, StreamOptions } from './model-client.ts';
+import type { ProviderDefinition } from './provider.ts';
 
 /** What the SDKs hand out for a streaming call. */
 interface OpenStream<StreamEvent> {
@@ -16,7 +18,7 @@ interface OpenStream<StreamEvent> {
  * @throws AbortError when the signal was aborted, whatever else went wrong meanwhile.
  */
 export async function streamAnswer<StreamEvent>(call: {
-  readonly provider: string;
+  readonly provider: ProviderDefinition;
   readonly open: () => Promise<OpenStream<StreamEvent>>;
   readonly collector: AnswerCollector<StreamEvent>;
   readonly options: StreamOptions;
@@ -38,7 +40,7 @@ export async function streamAnswer<StreamEvent>(call: {
     return dropUnwrittenCall(answer);
   } catch (error) {
     if (options.signal.aborted) throw new AbortError('The model call was aborted.');
-    throw toModelCallError(error, provider);
+    throw withBaseUrlAdvice(toModelCallError(error, provider.name), provider);
   }
 }
 

@@ -73,4 +73,8 @@ test('--jsonl answers each of 1,000 lines, also those that cannot be read, and t
   expect(verdicts.filter(({ kind }) => kind === 'unreadable')).toHaveLength(375);
   expect(result.code).toBe(2);
   expect(result.stderr).toContain('375 lines could not be read: 1, 2, 3, 9,');
+  expect(result.stderr).toContain('The other 625 lines were answered.');
+  const alone = await runCli(['explain-error', '--jsonl'], { input: 'nonsense\n' });
+  expect(alone.stderr).toContain('1 line could not be read: 1.');
+  expect(alone.stderr).not.toContain('answered');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigurationError } from '../../src/config/errors.ts';
-import { requireToolCounts } from '../../src/config/check-tool-count.ts';
+import { namedToolCounts, requireToolCounts } from '../../src/config/check-tool-count.ts';
 import { load } from './support/written-configuration.ts';
 
 /** A registry that offers every agent so many tools. */
@@ -31,4 +31,15 @@ agents:
       ],
     }),
   );
+});
+
+test('the doctor, which has no worker, counts the tools that an agent names', async () => {
+  const tools = Array.from({ length: 129 }, (_, index) => `tool_${index}`).join(', ');
+  const configuration = await load(`
+providers:
+  vendor: { protocol: chat, baseUrl: https://api.openai.com/v1 }
+agents:
+  first: { model: vendor/one, tools: [${tools}] }
+  second: { model: vendor/one }`);
+  expect(namedToolCounts(configuration)).toMatchObject([{ code: 'too_many_tools', option: 'agents.first.tools' }]);
 });

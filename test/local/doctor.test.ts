@@ -11,7 +11,8 @@ import {
   checkWritable,
   judgeDisk,
 } from '../../src/local/doctor/check-installation.ts';
-import { checkModelKeys } from '../../src/local/doctor/check-model-key.ts';
+import { loadConfiguration } from '../../src/config/load-configuration.ts';
+import { checkModelKeys, providersOfEnvironment } from '../../src/local/doctor/check-model-key.ts';
 import { judgeClock } from '../../src/local/doctor/check-servers.ts';
 import { examine } from '../../src/local/doctor/examine.ts';
 import type { Finding } from '../../src/local/doctor/finding.ts';
@@ -167,21 +168,42 @@ describe('the doctor', () => {
     const port = await freePort();
     await new Promise<void>((resolve) => server.listen(port, LOCAL_HOST, resolve));
     const url = `http://${LOCAL_HOST}:${port}`;
-    const findings = await checkModelKeys({
-      ANTHROPIC_API_KEY: key,
-      ANTHROPIC_BASE_URL: url,
-      OPENAI_API_KEY: 'bad',
-      OPENAI_BASE_URL: url,
-    });
+    const findings = await checkModelKeys(
+      providersOfEnvironment({
+        ANTHROPIC_API_KEY: key,
+        ANTHROPIC_BASE_URL: url,
+        OPENAI_API_KEY: 'bad',
+        OPENAI_BASE_URL: url,
+      }),
+    );
+    await writeFile(join(project, 'key'), 'good\n');
+    await writeFile(
+      join(project, 'holdfast.yaml'),
+      `providers:
+  filed: { protocol: chat, baseUrl: '${url}', apiKeyFile: key }
+  printed: { protocol: chat, baseUrl: '${url}', apiKeyCommand: echo ${key} }
+  lost: { protocol: chat, baseUrl: '${url}', apiKeyFile: gone }
+  unset: { protocol: chat, baseUrl: '${url}', apiKeyVariable: PLANTED_ABSENT }`,
+    );
+    const { providers, unavailableProviders } = loadConfiguration({ directory: project, environment: {} });
+    const configured = await checkModelKeys({ available: providers, unavailable: unavailableProviders });
     server.close();
     expect(findings.map(({ status }) => status)).toEqual(['ok', 'broken']);
-    expect(JSON.stringify(findings)).not.toContain(key);
-    expect((await checkModelKeys({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url }))[0]).toMatchObject({
+    expect(configured).toMatchObject([
+      { status: 'ok', detail: expect.stringContaining('the key of filed') },
+      { status: 'broken', detail: expect.stringContaining('refuses the key of printed (401)') },
+      { status: 'broken', detail: expect.stringContaining('the file with the key of lost gives none') },
+      { status: 'warning', detail: 'the provider unset has no key', fix: 'set PLANTED_ABSENT' },
+    ]);
+    expect(JSON.stringify([...findings, ...configured])).not.toContain(key);
+    const ofEnvironment = async (environment: NodeJS.ProcessEnv) =>
+      (await checkModelKeys(providersOfEnvironment(environment)))[0];
+    expect(await ofEnvironment({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url })).toMatchObject({
       status: 'warning',
       detail: expect.stringContaining('cannot be reached'),
     });
-    expect((await checkModelKeys({ OPENAI_API_KEY: '"quoted"' }))[0]).toMatchObject({ status: 'broken' });
-    expect((await checkModelKeys({}))[0]).toMatchObject({ status: 'ok', detail: expect.stringContaining('simulator') });
+    expect(await ofEnvironment({ OPENAI_API_KEY: '"quoted"' })).toMatchObject({ status: 'broken' });
+    expect(await ofEnvironment({})).toMatchObject({ status: 'ok', detail: expect.stringContaining('simulator') });
   });
 
   test('prints one line each, the fix at its end', () => {

@@ -215,3 +215,18 @@ test('a maximum output over the model limit is lowered to it, once', async () =>
   expect((await client.answer(REQUEST, listening())).stopReason).toBe('end');
   expect(server?.requests).toHaveLength(2);
 });
+
+test('a base URL without /v1 is named as the cause of a 404, unless the server speaks of a model', async () => {
+  const refusing = async (body: unknown) => {
+    server = await startHttpServer((_, response) => respond(response, 404, body));
+    const provider = { name: 'local', protocol: 'chat', baseUrl: server.url, apiKey: 'key' } as const;
+    const failure = await failureOf(createChatClient(provider).answer(REQUEST, listening()));
+    await server.close();
+    return failure;
+  };
+  const { vendorMessage, verdict } = await refusing({ detail: 'Not Found' });
+  expect(vendorMessage).toContain(`${server?.url}/v1 may be meant: set providers.local.baseUrl in holdfast.yaml`);
+  expect(vendorMessage).toContain('The server says: Not Found');
+  expect(verdict).toMatchObject({ kind: 'permanent', evidence: 'HTTP 404, at a base URL without /v1' });
+  expect((await refusing({ error: { message: 'The model x does not exist' } })).vendorMessage).not.toContain('/v1');
+});

@@ -3,7 +3,8 @@ import { readStack, resolveConnections } from '../stack-file.ts';
 import type { Stack } from '../stack-file.ts';
 import { isStackRunning } from '../stack.ts';
 import { checkDisk, checkNode, checkPackages, checkTemporalCli, checkWritable } from './check-installation.ts';
-import { checkModelKeys } from './check-model-key.ts';
+import type { ResolvedProviders } from '../../config/providers.ts';
+import { checkModelKeys, providersOfEnvironment } from './check-model-key.ts';
 import { checkPorts, checkPostgres, checkTemporal } from './check-servers.ts';
 import { CHECK_NAMES, broken } from './finding.ts';
 import type { CheckName, Finding } from './finding.ts';
@@ -12,6 +13,8 @@ export interface ExamineOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** State folder of the local stack. */
   readonly directory: string;
+  /** Whose keys are tried. Default: those of the environment. */
+  readonly providers?: ResolvedProviders;
   /** Only these checks. Default: all. */
   readonly only?: readonly CheckName[];
 }
@@ -42,7 +45,7 @@ function readStackOrFinding(directory: string): { stack: Stack | null; findings:
  * The checks, in the order in which a person would fix what they find. Those that are not asked for are not run, so a
  * healthcheck of two servers neither writes to the disk nor asks a provider.
  */
-export async function examine({ environment, directory, only }: ExamineOptions): Promise<Finding[]> {
+export async function examine({ environment, directory, providers, only }: ExamineOptions): Promise<Finding[]> {
   const { stack, findings: stackFindings } = readStackOrFinding(directory);
   const running = runningStack(directory, stack);
   const databaseUrl =
@@ -61,7 +64,7 @@ export async function examine({ environment, directory, only }: ExamineOptions):
     ports: async () => [await checkPorts(servers), ...stackFindings],
     postgres: () => checkPostgres(servers, databaseUrl),
     temporal: async () => [await checkTemporal(servers, temporalAddress, namespace)],
-    'model-key': () => checkModelKeys(environment),
+    'model-key': () => checkModelKeys(providers ?? providersOfEnvironment(environment)),
   };
   const chosen = CHECK_NAMES.filter((name) => only === undefined || only.includes(name));
   return (await Promise.all(chosen.map((name) => checks[name]()))).flat();
