@@ -31,9 +31,8 @@ export type Transport = (input: string | URL | Request, init?: RequestInit) => P
 export function createTransport(timeouts: CallTimeouts): Transport {
   return async (input, init = {}) => {
     const sent = await encoded(init);
-    const watch = new CallWatch(timeouts);
-    const signal = init.signal ? AbortSignal.any([init.signal, watch.signal]) : watch.signal;
-    const response = await watch.during(fetch(input, { ...sent, signal }));
+    const watch = new CallWatch(timeouts, init.signal);
+    const response = await watch.during(fetch(input, { ...sent, signal: watch.signal }));
     if (response.body === null) {
       watch.end();
       return response;
@@ -54,22 +53,21 @@ async function encoded(init: RequestInit): Promise<RequestInit> {
   return { ...init, body };
 }
 
-/** The clocks of one call. */
+/** The clocks of one call, and its caller's signal. */
 class CallWatch {
+  /** Aborted by the caller, or by a limit with a `SlowServerError`. */
+  readonly signal: AbortSignal;
   readonly #limit = new AbortController();
   readonly #timeouts: CallTimeouts;
   readonly #total: NodeJS.Timeout;
 
-  constructor(timeouts: CallTimeouts) {
+  constructor(timeouts: CallTimeouts, caller: AbortSignal | null | undefined) {
     this.#timeouts = timeouts;
+    this.signal = caller ? AbortSignal.any([caller, this.#limit.signal]) : this.#limit.signal;
     this.#total = setTimeout(
       () => this.#stop(`the answer took longer than ${timeouts.totalMilliseconds} ms`),
       timeouts.totalMilliseconds,
     );
-  }
-
-  get signal(): AbortSignal {
-    return this.#limit.signal;
   }
 
   /** Waits for the server with the idle clock running; a reader that is slow itself is not held against the server. */
@@ -77,10 +75,10 @@ class CallWatch {
     const { idleMilliseconds } = this.#timeouts;
     const idle = setTimeout(() => this.#stop(`the server sent no byte for ${idleMilliseconds} ms`), idleMilliseconds);
     try {
-      return await waiting;
+      return await untilAborted(waiting, this.signal);
     } catch (error) {
       this.end();
-      throw this.#limit.signal.aborted ? this.#limit.signal.reason : error;
+      throw error;
     } finally {
       clearTimeout(idle);
     }
@@ -92,6 +90,24 @@ class CallWatch {
 
   #stop(what: string): void {
     this.#limit.abort(new SlowServerError(what));
+  }
+}
+
+/**
+ * `waiting`, or the signal's reason. A body that came whole is left for ever without an end when it is aborted between two
+ * reads (undici 6.24, as Node 20 has it): neither an abort nor a limit would then end the call.
+ */
+async function untilAborted<Result>(waiting: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([waiting, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

@@ -28,7 +28,7 @@ test(
   'a turn goes on when the clock of Postgres jumps a day ahead and two days back',
   { timeout: 120_000 },
   async () => {
-    const turn = await startSteadyTurn(harness, 8);
+    const turn = await startSteadyTurn(harness, 20);
     await moveClock('1 day');
     await turn.goesOn();
     const [ahead] = await harness.database<{ days: number }[]>`

@@ -69,7 +69,7 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
   'a turn lives through a network that cuts the worker off from %s, in every way, and nothing is lost or doubled',
   { timeout: 240_000 },
   async (server, faults) => {
-    const turn = await startSteadyTurn(harness, 8);
+    const turn = await startSteadyTurn(harness, 20);
     for (const [fault, milliseconds] of faults) {
       await proxies[server][fault]();
       await delay(milliseconds);

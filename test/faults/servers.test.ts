@@ -101,7 +101,8 @@ async function nextTurnCompletes(conversationId: string): Promise<void> {
 const longTest = { timeout: 300_000 };
 
 test('a turn lives through Postgres being killed, out of connections, read-only and full', longTest, async () => {
-  const turn = await startSteadyTurn(harness, 9);
+  // It goes on while connections are short, which takes some seconds.
+  const turn = await startSteadyTurn(harness, 40);
   process.kill(database.process.processId, 'SIGKILL');
   await database.process.exited;
   await delay(OUTAGE_MILLISECONDS);
@@ -131,8 +132,11 @@ test('a turn lives through Postgres being killed, out of connections, read-only 
   await turn.goesOn();
 
   const full = await diskFull(harness.database);
-  await waitUntil('writes are refused', async () => (await full.refusals()) >= 2);
-  await full.end();
+  try {
+    await waitUntil('writes are refused', async () => (await full.refusals()) >= 2);
+  } finally {
+    await full.end();
+  }
   await turn.completes();
 });
 

@@ -12,7 +12,7 @@ const PATIENCE_MILLISECONDS = 120_000;
 /** A turn of equal steps that goes on while a test breaks things. */
 export interface SteadyTurn {
   readonly conversationId: string;
-  /** Waits until the turn has made progress from here on. */
+  /** Waits until the turn has made progress from here on. Fails when it has none left to make: a fault would meet nothing. */
   goesOn(): Promise<void>;
   /** Waits for the end: completed, each call once, nothing lost. */
   completes(): Promise<void>;
@@ -37,7 +37,9 @@ export async function startSteadyTurn(harness: TurnHarness, steps: number): Prom
   return {
     conversationId,
     async goesOn() {
-      await reaches(Math.min((await answers()) + 2, steps + 1));
+      const count = await answers();
+      expect(count, 'answers before the end').toBeLessThanOrEqual(steps - 1);
+      await reaches(count + 2);
     },
     async completes() {
       await harness.clearFaults();

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { createAnthropicClient } from '../../src/models/anthropic-messages.ts';
+import { createTransport } from '../../src/models/transport.ts';
 import { beginStream, startHttpServer, stream, type HttpServer } from '../support/http-server.ts';
 import { failureOf, listening, requestOf, user, viewOf } from '../support/model-builders.ts';
 
@@ -65,6 +66,23 @@ test('aborting while it streams rejects at once with AbortError and closes the s
   const options = { signal: abort.signal, onDelta: () => abort.abort() };
   await expect(client.answer(REQUEST, options)).rejects.toMatchObject({ name: 'AbortError' });
   await server?.disconnected(0);
+});
+
+test('aborting between two reads of a body that came whole rejects at once', async () => {
+  let finishAnswer = (): void => undefined;
+  server = await startHttpServer((_, response) => {
+    response.flushHeaders();
+    finishAnswer = () => response.end('whole');
+  });
+  const transport = createTransport({ idleMilliseconds: 60_000, totalMilliseconds: 60_000 });
+  const abort = new AbortController();
+  const { body } = await transport(server.url, { signal: abort.signal });
+  const reader = body?.getReader();
+  const first = reader?.read();
+  finishAnswer();
+  expect(Buffer.from((await first)?.value ?? []).toString()).toBe('whole');
+  abort.abort();
+  await expect(reader?.read()).rejects.toMatchObject({ name: 'AbortError' });
 });
 
 test('aborting before the first byte rejects with AbortError and closes the socket', async () => {
