@@ -33,7 +33,7 @@ import type { LiveTextWriter } from './live-text.ts';
 import { newContent } from './new-content.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
-import { afterFailure, emptyAnswer, recordWait, silentOverflow } from './model-failure.ts';
+import { afterFailure, emptyAnswer, learnMediaLimits, recordWait, silentOverflow } from './model-failure.ts';
 
 /** One try of a model call, from registration on. */
 export interface ModelTry {
@@ -176,7 +176,7 @@ async function ask(
         view,
         maximumOutput,
         cacheKey: input.turn.conversationId,
-        ...definedOf({ options: snapshot.request }),
+        ...definedOf({ options: snapshot.request, media: check.modelLimits.maximumMedia }),
       },
       { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: listener(live, execution) },
     );
@@ -190,6 +190,7 @@ async function ask(
     await live.close();
   }
   dependencies.reachCrashPoint('callModel:answered');
+  if (answer.learnedMedia !== undefined) await learnMediaLimits(dependencies, modelTry, answer.learnedMedia);
   const came = answeredCall(provider, {
     usage: answer.usage,
     stopReason: answer.stopReason,

@@ -1,5 +1,7 @@
 import { costOf } from '../models/cost.ts';
-import { messageCapToLearn, windowToLearn, withLearnedLimits } from '../models/learned-window.ts';
+import type { MediaLimits } from '../context/plan.ts';
+import { messageCapToLearn, NOTHING_LEARNED, windowToLearn, withLearnedLimits } from '../models/learned-window.ts';
+import type { LearnedLimits } from '../models/learned-window.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -81,20 +83,44 @@ export async function afterFailure(
 
 /** A smaller window than is known, or a cap on messages, counts from now on. */
 async function learnLimits(
-  { database, learnedWindows, reachCrashPoint }: ActivityDependencies,
-  { input, snapshot, modelLimits, estimatedTokens, messages: sentMessages }: ModelTry,
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
   verdict: ErrorVerdict,
 ): Promise<void> {
+  const { modelLimits, estimatedTokens, messages: sentMessages } = modelTry;
   const tokens = windowToLearn(verdict, { known: modelLimits, estimatedInput: estimatedTokens }) ?? null;
   const messages = messageCapToLearn(verdict, sentMessages) ?? null;
   if (tokens === null && messages === null) return;
+  await storeLearned(dependencies, modelTry, { tokens, messages }, verdict.evidence);
+}
+
+/** What a server refused of images and files is left out of later calls before they are sent: each would be refused once more. */
+export async function learnMediaLimits(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  { parts, bytes }: MediaLimits,
+): Promise<void> {
+  await storeLearned(
+    dependencies,
+    modelTry,
+    { mediaParts: parts ?? null, mediaBytes: bytes ?? null },
+    'images or files were refused',
+  );
+}
+
+async function storeLearned(
+  { database, learnedWindows, reachCrashPoint }: ActivityDependencies,
+  { input, snapshot, modelLimits }: ModelTry,
+  learned: Partial<LearnedLimits>,
+  evidence: string,
+): Promise<void> {
   await storeLearnedWindow(database, input.turn, {
+    ...NOTHING_LEARNED,
+    ...learned,
     model: snapshot.model,
     server: learnedWindows.serverOf(parseModelName(snapshot.model).provider),
-    tokens,
-    messages,
-    evidence: verdict.evidence,
-    limits: withLearnedLimits(modelLimits, { tokens, messages }),
+    evidence,
+    limits: withLearnedLimits(modelLimits, learned),
   });
   reachCrashPoint('callModel:window-learned');
 }

@@ -1,5 +1,6 @@
 import { checkSummary } from '../context/check-summary.ts';
 import { partPolicy } from '../context/part-policy.ts';
+import { definedOf } from '../context/defined-of.ts';
 import type { Entry } from '../context/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
@@ -118,7 +119,7 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
   const { part } = task.source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
   const asked = await summaryRequest(dependencies, task);
-  const { view, maximumOutput, options } = asked;
+  const { view, maximumOutput, options, media } = asked;
   const pass = await passGate(dependencies, input.turn, {
     provider,
     callKey: `${input.compactionId}:${input.part}`,
@@ -136,7 +137,7 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     answer = await dependencies
       .modelClient(provider)
       .answer(
-        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId },
+        { model, view, maximumOutput, options, cacheKey: input.turn.conversationId, ...definedOf({ media }) },
         { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
       );
   } catch (error) {

@@ -1,4 +1,6 @@
 import type { ContentPart } from '../context/content.ts';
+import { definedOf } from '../context/defined-of.ts';
+import type { MediaLimits } from '../context/plan.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import { projectChecked } from '../context/check-pinned.ts';
@@ -24,6 +26,8 @@ export interface AskedRequest extends SummaryRequest {
   readonly kind: 'shared_prefix' | 'transcript';
   readonly maximumOutput: number;
   readonly options: RequestOptions;
+  /** What the server is known to take of images and files: left out as in the request before. */
+  readonly media?: MediaLimits;
 }
 
 /** Behind the last request where its prefix is still cached and all fits, otherwise with a transcript. */
@@ -75,7 +79,13 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   });
   if (request === null) return null;
   const maximumOutput = Math.min(row.part.maximumOutput + thinkingRoom, check.modelLimits.maximumOutput);
-  return { ...request, kind: 'shared_prefix', maximumOutput, options };
+  return {
+    ...request,
+    kind: 'shared_prefix',
+    maximumOutput,
+    options,
+    ...definedOf({ media: check.modelLimits.maximumMedia }),
+  };
 }
 
 /**

@@ -18,7 +18,7 @@ interface ModelsFlags extends JsonOption {
 export interface ListedModel extends ModelFacts {
   /** `provider/model`. */
   readonly name: string;
-  readonly learned: readonly Pick<LearnedWindow, 'server' | 'tokens' | 'messages' | 'learnedAt'>[];
+  readonly learned: readonly Omit<LearnedWindow, 'model'>[];
 }
 
 /** `holdfast models`: what is known of models, and from where. */
@@ -27,7 +27,7 @@ export function modelsCommand(): Command {
     holdfastCommand('models', {
       summary: 'list models with their windows and prices',
       description:
-        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, until it is forgotten. Unknown prices are shown as "unknown".',
+        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, as do caps on messages, images and files that it refused, until it is forgotten. Unknown prices are shown as "unknown".',
       examples: [
         'npx holdfast models',
         'npx holdfast models claude-sonnet',
@@ -69,7 +69,7 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
     return Object.assign(
       {
         name,
-        learned: taught.map(({ server, tokens, messages, learnedAt }) => ({ server, tokens, messages, learnedAt })),
+        learned: taught.map(({ model: _sameForAll, ...limits }) => limits),
       },
       factsOf(configuration, name, listedAt(served, name, serverOf(configuration, parseModelName(name).provider))),
     );

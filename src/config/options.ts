@@ -213,13 +213,13 @@ export const configurationOptions = z.strictObject({
         .optional()
         .meta({
           description:
-            'How long a window is believed that a server named when it refused a request as too large. Shown by `holdfast models`.',
+            'How long a window, or a cap on messages, images or files, is believed that a server named when it refused a request. Shown by `holdfast models`.',
           unit: 'days',
           defaultText: `${FORGET_AFTER_DAYS}`,
         }),
     })
     .optional()
-    .meta({ description: 'Context windows that errors of servers named.' }),
+    .meta({ description: 'Context windows and caps that errors of servers named.' }),
   embeddings: z
     .strictObject({
       model: modelName.meta({

@@ -10,6 +10,16 @@ export interface ModelLimits {
   readonly maximumOutput: number;
   /** Most messages of a request, tool calls and results counted too, where a server caps them. Absent: no cap is known. */
   readonly maximumMessages?: number;
+  /** Images and files of a request, where a server refused more. Absent: nothing is known. */
+  readonly maximumMedia?: MediaLimits;
+}
+
+/** Most images and files of a request. */
+export interface MediaLimits {
+  /** Their number; 0: none are taken. */
+  readonly parts?: number;
+  /** Their bytes together, in base64. */
+  readonly bytes?: number;
 }
 
 /**

@@ -153,7 +153,8 @@ function isCodeShaped(code: string): boolean {
 function byStatus({ error, signals, text, coded, wait }: ErrorReading): ErrorAssessment {
   const status = signals.statuses[0];
   const outage = (evidence: string): ErrorAssessment => ({ kind: 'outage', repair: 'wait', ...wait, evidence });
-  if (status === 413) return { kind: 'payload_too_large', repair: 'drop_media', evidence: 'HTTP 413' };
+  if (status === 413)
+    return { kind: 'payload_too_large', repair: 'drop_media', mediaCap: { unit: 'bytes' }, evidence: 'HTTP 413' };
   if (status !== undefined && status !== 501 && (status >= 500 || PASSING.has(status))) return outage(`HTTP ${status}`);
   if (error.headers['x-should-retry'] === 'true') return outage('the server asks for a retry');
   const codes = [...signals.codes].filter(isCodeShaped).slice(0, 4).join(' ');

@@ -1,6 +1,8 @@
 import { fitImages, type ImageLimits } from './fit-images.ts';
 import { giveWay } from './give-way.ts';
 import { leaveOutMedia } from './leave-out-media.ts';
+import type { MediaLimits } from '../context/plan.ts';
+import { atLeastAccepted, limitMedia, mediaToLearn } from './limit-media.ts';
 import { limitRequestBytes } from './limit-request-bytes.ts';
 import { ModelCallError, type ModelAnswer, type ModelRequest } from './model-client.ts';
 
@@ -22,7 +24,7 @@ const SMALLEST_USEFUL_OUTPUT = 4_096;
  * proof no longer fits the messages before it, or images and files, the older ones first. A refusal
  * comes before the first token, so nothing is paid or shown twice. Each repair is made at most once.
  * What the vendor is known to refuse is mended before: images too large are scaled down, and beyond the bytes of a request
- * the oldest are left out (R23). A request that is too large without any image is told as an overflow, since only its
+ * the oldest are left out (R23); what was learned of a server (`request.media`) counts as known. A request that is too large without any image is told as an overflow, since only its
  * text is left to shrink.
  */
 export async function answerWithRepairs(
@@ -30,16 +32,22 @@ export async function answerWithRepairs(
   images: ImageLimits,
   call: (attempt: Attempt) => Promise<ModelAnswer>,
 ): Promise<ModelAnswer> {
-  const fitted = { ...request, view: limitRequestBytes(await fitImages(request.view, images), images.requestBytes) };
-  let attempt: Attempt = { request: fitted, thinking: true, media: 'all' };
+  const limited = limitRequestBytes(await fitImages(request.view, images), images.requestBytes);
+  const view = request.media === undefined ? limited : limitMedia(limited, request.media);
+  let attempt: Attempt = { request: { ...request, view }, thinking: true, media: 'all' };
+  let learned: MediaLimits | undefined;
   for (;;) {
     // A request of a million tokens is made in three steps of up to 20 ms each: fitted, put together, turned into JSON.
     await giveWay();
     try {
-      return withTrueStopReason(await call(attempt), attempt.request.maximumOutput);
+      const answer = withTrueStopReason(await call(attempt), attempt.request.maximumOutput);
+      return learned === undefined
+        ? answer
+        : { ...answer, learnedMedia: atLeastAccepted(learned, attempt.request.view) };
     } catch (error) {
       const repaired = error instanceof ModelCallError ? repair(attempt, error) : undefined;
       if (repaired === undefined) throw tooLargeWithoutMedia(error) ?? error;
+      if (error instanceof ModelCallError) learned = mediaToLearn(error.verdict, attempt.request.view) ?? learned;
       attempt = repaired;
     }
   }

@@ -36,6 +36,9 @@ function toVerdict(assessment: ErrorAssessment): ErrorVerdict {
       evidence,
     };
   }
-  const refused = kind === 'media_refused' ? { mediaRefused: true as const } : {};
+  const refused = {
+    ...(kind === 'media_refused' && { mediaRefused: true as const }),
+    ...(assessment.mediaCap !== undefined && { mediaCap: assessment.mediaCap }),
+  };
   return { kind: 'permanent', repair, ...output, ...refused, evidence };
 }

@@ -1,4 +1,5 @@
 import { gatherSignals, type ErrorSignals, type RawError } from './error-signals.ts';
+import type { MediaCap } from './model-client.ts';
 import { retryDelay } from './retry-after.ts';
 import { saysWindowExceeded } from './error-vocabulary.ts';
 import { tokenFigures, type TokenFigures } from './token-figures.ts';
@@ -36,6 +37,8 @@ export interface ErrorAssessment {
   readonly maximumOutput?: number;
   /** Most messages that the provider accepts in a request. */
   readonly maximumMessages?: number;
+  /** What is capped of all images and files together. */
+  readonly mediaCap?: MediaCap;
   /** Milliseconds that the provider wants to be left alone. */
   readonly delayMilliseconds?: number;
   /** Which rule decided, with codes and numbers only: safe for logs and histories. */

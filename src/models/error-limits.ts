@@ -1,4 +1,5 @@
 import { overflow, stop, type ErrorAssessment, type ErrorReading } from './error-assessment.ts';
+import type { MediaCap } from './model-client.ts';
 import * as words from './error-vocabulary.ts';
 import { smallestFigure } from './token-figures.ts';
 
@@ -28,7 +29,7 @@ export function byOtherLimit(reading: ErrorReading): ErrorAssessment | undefined
   }
   const tokens = words.TOKEN_WORDS.test(text);
   if (!tokens && words.COUNTED_IN_BYTES.test(text) && words.EXCESS_WORDS.test(text))
-    return tooLarge('a limit in bytes');
+    return tooLarge(text, 'a limit in bytes');
   if (!tokens && words.ONE_STRING.test(text)) return stop('invalid_request', 'a limit in characters or items');
   if (words.MINIMUM_WORDS.test(text)) return stop('invalid_request', 'below a minimum');
   const window = reading.windowExceeded || (reading.over && words.WINDOW_NAMED.test(text));
@@ -79,8 +80,23 @@ function tooManyMessages(text: string): ErrorAssessment {
 const ABOUT_A_CAP =
   /(?:max(?:imum)?|limit|at most|up to|exceeds?|more than|fewer than|less than|only|cap|allowed)[a-z ():=]{0,30}\d/;
 
-function tooLarge(evidence: string): ErrorAssessment {
-  return { kind: 'payload_too_large', repair: 'drop_media', evidence };
+function tooLarge(text: string, evidence: string): ErrorAssessment {
+  const mediaCap = mediaCapIn(text);
+  return { kind: 'payload_too_large', repair: 'drop_media', ...(mediaCap && { mediaCap }), evidence };
+}
+
+/** How many images or files there may be. */
+const MEDIA_COUNT =
+  /too many (?:\w+ )?(?:images|files|documents|attachments)|number of (?:\w+ )?(?:images|files|documents|attachments)|\b\d{1,4} ?(?:images?|image\(s\)|files?|documents?|attachments?)\b/;
+/** The size of one of them, not how many. */
+const MEDIA_SIZE = /pixel|\bpx\b|dimension|\bpages?\b|\btokens?\b|\bbytes?\b|\d ?[kmg]i?b\b|resolution/;
+
+/** The cap on all media together; none for a limit on each of them. */
+function mediaCapIn(text: string): MediaCap | undefined {
+  if (!words.MEDIA_WORDS.test(text)) return { unit: 'bytes' };
+  if (!MEDIA_COUNT.test(text) || MEDIA_SIZE.test(text)) return undefined;
+  const counts = [...text.matchAll(/(?<![\d.,_a-z])\d{1,4}(?![\d.,]*\d)/g)].map(Number).filter((count) => count > 0);
+  return { unit: 'parts', ...(counts.length > 0 && { maximum: Math.min(...counts) }) };
 }
 
 function withoutSizes({ lowerBound }: ErrorReading['figures']): ErrorReading['figures'] {
@@ -92,7 +108,7 @@ function byOtherUnit({ text, coded }: ErrorReading): ErrorAssessment | undefined
   const media = words.MEDIA_WORDS.test(text) && (excess || /limit|maximum|longest|largest|may be/.test(text));
   const bytes = words.BYTE_WORDS.test(text) && (excess || /larger|limit/.test(text));
   if (media || bytes || (coded(PAYLOAD_CODE) && !words.INPUT_TOO_LONG.test(text))) {
-    return tooLarge(media ? 'a limit on media' : 'a limit in bytes');
+    return tooLarge(text, media ? 'a limit on media' : 'a limit in bytes');
   }
   const items = words.CHARACTER_WORDS.test(text) || words.LIST_WORDS.test(text);
   return items && excess ? stop('invalid_request', 'a limit in characters or items') : undefined;

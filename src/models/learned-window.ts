@@ -1,4 +1,4 @@
-import type { ModelLimits } from '../context/plan.ts';
+import type { MediaLimits, ModelLimits } from '../context/plan.ts';
 import type { ErrorVerdict } from './model-client.ts';
 
 /** A smaller number was misread: no model that agents are used with has less. Tokens. */
@@ -48,11 +48,28 @@ export interface LearnedLimits {
   /** Tokens. */
   readonly tokens: number | null;
   readonly messages: number | null;
+  /** Images and files of a request; 0: it takes none. */
+  readonly mediaParts: number | null;
+  /** Their bytes together, in base64. */
+  readonly mediaBytes: number | null;
 }
 
-/** Limits with what was learned: a window, when it is the smaller one, and a cap on messages. */
-export function withLearnedLimits(limits: ModelLimits, { tokens, messages }: LearnedLimits): ModelLimits {
-  const known = messages === null ? limits : { ...limits, maximumMessages: messages };
+/** Nothing was learned. */
+export const NOTHING_LEARNED: LearnedLimits = { tokens: null, messages: null, mediaParts: null, mediaBytes: null };
+
+/** Limits with what was learned: a window, when it is the smaller one, and caps on messages and media. */
+export function withLearnedLimits(limits: ModelLimits, learned: Partial<LearnedLimits>): ModelLimits {
+  const { tokens, messages, mediaParts, mediaBytes } = { ...NOTHING_LEARNED, ...learned };
+  const maximumMedia: MediaLimits = {
+    ...limits.maximumMedia,
+    ...(mediaParts !== null && { parts: mediaParts }),
+    ...(mediaBytes !== null && { bytes: mediaBytes }),
+  };
+  const known = {
+    ...limits,
+    ...(messages !== null && { maximumMessages: messages }),
+    ...(Object.keys(maximumMedia).length > 0 && { maximumMedia }),
+  };
   if (tokens === null || tokens >= limits.window) return known;
   return {
     ...known,

@@ -20,8 +20,12 @@ export function leaveOutMedia(view: View, keepNewest: boolean): View | undefined
 }
 
 function hasMedia(message: ViewMessage): boolean {
-  const contents = message.role === 'tool_results' ? message.results.map(({ content }) => content) : [message.content];
-  return contents.some((content) => content.some(isMedia));
+  return contentsOf(message).some((content) => content.some(isMedia));
+}
+
+/** The contents of a message: one for each result of a group. */
+export function contentsOf(message: ViewMessage): readonly (readonly ContentPart[])[] {
+  return message.role === 'tool_results' ? message.results.map(({ content }) => content) : [message.content];
 }
 
 export function isMedia(part: ContentPart): part is ImagePart | FilePart {

@@ -1,6 +1,5 @@
-import type { ContentPart } from '../context/content.ts';
 import type { View, ViewMessage } from '../context/view.ts';
-import { isMedia, replaceMedia } from './leave-out-media.ts';
+import { contentsOf, isMedia, replaceMedia } from './leave-out-media.ts';
 
 /** Media go in portions of this share of the limit, so that the same ones are left out for many calls and prompts stay cached. */
 const PORTION = 0.25;
@@ -46,10 +45,6 @@ function textBytes({ messages, ...rest }: View): number {
     contentsOf(message).map((content) => content.filter((part) => !isMedia(part))),
   );
   return Buffer.byteLength(JSON.stringify([rest, withoutMedia]));
-}
-
-function contentsOf(message: ViewMessage): readonly (readonly ContentPart[])[] {
-  return message.role === 'tool_results' ? message.results.map(({ content }) => content) : [message.content];
 }
 
 function sum(numbers: readonly number[]): number {

@@ -1,4 +1,5 @@
 import type { ContentPart } from '../context/content.ts';
+import type { MediaLimits } from '../context/plan.ts';
 import type { View } from '../context/view.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 
@@ -13,6 +14,8 @@ export interface ModelRequest {
   readonly cacheKey: string;
   /** What the agent asks of the vendor besides. Default: nothing. */
   readonly options?: RequestOptions;
+  /** What the server is known to take of images and files; beyond it the oldest are left out. Default: as much as its vendor says. */
+  readonly media?: MediaLimits;
 }
 
 /** Tokens as the vendor reported them. `input` counts everything read, cached or not. */
@@ -43,6 +46,8 @@ export interface ModelAnswer {
   readonly usage?: ReportedUsage;
   /** The vendor's id of the response, for support requests. */
   readonly responseId?: string;
+  /** Present when images or files had to be left out for this answer: what the server took. */
+  readonly learnedMedia?: MediaLimits;
 }
 
 /** A piece of an answer while it streams. */
@@ -64,6 +69,9 @@ export interface ModelClient {
    */
   answer(request: ModelRequest, options: StreamOptions): Promise<ModelAnswer>;
 }
+
+/** What a server caps of the media of a request: their bytes, or their number with the most where it is named. */
+export type MediaCap = { readonly unit: 'bytes' } | { readonly unit: 'parts'; readonly maximum?: number };
 
 /** What a failed call means, decided by one classifier (`classify-error.ts`). */
 export type ErrorVerdict =
@@ -98,6 +106,8 @@ export type ErrorVerdict =
       readonly maximumOutput?: number;
       /** The model takes no media at all: it is not their size that is refused. */
       readonly mediaRefused?: true;
+      /** A cap on all media of a request together; absent when it was about one of them. */
+      readonly mediaCap?: MediaCap;
       readonly evidence: string;
     };
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ContentPart } from '../../src/context/content.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -22,8 +23,13 @@ beforeAll(async () => {
 afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
+async function lastRequest(): Promise<{ total: number; showsPicture: boolean }> {
+  const { total, requests } = await harness.requests();
+  return { total, showsPicture: JSON.stringify(requests.at(-1)?.body).includes(PIXEL) };
+}
+
 test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
-  'R23 pictures and files of a message reach the model of %s, and are left out when it refuses them as too large',
+  'R23 pictures and files of a message reach the model of %s, and are left out from then on when it refuses them as too large',
   async (provider) => {
     const before = (await harness.requests()).total;
     await harness.fault({
@@ -37,6 +43,20 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     expect(turn).toMatchObject({ outcome: 'completed', compactions: 0, overflows: 0 });
     const { total } = await harness.requests();
     expect(total - before).toBe(2);
+    // What it refused is learned: left out of the next turn's request before it is sent, until it is forgotten.
+    const learned = await harness.client.listLearnedWindows({ days: 1 });
+    const { model } = turn;
+    expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);
+    const options = { environment: harness.environment, directory: harness.workspace };
+    const { stdout } = await runInProcess(['models', turn.model], options);
+    expect(stdout).toContain(`at most ${PIXEL.length - 1} bytes of images and files, named in an error`);
+    await harness.runTask('Say on', { conversationId });
+    expect(await lastRequest()).toMatchObject({ total: total + 1, showsPicture: false });
+    await harness.database`update learned_windows set learned_at = learned_at - interval '31 days'`;
+    await harness.clearFaults();
+    await harness.runTask('Say forgotten', { conversationId });
+    expect(await lastRequest()).toMatchObject({ total: total + 2, showsPicture: true });
+    await harness.database`delete from learned_windows`;
     const entries = await harness.client.listEntries({ conversationId });
     const asText = { type: 'text', text: 'File note.txt:\nthe heron' };
     expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);

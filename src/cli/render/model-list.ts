@@ -50,19 +50,31 @@ export function modelListLines(
             '',
           ],
         ]),
-    ...learned.map(({ server, tokens, messages, learnedAt }) => [
-      `  at ${safeLine(server)}`,
-      tokens === null ? '' : formatCount(tokens),
+    ...learned.map((limits) => [
+      `  at ${safeLine(limits.server)}`,
+      limits.tokens === null ? '' : formatCount(limits.tokens),
       '',
       '',
       '',
       '',
       '',
       '',
-      `${messages === null ? '' : `at most ${formatCount(messages)} messages, `}named in an error, ${learnedAt.slice(0, 10)}`,
+      [...capWords(limits), 'named in an error', limits.learnedAt.slice(0, 10)].join(', '),
     ]),
   ]);
   return tableLines(COLUMNS, rows, options);
+}
+
+type LearnedCaps = Pick<ListedModel['learned'][number], 'messages' | 'mediaParts' | 'mediaBytes'>;
+
+function capWords({ messages, mediaParts, mediaBytes }: LearnedCaps): string[] {
+  return [
+    ...(messages === null ? [] : [`at most ${formatCount(messages)} messages`]),
+    ...(mediaParts === null
+      ? []
+      : [mediaParts === 0 ? 'no images or files' : `at most ${formatCount(mediaParts)} images and files`]),
+    ...(mediaBytes === null ? [] : [`at most ${formatCount(mediaBytes)} bytes of images and files`]),
+  ];
 }
 
 function priceCells({ input, output, cacheRead, cacheWrite }: Prices): string[] {

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import type { ImagePart } from '../../src/context/content.ts';
+import { answerWithRepairs } from '../../src/models/call-repairs.ts';
+import { classifyError } from '../../src/models/classify-error.ts';
+import { OPENAI_IMAGES } from '../../src/models/fit-images.ts';
+import { limitMedia, mediaToLearn } from '../../src/models/limit-media.ts';
+import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/models/model-client.ts';
+import type { View } from '../../src/context/view.ts';
+import { user, viewOf } from '../support/model-builders.ts';
+
+const BYTES = 1_000;
+const picture = (): ImagePart => ({
+  type: 'image',
+  mediaType: 'image/png',
+  data: 'A'.repeat(BYTES),
+  width: 8,
+  height: 8,
+});
+const showing = (count: number): View =>
+  viewOf(Array.from({ length: count }, (_, number) => user(`${number}`, picture())));
+
+function shown(view: View): string[] {
+  return view.messages.flatMap(({ role, ...one }) =>
+    role === 'user' && 'content' in one && one.content.some(({ type }) => type === 'image')
+      ? one.content.flatMap((part) => (part.type === 'text' ? part.text : []))
+      : [],
+  );
+}
+
+const verdictOf = (status: number, message: string): ErrorVerdict =>
+  classifyError(
+    { provider: 'some', status, headers: {}, body: { error: { message } }, text: undefined, streamed: false },
+    0,
+  );
+
+test('R23 beyond what a server is known to take the oldest media are left out, the newest only where it is over alone', () => {
+  const few = showing(4);
+  expect(limitMedia(few, { parts: 4, bytes: 4 * BYTES })).toBe(few);
+  expect(shown(limitMedia(showing(6), { parts: 5 }))).toEqual(['1', '2', '3', '4', '5']);
+  expect(shown(limitMedia(showing(20), { bytes: 8 * BYTES }))).toHaveLength(8);
+  expect(shown(limitMedia(showing(3), { parts: 1 }))).toEqual(['2']);
+  expect(shown(limitMedia(showing(3), { parts: 0 }))).toEqual([]);
+  expect(shown(limitMedia(showing(3), { bytes: BYTES - 1 }))).toEqual([]);
+  expect(JSON.stringify(limitMedia(few, { parts: 1 }))).toContain('image of 8 × 8 pixels left out');
+});
+
+test('the same media are left out for many calls, so that the prompt stays cached', () => {
+  const first = Array.from({ length: 20 }, (_, more) => shown(limitMedia(showing(11 + more), { parts: 10 }))[0]);
+  expect(new Set(first).size).toBeLessThanOrEqual(11);
+  expect(
+    Math.min(...Array.from({ length: 20 }, (_, more) => shown(limitMedia(showing(11 + more), { parts: 10 })).length)),
+  ).toBeGreaterThan(7);
+});
+
+test.each([
+  [400, 'Too many images provided. This model supports up to 5 images', { parts: 5 }],
+  [400, 'Number of images (8) is over what this endpoint takes (4)', { parts: 4 }],
+  [400, 'too many images in the request', { parts: 4 }],
+  [400, 'This model does not support image content.', { parts: 0 }],
+  [413, 'Request Entity Too Large', { bytes: 4 * BYTES }],
+  [400, 'Request payload size exceeds the limit: 20971520 bytes.', { bytes: 4 * BYTES }],
+  [400, 'image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes', undefined],
+  [400, 'At least one of the image dimensions exceed max allowed size: 2000 pixels', undefined],
+  [400, 'A maximum of 100 PDF pages may be provided.', undefined],
+  [400, 'max_tokens is too large: 9000. This model supports at most 8192 completion tokens', undefined],
+])('HTTP %d "%s" of a request with 8 images teaches %o', (status, message, learned) => {
+  expect(mediaToLearn(verdictOf(status, message), showing(8))).toEqual(learned);
+});
+
+test('an answer for which media were left out brings what the server took, and a request that knows it is sent once', async () => {
+  const sent: number[] = [];
+  const call = async ({ request }: { readonly request: { readonly view: View } }): Promise<ModelAnswer> => {
+    const count = shown(request.view).length;
+    sent.push(count);
+    const verdict = verdictOf(413, 'Request Entity Too Large');
+    if (count > 1) throw new ModelCallError('refused', { verdict, status: 413, vendorMessage: '' });
+    return { content: [{ type: 'text', text: 'seen' }], stopReason: 'end' };
+  };
+  const request = { model: 'm', view: showing(3), maximumOutput: 9, cacheKey: 'c' };
+  const { learnedMedia } = await answerWithRepairs(request, OPENAI_IMAGES, call);
+  expect(learnedMedia).toEqual({ bytes: 1.5 * BYTES });
+  const again = await answerWithRepairs({ ...request, media: learnedMedia ?? {} }, OPENAI_IMAGES, call);
+  expect(again.learnedMedia).toBeUndefined();
+  expect(sent).toEqual([3, 1, 1]);
+});
+
+test('a PDF that a server does not take teaches nothing of images', () => {
+  const file = { type: 'file', name: 'a.pdf', mediaType: 'application/pdf', pages: 1, data: 'AAAA' } as const;
+  const refused = verdictOf(400, 'PDF input is not supported');
+  expect(refused).toMatchObject({ mediaRefused: true });
+  expect(mediaToLearn(refused, viewOf([user('read', file, picture())]))).toBeUndefined();
+});
