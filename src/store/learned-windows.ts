@@ -67,5 +67,5 @@ export async function listLearnedWindows(sql: Queries, days: number): Promise<Le
     select model, server, tokens, messages, media_parts as "mediaParts", media_bytes::float8 as "mediaBytes", learned_at
     from learned_windows
     where learned_at > holdfast_now() - make_interval(days => ${days}) order by model, server`;
-  return rows.map(({ learned_at: learnedAt, ...learned }) => ({ ...learned, learnedAt: isoTime(learnedAt) }));
+  return rows.map(({ learned_at: learnedAt, ...learned }) => Object.assign(learned, { learnedAt: isoTime(learnedAt) }));
 }
