@@ -45,10 +45,10 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     expect(total - before).toBe(2);
     // What it refused is learned: left out of the next turn's request before it is sent, until it is forgotten.
     const learned = await harness.client.listLearnedWindows({ days: 1 });
-    const { model } = turn;
+    const model = `${provider}/sim-32k`;
     expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);
     const options = { environment: harness.environment, directory: harness.workspace };
-    const { stdout } = await runInProcess(['models', turn.model], options);
+    const { stdout } = await runInProcess(['models', model], options);
     expect(stdout).toContain(`at most ${PIXEL.length - 1} bytes of images and files, named in an error`);
     await harness.runTask('Say on', { conversationId });
     expect(await lastRequest()).toMatchObject({ total: total + 1, showsPicture: false });
