@@ -18,8 +18,14 @@ export function branchListLines(
         : branch.forkedFrom === null
           ? 'from the start'
           : `from branch ${branch.forkedFrom} after entry ${branch.forkedAtSequence ?? 0}`;
-    const line = `${branch.active ? '*' : ' '} ${String(branch.branch).padStart(3)}  ${began}  ${plural(branch.entries, 'entry', 'entries')}  ${safeLine(branch.title)}`;
+    const line = `${branch.active ? '*' : ' '} ${String(branch.branch).padStart(3)}  ${began}  ${plural(branch.entries, 'entry', 'entries')}  ${titleOf(branch)}`;
     const shown = truncate(line, columns ?? PIPE_COLUMNS);
     return branch.active ? style.bold(shown) : shown;
   });
+}
+
+/** A branch that was only just forked holds no message, and a message may be an image alone. */
+function titleOf({ title, entries }: Branch): string {
+  if (title !== '') return safeLine(title);
+  return entries === 0 ? 'nothing was said on it yet' : 'no message with text';
 }

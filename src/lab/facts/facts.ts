@@ -8,7 +8,8 @@ import type { EntryKind } from '../../context/entry.ts';
  *   (must, should, only, at most, do not, make sure, fix, add …). English.
  * - `path`: a path of two names or more, or a file name with an extension, from any entry.
  * - `identifier`: a name in camelCase, PascalCase of two words, snake_case, SCREAMING_CASE with an
- *   underscore, a hash of seven hexadecimal digits or more, or a UUID.
+ *   underscore, a hash of seven hexadecimal digits or more, a UUID, or capitals with a number of three digits or more, as tickets
+ *   and orders have (`QX-1003`); not the names of standards that look alike (`SHA-256`, `ISO-8601`).
  * - `number`: a number of four digits or more, one with decimals, a version, or one with a unit.
  * - `error`: a line of a tool result, 15 to 300 characters, that speaks of an error.
  */
@@ -39,7 +40,7 @@ const LINE = /[^\n]+/g;
 const PATTERNS: Readonly<Record<'path' | 'identifier' | 'number', RegExp>> = {
   path: /(?:(?:~|\.{1,2})?\/)?(?:[\w@.-]+\/)+[\w@.-]*\w|\b[\w-]{2,}\.(?:[jt]sx?|m[jt]s|json|ya?ml|md|py|go|rs|java|rb|c|h|cpp|sh|sql|toml|lock|txt|csv|html|css|png|jpe?g|pdf)\b/g,
   identifier:
-    /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b|\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b|\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g,
+    /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b|\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b|\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b(?!(?:UTF|UCS|SHA|MD|AES|RSA|HMAC|ISO|IEC|RFC|IEEE|ECMA|ES|DIN|EN|ANSI|CP)-)[A-Z][A-Z0-9]{1,9}(?:-\d{3,12})+(?![\w-])/g,
   number:
     /(?<![\w.-])(?:v?\d+\.\d+\.\d+(?:-[\w.]+)?|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d{4,12}|\d+ ?(?:%|ms|MB|GB|kB|KB|px|tokens|bytes|seconds|minutes|hours|days|USD|EUR))(?![\w-]|\.\d)/g,
 };

@@ -1,3 +1,4 @@
+import { foldNearDuplicates } from './near-duplicates.ts';
 import { bestFirst, plain } from './rank.ts';
 import type { RankedCandidate } from './candidate.ts';
 import { statementOf } from './statement.ts';
@@ -26,7 +27,7 @@ export interface ArrangedCandidate extends RankedCandidate {
 
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often. */
 export function arrange(ranked: readonly RankedCandidate[]): ArrangedCandidate[] {
-  return fewOfEach(newerFirst(foldDuplicates(ranked)));
+  return fewOfEach(foldNearDuplicates(newerFirst(foldDuplicates(ranked))));
 }
 
 /** Of passages with the same text the newest stays, at the place of the best. */

@@ -84,7 +84,7 @@ export function inTime(sql: Queries, { after, before }: SearchFilter): Fragment 
     ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
 }
 
-interface PooledRow extends PassageHeadRow {
+interface PooledRow extends Pick<PassageHeadRow, 'kind' | 'words' | 'created_at'> {
   readonly id: string;
   readonly found: string;
   readonly dates: string[];
@@ -102,30 +102,25 @@ async function readPool(
   const words = terms.flatMap((term) => (term.isDate ? [] : term.terms));
   const dates = terms.flatMap((term) => (term.isDate ? term.terms : []));
   const rows = await sql<PooledRow[]>`
-    select p.id, ${headColumns(sql)},
+    select p.id, p.kind, p.words, p.created_at,
       ts_filter(setweight(p.terms, 'A', ${words}::text[]), '{a}')::text as found,
       ${dates.length === 0 ? sql`'{}'::text[]` : sql`array(select d from unnest(${dates}::text[]) d where p.terms @@ quote_literal(d)::tsquery)`} as dates
     from passages p where p.id = any(${[...scores.keys()]}::bigint[])
       ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}`;
-  return rows.map((row) =>
-    Object.assign(headOf(row), {
-      id: Number(row.id),
-      found: row.found,
-      dates: row.dates,
-      gathered: scores.get(Number(row.id)) ?? 0,
-    }),
-  );
+  return rows.map(({ id, kind, words: count, created_at: createdAt, found, dates: named }) => {
+    return { id: Number(id), kind, words: count, createdAt, found, dates: named, gathered: scores.get(Number(id)) ?? 0 };
+  });
 }
 
-/** The same passages with their texts; one that is gone by then is left out. */
+/** The same passages with all that is read of one that may be shown; one that is gone by then is left out. */
 export async function readTexts(sql: Database, passages: readonly WordScored[]): Promise<ReadCandidate[]> {
   if (passages.length === 0) return [];
-  const rows = await sql<{ id: string; text: string; vector: string }[]>`
-    select p.id, p.text, p.terms::text as vector from passages p where p.id = any(${passages.map(({ id }) => id)}::bigint[])`;
-  const texts = new Map(rows.map(({ id, text, vector }) => [Number(id), { text, vector }]));
+  const rows = await sql<PassageRow[]>`
+    select ${passageColumns(sql)} from passages p where p.id = any(${passages.map(({ id }) => id)}::bigint[])`;
+  const read = new Map(rows.map((row) => [Number(row.id), row]));
   return passages.flatMap((passage) => {
-    const read = texts.get(passage.id);
-    return read === undefined ? [] : [Object.assign({}, passage, read)];
+    const row = read.get(passage.id);
+    return row === undefined ? [] : [Object.assign(toCandidate(row), passage)];
   });
 }
 

@@ -30,7 +30,8 @@ export function choosingTerms(terms: readonly WeightedTerm[], most = MOST_POSTIN
 interface PostingsRow {
   readonly term: string;
   readonly block: number;
-  readonly postings: Uint8Array;
+  /** Base64: two thirds of what Postgres writes for bytes, and read many times as fast. */
+  readonly postings: string;
 }
 
 /** Postings of the terms with these indexes, within the bound. */
@@ -49,15 +50,16 @@ export async function readPostings(
   // Blocks that lie close together are read in one go, with those between them that are not asked for.
   const isDense = scope.conversationId === null || last - first < 2 * blocks.length;
   const rows = await sql<PostingsRow[]>`
-    select term, block, postings from search_postings
+    select term, block, encode(postings, 'base64') as postings from search_postings
     where agent_number = ${scope.agentNumber} and term = any(${[...indexes.keys()]}::text[])
       and ${isDense ? sql`block between ${first} and ${last}` : sql`block = any(${[...blocks]}::int[])`}`;
   const asked = new Set(blocks);
   return rows
     .filter(({ block }) => asked.has(block))
-    .flatMap(({ term, block, postings }) =>
-      (indexes.get(term) ?? []).map((index) => ({ term: index, block, postings })),
-    );
+    .flatMap(({ term, block, postings }) => {
+      const bytes = Buffer.from(postings, 'base64');
+      return (indexes.get(term) ?? []).map((index) => ({ term: index, block, postings: bytes }));
+    });
 }
 
 /** All blocks, or the newest when one word alone is in too many passages. */

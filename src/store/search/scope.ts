@@ -1,4 +1,4 @@
-import type { Queries } from '../database.ts';
+import type { Fragment, Queries } from '../database.ts';
 
 /** What a search looks through. */
 export interface SearchedScope {
@@ -16,6 +16,8 @@ export interface SearchedScope {
   /** Words of a passage on average. */
   readonly averageWords: number;
   readonly languages: readonly string[];
+  /** pg_trgm is installed. Asked with the scope: a query of its own would be another way to the server and back. */
+  readonly hasTrigrams: boolean;
 }
 
 /** Conversations of an agent whose statistics are read: more change the weights little and take longer. */
@@ -30,6 +32,11 @@ interface ProgressRow {
   readonly passages: number;
   readonly words: string;
   readonly languages: string[];
+  readonly has_trigrams: boolean;
+}
+
+function hasTrigrams(sql: Queries): Fragment {
+  return sql`exists (select from pg_extension where extname = 'pg_trgm') as has_trigrams`;
 }
 
 /**
@@ -41,7 +48,7 @@ export async function conversationScope(
   conversationId: string,
 ): Promise<{ readonly scope: SearchedScope | null; readonly isBehind: boolean }> {
   const [row] = await sql<(ProgressRow & { readonly is_behind: boolean; readonly blocks: number[] })[]>`
-    select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages,
+    select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
       c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0) as is_behind,
       array(select b.number from search_blocks b where b.conversation_number = p.number order by 1) as blocks
     from conversations c left join search_progress p on p.conversation_id = c.id
@@ -56,7 +63,8 @@ export async function conversationScope(
 export async function agentScope(sql: Queries, agent: string): Promise<SearchedScope | null> {
   const [rows, blocks] = await Promise.all([
     sql<(ProgressRow & { readonly total: string })[]>`
-      select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, sum(p.passages) over () as total
+      select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
+        sum(p.passages) over () as total
       from search_agents a join conversations c on c.agent = a.agent join search_progress p on p.conversation_id = c.id
       where a.agent = ${agent} and p.passages > 0 order by p.passages desc, p.number limit ${COUNTED_CONVERSATIONS}`,
     sql<{ number: number }[]>`
@@ -85,5 +93,6 @@ function toScope(
     countedPassages,
     averageWords: Math.max(1, words / countedPassages),
     languages: [...new Set(rows.flatMap(({ languages }) => languages))],
+    hasTrigrams: rows[0]?.has_trigrams ?? false,
   };
 }

@@ -3,8 +3,11 @@ import { termValue } from './gather.ts';
 import { visitWords } from './passage-terms.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
-/** A passage that may answer, without its text: what its words are worth tells whether that is worth reading. */
-export interface PooledPassage extends Omit<Candidate, 'text' | 'vector'> {
+/**
+ * A passage that may answer, with what its place among the others depends on: most of a pool is not worth reading, and each
+ * column of 300 rows takes its time.
+ */
+export interface PooledPassage extends Pick<Candidate, 'kind' | 'words' | 'createdAt' | 'gathered'> {
   readonly id: number;
   /** Those of its words that the query has, as Postgres writes a tsvector. */
   readonly found: string;

@@ -22,9 +22,8 @@ export async function similarTerms(
 ): Promise<WeightedTerm[]> {
   const asked = words.filter(({ word, isDate, isStopWord }) => !isDate && !isStopWord && word.length >= SHORTEST_WORD);
   if (asked.length === 0) return [];
-  const [extension] = await sql`select 1 from pg_extension where extname = 'pg_trgm'`;
   const found = await Promise.all(
-    asked.map(async (term) => ({ term, like: await lookUp(sql, scope, term, extension !== undefined) })),
+    asked.map(async (term) => ({ term, like: await lookUp(sql, scope, term) })),
   );
   return found.flatMap(({ term, like }) => {
     if (like.length === 0) return [];
@@ -39,9 +38,8 @@ export async function similarTerms(
 
 async function lookUp(
   sql: Queries,
-  { numbers }: SearchedScope,
+  { numbers, hasTrigrams }: SearchedScope,
   { terms, word }: QueryTerm,
-  hasTrigrams: boolean,
 ): Promise<{ readonly term: string; readonly passages: number; readonly similarity: number }[]> {
   // The stem is nearest to what the index holds.
   const stem = terms.at(-1) ?? word;

@@ -11,12 +11,7 @@ const AT = new Date('2026-03-05T10:00:00Z');
 function passage(id: number, found: string, more: Partial<PooledPassage> = {}): PooledPassage {
   return {
     id,
-    conversationId: 'conversation',
-    sourceId: `entry-${id}`,
     kind: 'user',
-    sequence: id,
-    toolName: null,
-    offset: 0,
     words: 10,
     createdAt: AT,
     gathered: 0,
