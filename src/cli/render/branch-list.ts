@@ -5,6 +5,8 @@ import type { Style } from './style.ts';
 import { truncate } from './text-width.ts';
 
 const PIPE_COLUMNS = 160;
+/** Just forked, with a summary at most; or its first message is an image alone. */
+const UNTITLED = 'nothing said in words yet';
 
 /** Each branch with where it began. */
 export function branchListLines(
@@ -18,14 +20,8 @@ export function branchListLines(
         : branch.forkedFrom === null
           ? 'from the start'
           : `from branch ${branch.forkedFrom} after entry ${branch.forkedAtSequence ?? 0}`;
-    const line = `${branch.active ? '*' : ' '} ${String(branch.branch).padStart(3)}  ${began}  ${plural(branch.entries, 'entry', 'entries')}  ${titleOf(branch)}`;
+    const line = `${branch.active ? '*' : ' '} ${String(branch.branch).padStart(3)}  ${began}  ${plural(branch.entries, 'entry', 'entries')}  ${branch.title === '' ? UNTITLED : safeLine(branch.title)}`;
     const shown = truncate(line, columns ?? PIPE_COLUMNS);
     return branch.active ? style.bold(shown) : shown;
   });
-}
-
-/** A branch that was only just forked holds no message, and a message may be an image alone. */
-function titleOf({ title, entries }: Branch): string {
-  if (title !== '') return safeLine(title);
-  return entries === 0 ? 'nothing was said on it yet' : 'no message with text';
 }

@@ -22,7 +22,7 @@ test('each branch has its title, or says that it has none, with where it began',
   ];
   expect(branchListLines(branches, { columns: null, style: PLAIN_STYLE })).toEqual([
     '    0  the first  4 entries  Read the files',
-    '*   1  from branch 0 after entry 2  0 entries  nothing was said on it yet',
-    '    2  from the start  1 entry  no message with text',
+    '*   1  from branch 0 after entry 2  0 entries  nothing said in words yet',
+    '    2  from the start  1 entry  nothing said in words yet',
   ]);
 });
