@@ -28,11 +28,15 @@ export function teachArrays({ options }: Database): void {
   }
 }
 
+const NUMBER = /^\d+$/u;
+
 function literal(values: readonly unknown[], write: (value: unknown) => unknown): string {
   const elements = values.map((value) => (value === null ? 'null' : quoted(String(write(value)))));
   return `{${elements.join(',')}}`;
 }
 
 function quoted(text: string): string {
-  return `"${text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)}"`;
+  // A search sends hundreds of numbers.
+  if (NUMBER.test(text)) return text;
+  return `"${text.replaceAll(/["\\]/gu, String.raw`\$&`)}"`;
 }

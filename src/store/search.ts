@@ -70,11 +70,11 @@ export async function searchMemory(
   ]);
   const ranked = fuse(byWords, byMeaning);
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
-  const rest = arrange(ranked).filter(({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`));
-  const found = [...named.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(
-    0,
-    limitOf(query),
+  const limit = limitOf(query);
+  const rest = arrange(ranked, limit + named.length).filter(
+    ({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`),
   );
+  const found = [...named.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
   const paths = await pathsOf(sql, found);
   return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
 }

@@ -32,7 +32,8 @@ describe('what counts as a fact', () => {
       'see ./lib/pear_tree.ts and README.md, call harvestAll or MAX_PEARS at 3fa9c01d; 1,250 pears, 12.5 kg, v2.10.3, port 54321, 80 ms, 7 days';
     expect(textsOf('path', 'tool_result', text)).toEqual(['./lib/pear_tree.ts', 'README.md']);
     expect(textsOf('identifier', 'tool_result', text)).toEqual(['pear_tree', 'harvestAll', 'MAX_PEARS', '3fa9c01d']);
-    const orders = 'order QX-1003, CVE-2024-1234; not UTF-8, SHA-256, ISO-8601, 2026-11-23, GPT-4, X-100, QX-1003-draft';
+    const orders =
+      'order QX-1003, CVE-2024-1234; not UTF-8, SHA-256, ISO-8601, 2026-11-23, GPT-4, X-100, QX-1003-draft';
     expect(textsOf('identifier', 'tool_result', orders)).toEqual(['QX-1003', 'CVE-2024-1234']);
     expect(textsOf('number', 'tool_result', text)).toEqual(['1,250', '12.5', 'v2.10.3', '54321', '80 ms', '7 days']);
   });

@@ -25,9 +25,9 @@ export interface ArrangedCandidate extends RankedCandidate {
   readonly updatedBy: string | null;
 }
 
-/** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often. */
-export function arrange(ranked: readonly RankedCandidate[]): ArrangedCandidate[] {
-  return fewOfEach(foldNearDuplicates(newerFirst(foldDuplicates(ranked))));
+/** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often: so many of the best as are wanted. */
+export function arrange(ranked: readonly RankedCandidate[], count: number): ArrangedCandidate[] {
+  return foldNearDuplicates(fewOfEach(newerFirst(foldDuplicates(ranked))), count);
 }
 
 /** Of passages with the same text the newest stays, at the place of the best. */

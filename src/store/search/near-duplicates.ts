@@ -14,16 +14,20 @@ const TELLING = /[\p{N}\p{Lu}_]/u;
 /**
  * Of passages of one conversation that say the same in nearly the same words the newest stays, at the place of the best: eight
  * of them would hide all else. Those that the query tells apart stay all.
+ * Only as many are compared as are wanted: shingles of all that were ranked would take longer than most of a search.
  * @param ranked best first
+ * @param count passages that are wanted
  */
-export function foldNearDuplicates<T extends RankedCandidate>(ranked: readonly T[]): T[] {
+export function foldNearDuplicates<T extends RankedCandidate>(ranked: readonly T[], count: number): T[] {
   const kept: Shingled<T>[] = [];
   for (const candidate of ranked) {
     const each = new Shingled(candidate);
     const at = kept.findIndex((other) => areNearDuplicates(each, other));
     const before = kept[at]?.candidate;
-    if (before === undefined) kept.push(each);
-    else if (candidate.createdAt > before.createdAt)
+    if (before === undefined) {
+      if (kept.length >= count) break;
+      kept.push(each);
+    } else if (candidate.createdAt > before.createdAt)
       kept[at] = new Shingled({ ...candidate, score: before.score, match: before.match });
   }
   return kept.map(({ candidate }) => candidate);

@@ -72,7 +72,7 @@ function score(
       wordScore += term.weight * termValue(Math.max(1, at.length), passage.words, averageWords);
     }
   }
-  return Object.assign({ wordScore, matched }, passage);
+  return { ...passage, wordScore, matched };
 }
 
 /** What words earn that stand side by side in the query and in the passage. */

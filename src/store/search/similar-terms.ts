@@ -22,9 +22,7 @@ export async function similarTerms(
 ): Promise<WeightedTerm[]> {
   const asked = words.filter(({ word, isDate, isStopWord }) => !isDate && !isStopWord && word.length >= SHORTEST_WORD);
   if (asked.length === 0) return [];
-  const found = await Promise.all(
-    asked.map(async (term) => ({ term, like: await lookUp(sql, scope, term) })),
-  );
+  const found = await Promise.all(asked.map(async (term) => ({ term, like: await lookUp(sql, scope, term) })));
   return found.flatMap(({ term, like }) => {
     if (like.length === 0) return [];
     const passages = Math.min(

@@ -71,21 +71,29 @@ export function wordsOf(text: string): Word[] {
 
 /** How many places the words of a text take: what `wordsOf` says of the last one, for less. */
 export function countPlaces(text: string): number {
-  if (!ASCII.test(text)) return wordsOf(text).at(-1)?.position ?? 0;
-  return withoutClitics(text).match(ASCII_WORD)?.length ?? 0;
+  const pattern = patternOf(text);
+  if (pattern === null) return wordsOf(text).at(-1)?.position ?? 0;
+  return withoutClitics(text).match(pattern)?.length ?? 0;
 }
 
 /** The words of a text at some places, as `wordsOf` gives them; for less where most are passed over. */
 export function wordsAt(text: string, places: { has(place: number): boolean }): Word[] {
-  if (!ASCII.test(text)) return wordsOf(text).filter(({ position }) => places.has(position));
+  const pattern = patternOf(text);
+  if (pattern === null) return wordsOf(text).filter(({ position }) => places.has(position));
   const found: Word[] = [];
   let position = 0;
-  for (const [piece] of withoutClitics(text).matchAll(ASCII_WORD)) {
+  for (const [piece] of withoutClitics(text).matchAll(pattern)) {
     position += 1;
     if (!places.has(position)) continue;
     for (const word of wordsOf(piece)) found.push({ ...word, position });
   }
   return found;
+}
+
+/** What finds the words of a text where each stands at one place; `null` where a run of characters stands at many. */
+function patternOf(text: string): RegExp | null {
+  if (ASCII.test(text)) return ASCII_WORD;
+  return text.search(UNSPACED) < 0 ? WORD : null;
 }
 
 function withoutClitics(text: string): string {

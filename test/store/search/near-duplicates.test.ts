@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import type { RankedCandidate } from '../../../src/store/search/candidate.ts';
 import { foldNearDuplicates } from '../../../src/store/search/near-duplicates.ts';
 
-const LONG = Array.from({ length: 90 }, (_, index) => `word${String.fromCharCode(97 + (index % 26))}${'x'.repeat(index / 26)}`);
+const LONG = Array.from(
+  { length: 90 },
+  (_, index) => `word${String.fromCharCode(97 + (index % 26))}${'x'.repeat(index / 26)}`,
+);
 
 function passage(id: string, text: string, more: Partial<RankedCandidate> = {}): RankedCandidate {
   return {
@@ -30,16 +33,21 @@ function changed(word: string): string {
   return [...LONG.slice(0, 45), word, ...LONG.slice(46)].join(' ');
 }
 
-const ids = (...passages: RankedCandidate[]): string[] => foldNearDuplicates(passages).map(({ sourceId }) => sourceId);
+const ids = (...passages: RankedCandidate[]): string[] =>
+  foldNearDuplicates(passages, 10).map(({ sourceId }) => sourceId);
 
 test('of near-duplicates the newest stays, at the place and with the score of the best', () => {
   const newer = { createdAt: new Date('2026-03-06T10:00:00Z'), score: 0.5 };
-  const folded = foldNearDuplicates([
-    passage('best', changed('slowly')),
-    passage('other', 'something else'),
-    passage('newest', changed('quickly'), newer),
-    passage('older', changed('calmly')),
-  ]);
+  const folded = foldNearDuplicates(
+    [
+      passage('best', changed('slowly')),
+      passage('other', 'something else'),
+      passage('newest', changed('quickly'), newer),
+      passage('older', changed('calmly')),
+      passage('unwanted', 'something else again'),
+    ],
+    2,
+  );
   expect(folded.map(({ sourceId, score }) => [sourceId, score])).toEqual([
     ['newest', 1],
     ['other', 1],

@@ -4,7 +4,7 @@ import { quoteTerm, toVector, visitWords } from '../../../src/store/search/passa
 import { scoreByWords } from '../../../src/store/search/score-words.ts';
 import type { PooledPassage } from '../../../src/store/search/score-words.ts';
 import type { WeightedTerm } from '../../../src/store/search/weigh-terms.ts';
-import { wordsAt, wordsOf } from '../../../src/store/search/words.ts';
+import { countPlaces, wordsAt, wordsOf } from '../../../src/store/search/words.ts';
 
 const AT = new Date('2026-03-05T10:00:00Z');
 
@@ -73,9 +73,12 @@ describe('scoreByWords', () => {
 });
 
 describe('wordsAt', () => {
-  it('gives the words of some places as wordsOf does', () => {
-    for (const text of ["Ada's src/store/errors.ts isn't readFitCheck, 42 times", 'naïve 文件名 café readFitCheck'])
+  it('gives the words of some places as wordsOf does, and countPlaces how many there are', () => {
+    const texts = ["Ada's src/store/errors.ts isn't readFitCheck, 42 times", 'naïve 文件名 café readFitCheck'];
+    for (const text of [...texts, 'Zoë’s café – “readFitCheck” isn’t ½ naïve_été/ﬁle', '…']) {
       for (const places of [new Set([1, 2, 4]), new Set([3])])
         expect(wordsAt(text, places)).toEqual(wordsOf(text).filter(({ position }) => places.has(position)));
+      expect(countPlaces(text)).toBe(wordsOf(text).at(-1)?.position ?? 0);
+    }
   });
 });
