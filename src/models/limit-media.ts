@@ -1,10 +1,14 @@
 import type { MediaLimits } from '../context/plan.ts';
 import type { View, ViewMessage } from '../context/view.ts';
 import { contentsOf, isMedia, replaceMedia } from './leave-out-media.ts';
+import { textBytes } from './limit-request-bytes.ts';
 import type { ErrorVerdict } from './model-client.ts';
 
 /** Media go in portions of this share of a cap, so that the same ones are left out for many calls and prompts stay cached. */
 const PORTION = 0.25;
+
+/** A limit in bytes holds for the whole request: beside more text than this share of the media, it says little about them. */
+const LITTLE_TEXT = 1 / 3;
 
 const LEFT_OUT = 'left out: the provider refused a request with so many images and files, or with such large ones';
 
@@ -56,7 +60,10 @@ export function mediaToLearn(verdict: ErrorVerdict, view: View): MediaLimits | u
   if (verdict.mediaRefused === true) return hasFiles(view) ? undefined : { parts: 0 };
   const { mediaCap } = verdict;
   if (mediaCap === undefined) return undefined;
-  if (mediaCap.unit === 'bytes') return { bytes: sent.parts === 1 ? sent.bytes - 1 : Math.floor(sent.bytes / 2) };
+  if (mediaCap.unit === 'bytes') {
+    if (textBytes(view) > sent.bytes * LITTLE_TEXT) return undefined;
+    return { bytes: sent.parts === 1 ? sent.bytes - 1 : Math.floor(sent.bytes / 2) };
+  }
   const { maximum } = mediaCap;
   const isPlausible = maximum !== undefined && maximum > 0 && maximum < sent.parts;
   return isPlausible ? { parts: maximum } : sent.parts === 1 ? undefined : { parts: Math.floor(sent.parts / 2) };

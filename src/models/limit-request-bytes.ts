@@ -40,7 +40,8 @@ function mediaBytes(message: ViewMessage): number {
   return sum(contentsOf(message).map((content) => sum(content.map((part) => (isMedia(part) ? part.data.length : 0)))));
 }
 
-function textBytes({ messages, ...rest }: View): number {
+/** Bytes of everything but images and files. */
+export function textBytes({ messages, ...rest }: View): number {
   const withoutMedia = messages.flatMap((message) =>
     contentsOf(message).map((content) => content.filter((part) => !isMedia(part))),
   );

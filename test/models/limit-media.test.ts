@@ -8,7 +8,7 @@ import { ModelCallError, type ErrorVerdict, type ModelAnswer } from '../../src/m
 import type { View } from '../../src/context/view.ts';
 import { user, viewOf } from '../support/model-builders.ts';
 
-const BYTES = 1_000;
+const BYTES = 20_000;
 const picture = (): ImagePart => ({
   type: 'image',
   mediaType: 'image/png',
@@ -65,6 +65,11 @@ test.each([
   [400, 'max_tokens is too large: 9000. This model supports at most 8192 completion tokens', undefined],
 ])('HTTP %d "%s" of a request with 8 images teaches %o', (status, message, learned) => {
   expect(mediaToLearn(verdictOf(status, message), showing(8))).toEqual(learned);
+});
+
+test('a limit in bytes teaches nothing of media beside much text, which it counts too', () => {
+  const refused = verdictOf(413, 'Request Entity Too Large');
+  expect(mediaToLearn(refused, viewOf([user('x'.repeat(BYTES), picture())]))).toBeUndefined();
 });
 
 test('an answer for which media were left out brings what the server took, and a request that knows it is sent once', async () => {

@@ -5,8 +5,9 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
 let harness: TurnHarness;
-/** One red pixel. */
-const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const RED_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+/** One red pixel, with more bytes behind it than the text of a request has. */
+const PIXEL = Buffer.concat([Buffer.from(RED_PIXEL, 'base64'), Buffer.alloc(60_000)]).toString('base64');
 const NOTE = Buffer.from('the heron').toString('base64');
 const TASK: readonly ContentPart[] = [
   { type: 'text', text: 'Say hello' },
@@ -49,7 +50,9 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     expect(learned).toMatchObject([{ model, tokens: null, mediaParts: null, mediaBytes: PIXEL.length - 1 }]);
     const options = { environment: harness.environment, directory: harness.workspace };
     const { stdout } = await runInProcess(['models', model], options);
-    expect(stdout).toContain(`at most ${PIXEL.length - 1} bytes of images and files, named in an error`);
+    expect(stdout).toContain(
+      `at most ${(PIXEL.length - 1).toLocaleString('en')} bytes of images and files, named in an error`,
+    );
     await harness.runTask('Say on', { conversationId });
     expect(await lastRequest()).toMatchObject({ total: total + 1, showsPicture: false });
     await harness.database`update learned_windows set learned_at = learned_at - interval '31 days'`;
