@@ -40,7 +40,7 @@ function foundWords({ match, forms }: FoundPassage, query: string): string[] {
 
 function highlight(text: string, words: readonly string[], style: Style): string {
   if (words.length === 0) return text;
-  const escaped = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\-]/gu, String.raw`\$&`));
+  const escaped = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`));
   return text.replaceAll(new RegExp(escaped.join('|'), 'giu'), (found: string, at: number) =>
     isWhole(text, at, found) ? style.yellow(found) : found,
   );

@@ -34,6 +34,7 @@ test('sets off the forms that were found, as whole words, and parts of identifie
   expect(shown('readFitCheck in fit-check.ts, unchecked', ['check'])).toBe(
     'readFit<Check> in fit-<check>.ts, unchecked',
   );
+  expect(shown('order QX-1003 (a+b)', ['qx-1003', '(a+b)'])).toBe('order <QX-1003> <(a+b)>');
   expect(shown('数据库连接池', ['连接'])).toBe('数据库<连接>池');
   expect(shown('nothing to set off', [])).toBe('nothing to set off');
 });
