@@ -14,6 +14,8 @@ export type KeySource =
 export interface ProviderKey {
   /** @throws ModelCallError when it cannot be read and was never read before. */
   current(): Promise<string>;
+  /** As it stands now: a file is read again, which costs little; a command is run again only by its age. */
+  newest(): Promise<string>;
   /** Reads again, because a server refused this key; the same one when there is no other. */
   after(refused: string): Promise<string>;
 }
@@ -55,9 +57,11 @@ export function createProviderKey(options: ProviderKeyOptions): ProviderKey {
     }
   };
   const readOnce = async (): Promise<string> => (reading ??= read());
+  const current = async (): Promise<string> =>
+    known !== undefined && Date.now() - known.readAt < refreshMilliseconds ? known.key : readOnce();
   return {
-    current: async () =>
-      known !== undefined && Date.now() - known.readAt < refreshMilliseconds ? known.key : readOnce(),
+    current,
+    newest: source.kind === 'file' ? readOnce : current,
     after: async (refused) => (known !== undefined && known.key !== refused ? known.key : readOnce()),
   };
 }

@@ -174,7 +174,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     beforeCompaction: setup.beforeCompaction,
     secrets,
     readKeys: async () => {
-      await Promise.allSettled(configuration.providers.map(async ({ key }) => key?.current()));
+      await Promise.allSettled(configuration.providers.map(async ({ key }) => key?.newest()));
     },
     logger: setup.logger,
     reachCrashPoint: parseCrashPoints(setup.crashPoints, setup.crashOrders),

@@ -66,6 +66,17 @@ test('a command is run again when its key is too old, once for all who wait', as
   expect(seen).toHaveLength(2);
 });
 
+test('a key that was changed in its file is known before a tool may print it, whatever its age', async () => {
+  await writeFile(file, 'old-key');
+  const { key, seen } = keyFrom({ kind: 'file', path: file });
+  expect(await key.current()).toBe('old-key');
+  await writeFile(file, 'new-key');
+  expect(await key.current()).toBe('old-key');
+  expect(await key.newest()).toBe('new-key');
+  expect(await key.current()).toBe('new-key');
+  expect(seen).toEqual(['old-key', 'new-key']);
+});
+
 test('a key that cannot be read ends the call for good and shows nothing that was printed; one that is known goes on', async () => {
   const failing = keyFrom({ kind: 'command', command: 'echo half-a-key; echo loud >&2; exit 3' });
   const client = createModelClients([
