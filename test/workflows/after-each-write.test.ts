@@ -29,6 +29,8 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
+const RETENTION = JSON.stringify({ agents: { default: { model: 'simulator/sim-32k' } }, retention: { days: 30 } });
+
 async function openScenario(agent: Scenario['agent']): Promise<TurnHarness> {
   const harness = await startTurnHarness({ temporalAddress: server.address });
   await mkdir(join(harness.workspace, '.cowork'));
@@ -80,6 +82,7 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
 
 test.concurrent('upkeep: whichever write is the last of a worker, the next upkeep does the rest', async () => {
   const harness = await openScenario({ model: 'simulator/sim-32k' });
+  let last: WorkerProcess | undefined;
   try {
     const { client, database, temporal } = harness;
     const end = async (conversationId: string): Promise<void> => {
@@ -108,7 +111,7 @@ test.concurrent('upkeep: whichever write is the last of a worker, the next upkee
       await dieAt(harness, point);
     }
     await dieAt(harness, 'indexFallenBehind:indexed');
-    await harness.startWorker();
+    const inProcess = await harness.startWorker();
     await waitUntil(
       'everything is answered',
       async () => {
@@ -121,7 +124,29 @@ test.concurrent('upkeep: whichever write is the last of a worker, the next upkee
       60_000,
     );
     await expectAllHolds(harness);
+    inProcess.shutdown();
+    await inProcess.ended;
+
+    await writeFile(join(harness.workspace, 'holdfast.yaml'), RETENTION);
+    const kept = async (): Promise<string[]> =>
+      (await database<{ id: string }[]>`select id from conversations order by id`).map(({ id }) => id);
+    const expire = async (conversationId: string): Promise<void> => {
+      await database`update conversations set active_at = active_at - interval '31 days' where id = ${conversationId}`;
+      await database`delete from upkeep_marks where task = 'retention'`;
+    };
+    await expire(unrung.conversationId);
+    await dieAt(harness, 'deleteExpired:deleted');
+    const [other = '', ...rest] = await kept();
+    expect([other, ...rest]).not.toContain(unrung.conversationId);
+    expect(rest).toHaveLength(1);
+    await expire(other);
+    last = await startWorkerProcess(harness);
+    await waitUntil('the next one is deleted', async () => (await kept()).length < 2, 60_000);
+    expect(await kept()).toEqual(rest);
+    await expectAllHolds(harness);
   } finally {
+    last?.kill('SIGKILL');
+    await last?.exited;
     await harness.stop();
   }
 }, 400_000);
