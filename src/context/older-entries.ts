@@ -34,6 +34,7 @@ export function olderEntries(
     candidates,
     tokensAt: of.tokensAt,
     budget: of.userBudget,
+    policyBudget: state.input.budget.userMessages,
     newestIsKept: of.newestIsKept,
     opening: openingOf(state, candidates),
   });

@@ -15,8 +15,12 @@ const TARGET_TOLERANCE = 0.05;
  * room below the trigger, the target moves up to it: a pass that leaves nothing is worth nothing.
  */
 const SMALLEST_ROOM = 1 / 3;
-/** A forced pass shrinks what can shrink to this share of its size at most, however low its target. */
-const DEEPEST_CUT = 0.15;
+/**
+ * A forced pass shrinks what can shrink to this share of its size at most, however low its target: the view then fits even
+ * where the estimate knows nothing of what the provider counts, as long as system prompt and tools take less than two thirds of
+ * the window. A deeper cut would clip the task itself.
+ */
+const DEEPEST_CUT = 0.25;
 /** A pass that the user asks for in a small view aims for this share of what can shrink. */
 const MANUAL_SHARE = 0.5;
 /** A pass that drops messages for their number only has to be smaller; what stays is not to be clipped for it. */

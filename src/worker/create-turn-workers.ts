@@ -1,3 +1,4 @@
+import { IllegalStateError } from '@temporalio/common';
 import { GracefulShutdownPeriodExpiredError, Worker } from '@temporalio/worker';
 import type { NativeConnection, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Activities } from '../activities/create-activities.ts';
@@ -96,22 +97,35 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
   const both = [turn, worker];
+  let isEnding = false;
   const shutdown = (): void => {
+    isEnding = true;
     for (const each of both) if (each.getState() === 'RUNNING') each.shutdown();
   };
   return {
     shutdown,
     async run() {
-      // When one fails the other must not go on alone.
-      await Promise.all(
-        both.map((each) =>
-          each.run().catch((error: unknown) => {
-            shutdown();
-            // What was cut short is handed over to another worker by Temporal.
-            if (!(error instanceof GracefulShutdownPeriodExpiredError)) throw error;
-          }),
-        ),
-      );
+      const runs = both.map(async (each) => {
+        try {
+          await each.run();
+        } catch (error) {
+          const wasEnding = isEnding;
+          // When one fails the other must not go on alone.
+          shutdown();
+          if (!wasEnding || !isOnlyLate(error)) throw error;
+        }
+      });
+      // Both, before connections are closed that either still uses.
+      const failed = (await Promise.allSettled(runs)).find(({ status }) => status === 'rejected');
+      if (failed?.status === 'rejected') throw failed.reason;
     },
   };
+}
+
+/**
+ * Whether a worker that was told to end says no more than that something of it was not yet done: what was cut short is handed
+ * over to another worker by Temporal. The SDK's "Worker still in use" is such: a heartbeat was on its way when all work had ended.
+ */
+function isOnlyLate(error: unknown): boolean {
+  return error instanceof GracefulShutdownPeriodExpiredError || error instanceof IllegalStateError;
 }

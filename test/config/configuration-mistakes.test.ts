@@ -231,7 +231,7 @@ describe('numbers that contradict each other', () => {
     expect((await load(`agents: { a: { model: anthropic/claude-opus-5-5, ${policy} } }`)).agents).toHaveLength(2);
   });
 
-  test('a window set by the user counts', async () => {
+  test('G8 a window that the user sets for the model comes before the one of the registry', async () => {
     const file =
       'models: { simulator/sim-32k: { window: 200000 } }\nagents: { a: { policy: { keep: { tail: { tokens: 30000 } } } } }';
     expect((await load(file)).agents).toHaveLength(2);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { keptUserMessages } from '../../src/context/kept-user-messages.ts';
 import { Conversation, prose } from './builders.ts';
 import { NO_REDUCERS, planOf } from './planning.ts';
 
@@ -20,4 +21,21 @@ test('R17 what the running turn was asked stays before newer messages that steer
     expect(keptUserEntryIds.at(-1)).toBe(remarks.at(-1));
     expect(planOf(conversation, { turnIsOver: true }).keptUserEntryIds).not.toContain(opening.id);
   }
+});
+
+test('R17 where a pass has little room, what the running turn was asked takes it before the remarks; the newest stays in any case', () => {
+  const sizes = [250, 60, 60, 60, 60];
+  const keptWithin = (budget: number) =>
+    keptUserMessages({
+      candidates: [0, 1, 2, 3, 4],
+      tokensAt: (position) => sizes[position] ?? 0,
+      budget,
+      policyBudget: 2_000,
+      newestIsKept: false,
+      opening: 0,
+    });
+  expect(keptWithin(2_000)).toEqual([0, 1, 2, 3, 4]);
+  expect(keptWithin(380)).toEqual([0, 3, 4]);
+  expect(keptWithin(250)).toEqual([0, 4]);
+  expect(keptWithin(240)).toEqual([1, 2, 3, 4]);
 });

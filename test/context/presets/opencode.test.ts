@@ -203,6 +203,19 @@ describe('summary', () => {
     expect(instruction).toBeGreaterThan(question);
   });
 
+  test('O11 what the pivot stands for is not read again', () => {
+    const conversation = turns(4, 40_000);
+    conversation.commit(planAt(conversation), 'THE PIVOT');
+    const before = conversation.log.entries.length;
+    for (let turn = 5; turn <= 9; turn += 1) {
+      conversation.log.user(`request ${turn}`);
+      conversation.log.step([tokens(40_000, turn)], { tool: 'read_file' });
+      conversation.log.answer(`answer ${turn}`);
+    }
+    const begins = planAt(conversation).parts.flatMap(({ fromSequence }) => fromSequence ?? []);
+    expect(Math.min(...begins)).toBe(before + 1);
+  });
+
   test.each([
     'What was done',
     'What is currently being worked on',

@@ -52,14 +52,20 @@ test('W8 the higher of estimate and reported count is held against the trigger',
   expect(countOf(conversation, { input: 10, output: 1 }).tokens).toBe(countOf(conversation).tokens);
 });
 
-test('W9 tool schemas, tool arguments and images are counted too', () => {
+test('W9 tool schemas, tool arguments, reasoning and images by their pixels are counted too', () => {
   const { conversation } = reading([]);
   const bare = countOf(conversation).tokens ?? 0;
   conversation.log.step([text('ok')], { arguments: JSON.stringify({ path: 'a.md', body: prose(3_000) }) });
   const withArguments = countOf(conversation).tokens ?? 0;
   expect(withArguments - bare).toBeGreaterThan(2_000);
   conversation.log.step([[image(1_000, 1_000)]]);
-  expect((countOf(conversation).tokens ?? 0) - withArguments).toBeGreaterThan(1_000);
+  const withImage = countOf(conversation).tokens ?? 0;
+  expect(withImage - withArguments).toBeGreaterThan(1_000);
+  conversation.log.step([[image(500, 500)]]);
+  const withSmallImage = countOf(conversation).tokens ?? 0;
+  expect(withSmallImage - withImage).toBeLessThan((withImage - withArguments) / 2);
+  conversation.log.answer([{ type: 'thinking', text: prose(3_000), provider: 'anthropic' }, ...text('Done.')]);
+  expect((countOf(conversation).tokens ?? 0) - withSmallImage).toBeGreaterThan(1_900);
   const [tool] = AGENT.tools;
   if (tool === undefined) throw new Error('no tool');
   const schema = { type: 'object', properties: { path: { type: 'string', description: prose(3_000) } } };

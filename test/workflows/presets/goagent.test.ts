@@ -87,6 +87,30 @@ test('G4 the log keeps an entry for each pass, with the summary and the id of th
   }
 });
 
+test('from the newest summary the lineage leads over every generation to the exact entries that it covers', async () => {
+  const [conversation] = await harness.database<{ id: string }[]>`
+    select conversation_id as id from compactions where status = 'committed' group by 1 having count(*) >= 5`;
+  const conversationId = conversation?.id ?? '';
+  const lineage = new Map((await harness.client.readLineage(conversationId)).map((one) => [one.compactionId, one]));
+  const newest = (await harness.client.listSummaries({ conversationId })).toSorted(
+    (left, right) => (right.generation ?? 0) - (left.generation ?? 0),
+  )[0];
+  const generations: number[] = [];
+  const covered: number[] = [];
+  for (let at = lineage.get(newest?.compactionId ?? ''); at !== undefined;) {
+    generations.push(at.number);
+    covered.push(...at.parts.flatMap(({ entries }) => entries.map(({ sequence }) => sequence)));
+    at = lineage.get(at.previousCompactionId ?? '');
+  }
+  expect(generations).toEqual(Array.from({ length: lineage.size }, (_, index) => lineage.size - index));
+  const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
+  const through = newest?.coveredThroughSequence ?? 0;
+  const spoken = entries.filter(
+    ({ sequence, kind }) => sequence <= through && ['user', 'assistant', 'tool_result'].includes(kind),
+  );
+  expect(covered.toSorted((left, right) => left - right)).toEqual(spoken.map(({ sequence }) => sequence));
+});
+
 test('G17 the end of a turn tells what the window holds: counted by the provider, and estimated after that', async () => {
   const turn = await harness.runTask('Call read_file with {"path": "log-1.txt"}\nSay done');
   const events = await eventsOf(harness, turn.conversationId);
