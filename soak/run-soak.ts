@@ -76,7 +76,7 @@ async function fight(
 ) {
   const random = createRandom(options.seed);
   await writeFile(join(directory, 'holdfast.yaml'), configurationText(random));
-  const servers = await startServers(directory, options.seed);
+  const servers = await startServers(directory, options);
   const { databaseUrl, temporalAddress, simulatorUrl } = servers;
   const temporalOptions = { address: temporalAddress, namespace: 'default' };
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-soak' });
@@ -160,7 +160,7 @@ async function strikeAll(
       struck.push({ strike: hit, takeover });
       onProgress(`${struck.length}/${kills} ${hit.kind}: ${hit.hit.map(({ type }) => type).join(', ')}`);
       await Promise.race([takeover, delay(patience)]);
-      await delay(field.random.between(0, Math.ceil(patience / 4)));
+      await delay(field.random.between(0, Math.ceil(patience / 8)));
     }
   } finally {
     calm.abort();

@@ -35,18 +35,20 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-/** Milliseconds until a model's first token, and its speed: short, but long enough for a strike to meet open calls. */
-const LATENCY_MILLISECONDS = 120;
+/** Of the model's answers: slow enough for a strike to meet open calls. */
 const TOKENS_PER_SECOND = 400;
 
 /** Postgres with fsync and Temporal on a file: what a kill may lose here, it may lose anywhere. */
-export async function startServers(directory: string, seed: number): Promise<Servers> {
+export async function startServers(
+  directory: string,
+  model: { readonly seed: number; readonly latency: number },
+): Promise<Servers> {
   const logs = join(directory, 'logs');
   await mkdir(logs, { recursive: true });
   const [postgres, temporal, simulator] = await Promise.all([
     runPostgres(directory, logs),
     runTemporal(directory, logs),
-    runSimulator(directory, logs, seed),
+    runSimulator(directory, logs, model),
   ]);
   const sql = connectDatabase({ url: postgres.url, applicationName: 'holdfast-migrate' });
   await migrate(sql);
@@ -116,12 +118,12 @@ async function runTemporal(directory: string, logs: string) {
 async function runSimulator(
   directory: string,
   logs: string,
-  seed: number,
+  { seed, latency }: { readonly seed: number; readonly latency: number },
 ): Promise<{ process: GuardedProcess; url: string }> {
   const port = await freePort();
   const logFile = join(logs, 'simulator.log');
   const readLog = await followLog(logFile);
-  const settings = { port, latency: LATENCY_MILLISECONDS, 'tokens-per-second': TOKENS_PER_SECOND, seed };
+  const settings = { port, latency, 'tokens-per-second': TOKENS_PER_SECOND, seed };
   const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const { PATH = '', HOME = '' } = process.env;
   const simulator = await startProgram({

@@ -1,13 +1,8 @@
-/** Share of the policy's budget up to which the opening message counts as short. */
-const OPENING_SHARE = 0.25;
-
 /**
  * Older user messages that stay word for word: the newest first, as long as they fit into the
  * budget. One that does not fit is passed over, so that a pasted log does not push out every short
  * request before it. The newest of all is named in any case, to be clipped if need be (R17).
- * The one that opened the running turn comes before all newer ones when it is short and fits: messages that steer a turn say
- * little without what it was asked. A long one would push them all out; then the summary tells of it. What is short is not
- * measured by the budget of a pass that has little room: there most of all, remarks without the task are of no use.
+ * A short one that opened the running turn comes before all newer ones, and stays whatever the budget.
  */
 export function keptUserMessages(input: {
   /** Positions of user entries before the cut, oldest first. */
@@ -15,14 +10,12 @@ export function keptUserMessages(input: {
   readonly tokensAt: (position: number) => number;
   /** Tokens that this pass has for them. */
   readonly budget: number;
-  /** Tokens that the policy has for them where there is room. */
-  readonly policyBudget: number;
   /** A user message stands after the cut, so that none before it is the newest. */
   readonly newestIsKept: boolean;
-  /** Position of the message that opened the running turn; `null` when it is no candidate. */
+  /** Position of the short message that opened the running turn; `null` when it is no candidate. */
   readonly opening: number | null;
 }): readonly number[] {
-  const opening = isShort(input) ? input.opening : null;
+  const { opening } = input;
   const kept: number[] = opening === null ? [] : [opening];
   let tokens = opening === null ? 0 : input.tokensAt(opening);
   for (const [place, position] of input.candidates.toReversed().entries()) {
@@ -34,8 +27,4 @@ export function keptUserMessages(input: {
     tokens += size;
   }
   return kept.sort((left, right) => left - right);
-}
-
-function isShort({ opening, tokensAt, budget, policyBudget }: Parameters<typeof keptUserMessages>[0]): boolean {
-  return opening !== null && tokensAt(opening) <= Math.min(budget, policyBudget * OPENING_SHARE);
 }

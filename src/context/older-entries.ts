@@ -1,6 +1,7 @@
 import { resolveAmount } from './budget.ts';
 import { GroupTable } from './groups.ts';
 import { keptUserMessages } from './kept-user-messages.ts';
+import { shortOpening } from './opening-message.ts';
 import type { PlanningState } from './planning-state.ts';
 
 /**
@@ -34,17 +35,10 @@ export function olderEntries(
     candidates,
     tokensAt: of.tokensAt,
     budget: of.userBudget,
-    policyBudget: state.input.budget.userMessages,
     newestIsKept: of.newestIsKept,
-    opening: openingOf(state, candidates),
+    opening: shortOpening(state, candidates, of.tokensAt),
   });
   return [...taken, ...users].sort((left, right) => left - right);
-}
-
-/** What the running turn was asked first. */
-function openingOf({ input, table }: PlanningState, candidates: readonly number[]): number | null {
-  if (input.turnIsOver === true) return null;
-  return candidates.find((position) => table.turnIdAt(position) === input.turnId) ?? null;
 }
 
 function keptFirst({ input, firstUserMessage }: PlanningState, before: number): number | null {

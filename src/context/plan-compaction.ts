@@ -4,6 +4,7 @@ import type { CompactionForm, CompactionPlan, PlanInput, PlanResult } from './pl
 import { hiddenTokens, planningState } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce } from './reduce.ts';
+import { requiredGain } from './required-gain.ts';
 import { shrinkToFit } from './shrink-to-fit.ts';
 import { planSummary } from './summary-form.ts';
 import { planSummaryInPlace } from './summary-in-place.ts';
@@ -46,16 +47,16 @@ export function planCompaction(input: PlanInput): PlanResult {
   if (input.reason === 'overflow' && !isEnabled(input.policy)) return exhausted(state);
   const goal = goalTokens(state);
   const limit = acceptedTokens(state, goal);
-  const requiredGain = gainTokens(state);
+  const gain = requiredGain(state);
   let best: CompactionPlan | null = null;
   for (const form of formsFrom(state)) {
     const drafted = planForm(state, form, { goal, limit });
-    if (drafted === null || drafted.tokensBefore - drafted.tokensAfter < requiredGain) continue;
+    if (drafted === null || drafted.tokensBefore - drafted.tokensAfter < gain) continue;
     const proactive = input.reason !== 'overflow' && state.tokens <= input.budget.window;
     const plan = {
       ...drafted,
       proactive,
-      requiredGain,
+      requiredGain: gain,
       acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter),
     };
     if (plan.tokensAfter <= limit || state.isOverMessageCap) return { kind: 'planned', plan };
@@ -213,12 +214,4 @@ function goalTokens(state: PlanningState): number {
       return Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT);
     }
   }
-}
-
-/** A pass must free a share of the window (R5); one that the user asked for only has to be smaller. */
-function gainTokens(state: PlanningState): number {
-  const { budget, policy, reason } = state.input;
-  if (reason === 'manual' || state.isOverMessageCap) return 1;
-  const base = reason === 'overflow' ? Math.min(budget.window, state.tokens) : budget.window;
-  return Math.max(1, Math.ceil(policy.minimumGain * base));
 }

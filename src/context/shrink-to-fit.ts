@@ -1,15 +1,18 @@
 import type { EntryKind } from './entry.ts';
 import type { Positions } from './groups.ts';
 import { SMALLEST_CLIP, clipTo } from './clip-to-size.ts';
+import { shortOpening } from './opening-message.ts';
 import { isUnseen, operationOn, shownTokens, tryOperation } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
+import { requiredGain } from './required-gain.ts';
 import { showsMedia, stripImages, withoutMedia } from './reduce.ts';
 
 /**
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in
  * the order in which a model can best do without them, until the view is down to `goal` tokens or nothing is left to clip.
- * Older messages of the user go before the newest (R17), media that no request has carried late; the newest answer never,
- * unless the request does not fit its budget without (R11: it loses its reasoning with it).
+ * Older messages of the user go before the newest (R17), media that no request has carried late; what the running turn was asked,
+ * when it is short, only where there would be no pass without, and the newest answer only where the request does not fit its budget
+ * (R11: it loses its reasoning with it).
  */
 export function shrinkToFit(
   state: PlanningState,
@@ -21,7 +24,8 @@ export function shrinkToFit(
   const of = (kind: EntryKind): number[] =>
     Array.from(positions).filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
-  const users = of('user');
+  const opening = shortOpening(state, of('user'), (position) => shownTokens(state, draft, position));
+  const users = of('user').filter((position) => position !== opening);
   const media = { keepUnseenMedia: true };
   const steps: readonly (() => void)[] = [
     () => stripImages(state, draft, 0),
@@ -30,12 +34,20 @@ export function shrinkToFit(
     () => clipLargest(state, draft, { positions: [...users.slice(0, -1), ...of('branch_summary')], goal, ...media }),
     () => clipLargest(state, draft, { positions: users.slice(-1), goal, ...media }),
     () => stripAll(state, draft, positions),
+    () => clipOpening(state, draft, opening === null ? [] : [opening]),
     () => clipNewestAnswer(state, draft, { positions: answers.slice(-1), goal }),
   ];
   for (const step of steps) {
     if (draft.tokens <= goal) return;
     step();
   }
+}
+
+/** Remarks without the task are of no use: the task is clipped only where no pass would be possible otherwise. */
+function clipOpening(state: PlanningState, draft: Draft, positions: readonly number[]): void {
+  const most = Math.min(state.input.budget.inputBudget, state.tokens - requiredGain(state));
+  if (draft.tokens <= most) return;
+  clipLargest(state, draft, { positions, goal: most, keepUnseenMedia: true });
 }
 
 /**

@@ -6,7 +6,7 @@ import { NO_REDUCERS, planOf } from './planning.ts';
 test('R17 what the running turn was asked stays before newer messages that steer it, unless it is long', () => {
   for (const [asked, stays] of [
     [2_500, true],
-    [6_000, false],
+    [14_000, false],
   ] as const) {
     const conversation = new Conversation({ policy: NO_REDUCERS });
     const opening = conversation.log.user(`Read the letters. ${prose(asked)}`);
@@ -30,12 +30,26 @@ test('R17 where a pass has little room, what the running turn was asked takes it
       candidates: [0, 1, 2, 3, 4],
       tokensAt: (position) => sizes[position] ?? 0,
       budget,
-      policyBudget: 2_000,
       newestIsKept: false,
       opening: 0,
     });
   expect(keptWithin(2_000)).toEqual([0, 1, 2, 3, 4]);
   expect(keptWithin(380)).toEqual([0, 3, 4]);
   expect(keptWithin(250)).toEqual([0, 4]);
-  expect(keptWithin(240)).toEqual([1, 2, 3, 4]);
+  expect(keptWithin(100)).toEqual([0, 4]);
+});
+
+test('R17 a forced pass takes the words of what the running turn was asked last, and only where it would free too little', () => {
+  const limits = { window: 16_384, maximumOutput: 3_276 };
+  const listed = new Conversation({ limits });
+  const asked = listed.log.user(`Read the files. ${prose(3_000)}`);
+  for (let step = 0; step < 6; step += 1) listed.log.step([prose(4_000, step)]);
+  for (let remark = 0; remark < 8; remark += 1) listed.log.steer(`Remark ${remark}: all is well, go on.`);
+  const forced = planOf(listed, { reason: 'overflow' });
+  const isShownWhole = (id: string): boolean => forced.operations.every(({ entryId }) => entryId !== id);
+  expect(forced.keptUserEntryIds).toContain(asked.id);
+  expect(isShownWhole(asked.id)).toBe(true);
+  const alone = new Conversation({ limits });
+  const only = alone.log.user(prose(3_000));
+  expect(planOf(alone, { reason: 'overflow' }).operations.map(({ entryId }) => entryId)).toEqual([only.id]);
 });

@@ -14,6 +14,7 @@ const SMALL: SoakOptions = {
   files: 4,
   minutes: 3,
   patience: 300,
+  latency: 120,
   // A process that starts again takes seconds of the processor, one that was frozen none.
   kinds: [
     ['worker_crash_point', 30],

@@ -17,7 +17,8 @@ export function formsOf({ text, vector, matched }: RankedCandidate): readonly st
       places.set(place, [...(places.get(place) ?? []), term]);
   }
   const byPlace = new Map<number, Word[]>();
-  for (const word of wordsAt(text, places)) byPlace.set(word.position, [...(byPlace.get(word.position) ?? []), word]);
+  for (const word of wordsAt(text, places.keys()))
+    byPlace.set(word.position, [...(byPlace.get(word.position) ?? []), word]);
   return [...new Set([...byPlace].flatMap(([place, at]) => (places.get(place) ?? []).map((term) => formAt(at, term))))];
 }
 

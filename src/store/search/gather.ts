@@ -180,10 +180,13 @@ function byTerm(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Uin
   return lists;
 }
 
-/** Keeps the best of many without sorting all: a heap whose first is the one to fall out next. */
+/** How many times as many as are wanted are kept before the worst are thrown away: the more, the seldomer are they sorted. */
+const KEPT_TIMES = 4;
+
+/** Keeps the best of many without sorting all. */
 class Best {
   readonly #count: number;
-  readonly #heap: GatheredPassage[] = [];
+  #kept: GatheredPassage[] = [];
   /** What is below it is not among the best. */
   least = 0;
 
@@ -192,50 +195,14 @@ class Best {
   }
 
   add(passage: GatheredPassage): void {
-    const heap = this.#heap;
-    if (heap.length < this.#count) {
-      heap.push(passage);
-      this.#rise(heap.length - 1);
-    } else if (heap[0] !== undefined && betterFirst(passage, heap[0]) < 0) {
-      heap[0] = passage;
-      this.#sink();
-    }
-    if (heap.length === this.#count) this.least = heap[0]?.score ?? 0;
+    this.#kept.push(passage);
+    if (this.#kept.length < KEPT_TIMES * this.#count) return;
+    this.#kept = this.list();
+    this.least = this.#kept.at(-1)?.score ?? 0;
   }
 
   list(): GatheredPassage[] {
-    return this.#heap.toSorted(betterFirst);
-  }
-
-  #rise(from: number): void {
-    for (let at = from; at > 0;) {
-      const parent = (at - 1) >> 1;
-      if (!this.#swapIfWorse(at, parent)) return;
-      at = parent;
-    }
-  }
-
-  #sink(): void {
-    for (let at = 0; ;) {
-      const [left, right] = [2 * at + 1, 2 * at + 2];
-      const isRightWorse = right < this.#heap.length && this.#isWorse(right, left);
-      const child = isRightWorse ? right : left;
-      if (child >= this.#heap.length || !this.#swapIfWorse(child, at)) return;
-      at = child;
-    }
-  }
-
-  #isWorse(one: number, other: number): boolean {
-    const [a, b] = [this.#heap[one], this.#heap[other]];
-    return a !== undefined && b !== undefined && betterFirst(a, b) > 0;
-  }
-
-  /** The worse of two stands nearer to the first. */
-  #swapIfWorse(one: number, other: number): boolean {
-    const [a, b] = [this.#heap[one], this.#heap[other]];
-    if (a === undefined || b === undefined || betterFirst(a, b) <= 0) return false;
-    [this.#heap[one], this.#heap[other]] = [b, a];
-    return true;
+    return this.#kept.toSorted(betterFirst).slice(0, this.#count);
   }
 }
 

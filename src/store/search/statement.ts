@@ -1,5 +1,6 @@
 import { visitWords } from './passage-terms.ts';
 import type { RankedCandidate } from './candidate.ts';
+import type { WeightedTerm } from './weigh-terms.ts';
 import { countPlaces } from './words.ts';
 
 /** Two small letters before the stop: "Dr." and initials end no sentence. */
@@ -10,23 +11,37 @@ const SENTENCE_END = /(?<=(?:[\p{Ll}\p{N})"'’”]{2}|\s\p{L})[.!?]|[。！？]
  * many things; whether two say the same is judged by these.
  */
 export function statementOf({ text, vector, matched }: Pick<RankedCandidate, 'text' | 'vector' | 'matched'>): string[] {
+  const asked = new Set(matched.flatMap(({ terms }) => terms));
+  const askedPlaces = new Map<string, readonly number[]>();
+  const terms: string[] = [];
+  const places: (readonly number[])[] = [];
+  visitWords(vector, (term, at) => {
+    terms.push(term);
+    places.push(at);
+    if (asked.has(term)) askedPlaces.set(term, at);
+  });
   const sentences = sentencesOf(text);
-  const places = new Map<string, readonly number[]>();
-  visitWords(vector, (term, at) => places.set(term, at));
-  if (sentences.length < 2) return [...places.keys()];
+  if (sentences.length < 2) return terms;
+  const best = mostAsked(sentences, matched, askedPlaces);
+  return terms.filter((_, index) => isWithin(best, places[index]));
+}
+
+/** The sentence that has most of the query's words, by weight. */
+function mostAsked(
+  sentences: readonly Sentence[],
+  matched: readonly WeightedTerm[],
+  places: ReadonlyMap<string, readonly number[]>,
+): Sentence | undefined {
   let best = sentences[0];
   let most = -1;
   for (const sentence of sentences) {
     let weight = 0;
     for (const term of matched) {
-      const stands = term.terms.some((each) => places.get(each)?.some((place) => isIn(sentence, place)));
-      if (stands) weight += term.weight;
+      if (term.terms.some((each) => isWithin(sentence, places.get(each)))) weight += term.weight;
     }
     if (weight > most) [best, most] = [sentence, weight];
   }
-  const said: string[] = [];
-  for (const [term, at] of places) if (best !== undefined && at.some((place) => isIn(best, place))) said.push(term);
-  return said;
+  return best;
 }
 
 /** Places of the first and the last word. */
@@ -35,8 +50,10 @@ interface Sentence {
   readonly through: number;
 }
 
-function isIn({ from, through }: Sentence, place: number): boolean {
-  return place >= from && place <= through;
+function isWithin(sentence: Sentence | undefined, places: readonly number[] | undefined): boolean {
+  if (sentence === undefined || places === undefined) return false;
+  for (const place of places) if (place >= sentence.from && place <= sentence.through) return true;
+  return false;
 }
 
 function sentencesOf(text: string): Sentence[] {

@@ -77,17 +77,16 @@ export function countPlaces(text: string): number {
 }
 
 /** The words of a text at some places, as `wordsOf` gives them; for less where most are passed over. */
-export function wordsAt(text: string, places: { has(place: number): boolean }): Word[] {
+export function wordsAt(text: string, places: Iterable<number>): Word[] {
+  const wanted = new Set(places);
   const pattern = patternOf(text);
-  if (pattern === null) return wordsOf(text).filter(({ position }) => places.has(position));
-  const found: Word[] = [];
-  let position = 0;
-  for (const [piece] of withoutClitics(text).matchAll(pattern)) {
-    position += 1;
-    if (!places.has(position)) continue;
-    for (const word of wordsOf(piece)) found.push({ ...word, position });
-  }
-  return found;
+  if (pattern === null) return wordsOf(text).filter(({ position }) => wanted.has(position));
+  // All pieces at once: a match of its own for each takes several times as long.
+  const pieces: readonly string[] = withoutClitics(text).match(pattern) ?? [];
+  const inOrder = [...wanted].toSorted((one, other) => one - other);
+  return inOrder.flatMap((position) =>
+    wordsOf(pieces[position - 1] ?? '').map((word) => Object.assign(word, { position })),
+  );
 }
 
 /** What finds the words of a text where each stands at one place; `null` where a run of characters stands at many. */
