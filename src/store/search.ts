@@ -39,9 +39,9 @@ export interface MemoryQuery extends SearchFilter {
 const DEFAULT_LIMIT = 10;
 const LARGEST_LIMIT = 100;
 /** Passages whose text is read, those with the best words: what the text says changes their order, hardly which they are … */
-const READ = 60;
+const READ = 45;
 /** … and so many more than are wanted, for some fall away. */
-const SPARE = 30;
+const SPARE = 20;
 /** Some 65,000 passages. Among more, words that are only related to those of the query are in too many to choose any, and each costs a row a block. */
 const MOST_BLOCKS_OF_RELATED_WORDS = 16;
 /** Characters of a query that are looked at. */

@@ -6,7 +6,7 @@ import { statementOf } from './statement.ts';
 /** Passages of one entry that are listed: ten of one file would hide all else. */
 const MOST_OF_ONE_ENTRY = 3;
 /** Passages that are compared with each other. */
-const COMPARED = 40;
+const COMPARED = 25;
 /**
  * A newer passage updates an older one when it has the names and numbers of the query that the older one
  * has, about as much score, most of the query's words that the older one has, by weight …

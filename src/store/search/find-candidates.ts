@@ -15,7 +15,7 @@ import type { WeightedTerm } from './weigh-terms.ts';
 /** Passages whose words are looked at. */
 const POOL = 120;
 /** As many where the last of the pool is about as good as its first: the places of the words have to decide. */
-const LARGE_POOL = 300;
+const LARGE_POOL = 180;
 const ABOUT_AS_GOOD = 0.8;
 /** Up to so many passages of a time range are looked up one by one; of more, the range is checked in the pool. */
 const MOST_IN_RANGE = 20_000;
@@ -132,7 +132,7 @@ export async function readTexts(sql: Database, passages: readonly WordScored[]):
   });
 }
 
-/** Property by property: `Object.assign` takes many times as long, and every search does this sixty times. */
+/** Property by property: `Object.assign` takes many times as long, and every search does this for all that it reads. */
 function toReadCandidate(row: PassageRow, passage: WordScored): ReadCandidate {
   return {
     id: passage.id,

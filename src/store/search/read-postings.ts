@@ -7,7 +7,7 @@ import type { WeightedTerm } from './weigh-terms.ts';
  * Postings that one search reads: what bounds its time, whatever the size of the conversation. Three bytes each.
  * Rare words come first; what is left over are words that so many passages have that they choose none.
  */
-const MOST_POSTINGS = 20_000;
+const MOST_POSTINGS = 14_000;
 
 /** The terms of a query by index that choose its passages, those that few have first. */
 export function choosingTerms(terms: readonly WeightedTerm[], most = MOST_POSTINGS): number[] {

@@ -5,7 +5,7 @@ import type { WeightedTerm } from './weigh-terms.ts';
 
 /**
  * A passage that may answer, with what its place among the others depends on: most of a pool is not worth reading, and each
- * column of 300 rows takes its time.
+ * column of each takes its time.
  */
 export interface PooledPassage extends Pick<Candidate, 'kind' | 'words' | 'createdAt' | 'gathered'> {
   readonly id: number;
