@@ -7,7 +7,7 @@ import type { Database } from '../src/store/database.ts';
 import { verifyTemporal } from '../src/verify/temporal-invariants.ts';
 import { verify } from '../src/verify/verify.ts';
 import type { SoakConversation } from './conversations.ts';
-import type { Strike } from './strikes.ts';
+import type { OpenRows } from './open-work.ts';
 import { JOURNAL } from './workers.ts';
 
 /** Something that must hold and does not. */
@@ -39,7 +39,8 @@ export interface SoakEvidence {
   readonly temporal: Client;
   readonly directory: string;
   readonly conversations: readonly SoakConversation[];
-  readonly strikes: readonly Strike[];
+  /** What was open at each strike and shortly after it. */
+  readonly open: readonly OpenRows[];
 }
 
 /** Reads Postgres, Temporal, the journal and the reports. */
@@ -72,7 +73,7 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
       ...unexplained(
         'model_call_paid_twice',
         repeated,
-        evidence.strikes.map(({ rows }) => rows.modelCalls),
+        evidence.open.map(({ modelCalls }) => modelCalls),
       ),
       ...(await findInterrupted(database)),
     ],
@@ -128,7 +129,7 @@ async function checkJournal({ database, directory }: SoakEvidence) {
   return { violations, count: done.size };
 }
 
-async function checkUnknownOutcomes({ database, strikes }: SoakEvidence) {
+async function checkUnknownOutcomes({ database, open }: SoakEvidence) {
   const rows = await database<{ key: string; outcome: string | null }[]>`
     select t.turn_id || ':' || t.call_number || ':' || t.call_index as key, u.outcome
     from tool_calls t join turns u on u.id = t.turn_id where t.outcome = 'outcome_unknown'`;
@@ -137,7 +138,7 @@ async function checkUnknownOutcomes({ database, strikes }: SoakEvidence) {
   const violations = unexplained(
     'outcome_unknown',
     byStrike,
-    strikes.map(({ rows }) => rows.toolCalls),
+    open.map(({ toolCalls }) => toolCalls),
   );
   return { violations, count: rows.length };
 }

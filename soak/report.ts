@@ -13,6 +13,9 @@ export function reportLines(result: SoakResult): string[] {
     ([kind, { median, p95, max }]) =>
       `    ${kind.padEnd(20)} median ${formatDuration(median)}, p95 ${formatDuration(p95)}, max ${formatDuration(max)}`,
   );
+  const slowest = result.slowestTakeovers.map(
+    ({ milliseconds, activity, attempt }) => `${formatDuration(milliseconds)} ${activity} (attempt ${attempt})`,
+  );
   const { violations, missedTargets } = result;
   return [
     `${plural(result.kills, 'kill')} by seed ${result.seed}: ${counts(result.killsByKind)}`,
@@ -20,6 +23,7 @@ export function reportLines(result: SoakResult): string[] {
     `  outcomes             ${counts(result.outcomes)} in ${plural(result.conversations, 'conversation')}`,
     '  takeover',
     ...takeovers,
+    ...(slowest.length > 0 ? [`    slowest of workers   ${slowest.join(', ')}`] : []),
     `  model calls repeated ${result.repeatedModelCalls.calls} (${result.repeatedModelCalls.extraTries} tries more)`,
     `  effects              ${result.effects}, ${result.unknownOutcomes} calls with an unknown outcome`,
     `  facts right          ${result.factsRight} of ${result.factsChecked}`,

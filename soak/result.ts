@@ -1,18 +1,31 @@
 import type { SoakFindings, Violation } from './check.ts';
 import type { SoakOptions } from './options.ts';
 import type { Strike, StrikeKind } from './strikes.ts';
+import type { Takeover } from './takeovers.ts';
 
 /** Milliseconds in which what a killed worker did is taken over, 95 times of 100, by the settings of `TAKEOVER_OPTIONS`. */
 const TAKEOVER_TARGET_MILLISECONDS = 8_000;
 /** Milliseconds that a strike may cost on average: 75 minutes for 500. */
 const TARGET_MILLISECONDS_PER_STRIKE = 9_000;
 
+/** Slow takeovers that are listed. */
+const LISTED_TAKEOVERS = 5;
+
 export interface StruckOnce {
   readonly strike: Strike;
-  readonly takeoverMilliseconds: number;
+  readonly takeover: Takeover;
 }
 
-export interface Takeover {
+/** What held a takeover up: a high attempt waits longer by the backoff of its retry policy. */
+export interface SlowTakeover {
+  readonly kind: StrikeKind;
+  readonly milliseconds: number;
+  readonly activity: string;
+  /** The attempt that was hit. */
+  readonly attempt: number;
+}
+
+export interface TakeoverTimes {
   readonly count: number;
   readonly median: number;
   readonly p95: number;
@@ -27,7 +40,9 @@ export interface SoakResult extends Omit<SoakFindings, 'violations'> {
   /** Activities that were open where it struck, by type. */
   readonly hitActivities: Readonly<Record<string, number>>;
   /** Milliseconds, by kind of strike. */
-  readonly takeovers: Readonly<Record<string, Takeover>>;
+  readonly takeovers: Readonly<Record<string, TakeoverTimes>>;
+  /** The slowest takeovers from killed workers. */
+  readonly slowestTakeovers: readonly SlowTakeover[];
   readonly conversations: number;
   /** Until the last turn had its outcome; `null`: longer than two minutes. */
   readonly settledMilliseconds: number | null;
@@ -58,6 +73,7 @@ export function soakResult(
     killsByKind: count(struck.map(({ strike }) => strike.kind)),
     hitActivities: count(struck.flatMap(({ strike }) => strike.hit.map(({ type }) => type))),
     takeovers: takeoversByKind(struck),
+    slowestTakeovers: slowestOf(struck),
     conversations: run.conversations,
     settledMilliseconds: settled,
     wallMilliseconds,
@@ -90,15 +106,24 @@ function isWorkerKill(kind: StrikeKind): boolean {
   return kind === 'worker_kill' || kind === 'worker_crash_point';
 }
 
-function takeoversByKind(struck: readonly StruckOnce[]): Record<string, Takeover> {
+function takeoversByKind(struck: readonly StruckOnce[]): Record<string, TakeoverTimes> {
   const kinds = [...new Set(struck.map(({ strike }) => strike.kind))].sort((left, right) => left.localeCompare(right));
   return Object.fromEntries(
     kinds.map((kind) => [kind, summarizeTakeovers(struck.filter(({ strike }) => strike.kind === kind))]),
   );
 }
 
-function summarizeTakeovers(struck: readonly StruckOnce[]): Takeover {
-  const times = struck.map(({ takeoverMilliseconds }) => takeoverMilliseconds).sort((left, right) => left - right);
+function slowestOf(struck: readonly StruckOnce[]): SlowTakeover[] {
+  return struck
+    .flatMap(({ strike: { kind }, takeover: { milliseconds, last } }) =>
+      isWorkerKill(kind) && last !== null ? [{ kind, milliseconds, activity: last.type, attempt: last.attempt }] : [],
+    )
+    .sort((left, right) => right.milliseconds - left.milliseconds)
+    .slice(0, LISTED_TAKEOVERS);
+}
+
+function summarizeTakeovers(struck: readonly StruckOnce[]): TakeoverTimes {
+  const times = struck.map(({ takeover }) => takeover.milliseconds).sort((left, right) => left - right);
   const at = (share: number): number => times[Math.max(0, Math.ceil(times.length * share) - 1)] ?? 0;
   return { count: times.length, median: at(0.5), p95: at(0.95), max: at(1) };
 }

@@ -20,9 +20,11 @@ import type { Random } from './random.ts';
 import { soakResult } from './result.ts';
 import type { SoakResult, StruckOnce } from './result.ts';
 import { startServers } from './servers.ts';
-import { strike } from './strikes.ts';
-import type { Battlefield } from './strikes.ts';
+import { readAftermath, strike } from './strikes.ts';
+import type { Battlefield, Strike } from './strikes.ts';
+import type { OpenRows } from './open-work.ts';
 import { measureTakeover } from './takeovers.ts';
+import type { Takeover } from './takeovers.ts';
 import { startWorkers } from './workers.ts';
 
 /** Smaller than what a reading task reads, so that every one compacts. */
@@ -98,13 +100,18 @@ async function fight(
       at: options.at,
       kinds: options.kinds,
     };
-    const struck = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
+    const { struck, open } = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
     await clearFaults(simulatorUrl);
     onProgress('nothing strikes any more; every turn has to reach its outcome');
     const settled = await settle(conversations);
     await workers.stop();
-    const strikes = struck.map((each) => each.strike);
-    const findings = await checkSoak({ database, temporal, directory, conversations: conversations.all, strikes });
+    const findings = await checkSoak({
+      database,
+      temporal,
+      directory,
+      conversations: conversations.all,
+      open: (await Promise.all(open)).flat(),
+    });
     return {
       struck: await Promise.all(struck.map(withTakeover)),
       settled,
@@ -122,10 +129,10 @@ async function fight(
   }
 }
 
-type Running = Omit<StruckOnce, 'takeoverMilliseconds'> & { readonly takeover: Promise<number> };
+type Running = Omit<StruckOnce, 'takeover'> & { readonly takeover: Promise<Takeover> };
 
 async function withTakeover({ takeover, ...rest }: Running): Promise<StruckOnce> {
-  return { ...rest, takeoverMilliseconds: await takeover };
+  return { ...rest, takeover: await takeover };
 }
 
 /** Strikes until enough have hit something, or the time is over. */
@@ -138,10 +145,11 @@ async function strikeAll(
     readonly onProgress: (line: string) => void;
     readonly signal: AbortSignal | undefined;
   },
-): Promise<readonly Running[]> {
+): Promise<{ readonly struck: readonly Running[]; readonly open: readonly Promise<readonly OpenRows[]>[] }> {
   const { field, conversations, onProgress, signal } = run;
   const end = Date.now() + minutes * 60_000;
   const struck: Running[] = [];
+  const open: Promise<readonly OpenRows[]>[] = [];
   await conversations.refill();
   const calm = new AbortController();
   const others = keepBusy(run, calm.signal);
@@ -152,6 +160,8 @@ async function strikeAll(
         onProgress(`a strike failed: ${String(error)}`);
         return null;
       });
+      // A worker that died without an activity that Temporal knows of counts for nothing, but may have left a row open.
+      if (hit !== null) open.push(rowsAround(field, hit, onProgress));
       if (hit === null || hit.hit.length === 0) {
         await delay(MISS_MILLISECONDS);
         continue;
@@ -166,7 +176,20 @@ async function strikeAll(
     calm.abort();
     await others;
   }
-  return struck;
+  return { struck, open };
+}
+
+async function rowsAround(
+  { database }: Battlefield,
+  { rows }: Strike,
+  onProgress: (line: string) => void,
+): Promise<readonly OpenRows[]> {
+  try {
+    return [rows, ...(await readAftermath(database))];
+  } catch (error) {
+    onProgress(`what a strike left open could not be read: ${String(error)}`);
+    return [rows];
+  }
 }
 
 /** Users and the model server, until it is calm: conversations that end are followed by new ones. */

@@ -50,7 +50,7 @@ const MANY = 10;
 const POINT_PATIENCE = 4_000;
 /** Longest time that a server stays away, milliseconds. */
 const LONGEST_AWAY = 2_000;
-const AFTERMATH_MILLISECONDS = 200;
+const AFTERMATH_MILLISECONDS = [200, 1_000];
 
 export interface Strike {
   readonly kind: StrikeKind;
@@ -79,19 +79,22 @@ export interface Battlefield {
 export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
 
 /**
- * Strikes once and repairs what it took away. @returns `null` when it would have hit, or has hit, nothing
+ * Rows that a strike leaves open a little later: what was frozen in the middle of a claim or a registration writes it when
+ * it goes on, and on a busy machine not at once.
  */
-export async function strike(field: Battlefield): Promise<Strike | null> {
-  const struck = await strikeOnce(field);
-  if (struck === null) return null;
-  // What was frozen in the middle of a claim or a registration writes it when it goes on.
-  await delay(AFTERMATH_MILLISECONDS);
-  const later = await readOpenRows(field.database);
-  const toolCalls = [...struck.rows.toolCalls, ...later.toolCalls];
-  return { ...struck, rows: { toolCalls, modelCalls: [...struck.rows.modelCalls, ...later.modelCalls] } };
+export async function readAftermath(database: Database): Promise<OpenRows[]> {
+  return Promise.all(
+    AFTERMATH_MILLISECONDS.map(async (milliseconds) => {
+      await delay(milliseconds);
+      return readOpenRows(database);
+    }),
+  );
 }
 
-async function strikeOnce(field: Battlefield): Promise<Strike | null> {
+/**
+ * Strikes once and repairs what it took away. @returns `null` when it would have hit nothing
+ */
+export async function strike(field: Battlefield): Promise<Strike | null> {
   const kind = field.at === null ? field.random.weighted(field.kinds) : 'worker_crash_point';
   switch (kind) {
     case 'worker_crash_point':

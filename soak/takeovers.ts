@@ -7,17 +7,25 @@ const POLL_MILLISECONDS = 250;
 /** An activity that has not gone on by then counts as long as this. */
 const LONGEST_MILLISECONDS = 120_000;
 
-/**
- * Milliseconds from a strike until all activities that it hit have gone on: each has ended, or started again.
- * Exact to a quarter of a second.
- */
+export interface Takeover {
+  /** From the strike until all activities that it hit have gone on: each has ended, or started again. Exact to a quarter of a second. */
+  readonly milliseconds: number;
+  /** The one that went on last. */
+  readonly last: OpenActivity | null;
+}
+
 export async function measureTakeover(
   temporal: Client,
   hit: readonly OpenActivity[],
   struckAt: number,
-): Promise<number> {
-  const times = await Promise.all(hit.map((activity) => measureOne(temporal, activity, struckAt)));
-  return Math.max(...times);
+): Promise<Takeover> {
+  const takeovers = await Promise.all(
+    hit.map(async (last) => ({ milliseconds: await measureOne(temporal, last, struckAt), last })),
+  );
+  return takeovers.reduce((longest, next) => (next.milliseconds > longest.milliseconds ? next : longest), {
+    milliseconds: 0,
+    last: null,
+  } satisfies Takeover as Takeover);
 }
 
 async function measureOne(temporal: Client, hit: OpenActivity, struckAt: number): Promise<number> {

@@ -47,7 +47,7 @@ const MOST_ATTEMPTS = 5;
  * Tries in which a call waits for a worker that has its tool: half a minute with the retry policy of tools. Then the model
  * is told that there is no such tool.
  */
-const HAND_OVERS = 8;
+const HAND_OVERS = 11;
 
 /**
  * Runs one tool call: claims it before it acts, so that a retry knows whether it may act again, and

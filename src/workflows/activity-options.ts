@@ -4,34 +4,35 @@ import type { Activities } from '../activities/create-activities.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
 
 /**
+ * After a worker's death or a lost database. Temporal counts attempts of every kind, so the longest wait is short: what was
+ * tried often before a worker died would else stand still for longer than its death takes to be noticed. Two hundred turns
+ * that wait for a database ask fifty times a second.
+ */
+const SOON = { initialInterval: 200, backoffCoefficient: 2, maximumInterval: '4 seconds' } as const;
+
+/**
  * Database activities. A lost worker is noticed after the heartbeat timeout; a lost database is
  * waited for without end, because giving up would lose the turn and waiting costs nothing.
  */
 const DATABASE_OPTIONS: ActivityOptions = {
   startToCloseTimeout: '30 seconds',
   heartbeatTimeout: '5 seconds',
-  retry: {
-    initialInterval: 200,
-    backoffCoefficient: 2,
-    maximumInterval: '10 seconds',
-  },
+  retry: SOON,
 };
 
 /**
- * Calls of a model. Attempts have no limit here: they count deaths of workers as well as failures
- * of the model, and only the latter may end a call, so those are counted in Postgres.
- * 1 s × 2 up to 16 s: seeds/wolffish.md. 35 minutes: a client ends its call after 30 itself (`src/models/sdk-options.ts`),
- * and says why; Temporal's timeout would only say that time is over.
+ * Calls of a model, summaries among them. Attempts have no limit here: they count deaths of workers as well as failures of
+ * the model, and only the latter may end a call, so those are counted in Postgres. They also set the wait before their
+ * retry, 1, 2, 4, 8, 16 s (`retryDelayMilliseconds`, seeds/wolffish.md); as the policy's backoff the same waits would follow
+ * a death: of a summary's fifth attempt 16 s, measured by the soak.
+ * 35 minutes: a client ends its call after 30 itself (`src/models/sdk-options.ts`), and says why; Temporal's timeout
+ * would only say that time is over.
  */
 const MODEL_OPTIONS: ActivityOptions = {
   startToCloseTimeout: '35 minutes',
   heartbeatTimeout: '5 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: {
-    initialInterval: '1 second',
-    backoffCoefficient: 2,
-    maximumInterval: '16 seconds',
-  },
+  retry: SOON,
 };
 
 /** Tools: the claim in Postgres decides whether a retry may act again, so retries come at once. */
@@ -39,11 +40,7 @@ const TOOL_OPTIONS: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '5 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: {
-    initialInterval: 200,
-    backoffCoefficient: 2,
-    maximumInterval: '10 seconds',
-  },
+  retry: SOON,
 };
 
 /** A tool's own time limit ends the call; Temporal's must not come first. */

@@ -106,6 +106,38 @@ test('looks into the report when it cannot know whether its last write was made'
   expect(tableOf(world.files.get('report.md'))).toEqual(expectedRows(facts));
 });
 
+test('looks into the report before it adds rows when only a summary tells which are written', async () => {
+  const { anthropic } = await simulator();
+  const facts = packageFacts(40);
+  const world = createWorld(packageFiles(facts, 3), packageTask(facts));
+  let compacted = false;
+  await runLoop({
+    client: anthropic,
+    world,
+    tools: FILE_TOOLS,
+    model: 'sim-200k',
+    beforeCall: (each) => {
+      if (compacted || !world.files.has('report.md')) return;
+      compacted = true;
+      const known = facts.map(
+        ({ name, version, licence, sentence, figure }) =>
+          `- ${name}: version = "${version}"; licence = "${licence}"; introduction = "${sentence}"; speed = "${figure}"; read`,
+      );
+      // The summary was made before the last rows were written.
+      const summary = ['[Summary of the conversation so far]', ...known, '- rows in report.md: library-1, library-2'];
+      each.messages.splice(
+        1,
+        each.messages.length - 1,
+        { role: 'user', content: summary.join('\n') },
+        { role: 'user', content: GO_ON },
+      );
+    },
+  });
+  expect(compacted).toBe(true);
+  expect(world.calls.filter((call) => call.name === 'read_file' && call.input['path'] === 'report.md')).toHaveLength(1);
+  expect(tableOf(world.files.get('report.md'))).toEqual(expectedRows(facts));
+});
+
 test('says "unknown" for what it lost and cannot look up, and never invents', async () => {
   const { anthropic } = await simulator();
   const facts = packageFacts(6);

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { TimelineEvent } from '../../src/client/watch-types.ts';
+import { retryDelayMilliseconds, SUMMARY_RETRIES } from '../../src/turn/limits.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -23,15 +25,22 @@ beforeAll(async () => {
 afterEach(() => harness.clearFaults());
 afterAll(() => harness.stop());
 
-test('R21 G18 when every summary is empty the extractive form follows, and the event names it', async () => {
+test('R21 G18 W25 when every summary is empty it is asked for again after 1, 2, 4, 8 and 16 s, then the extractive form follows, and the event names it', async () => {
   await harness.fault({ kind: 'summary_empty', times: null });
   const sent = await harness.client.startTask({ task: task(6), model: 'simulator/sim-8k' });
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 115_000 });
   expect(turn.outcome).toBe('completed');
   const summaries = await harness.client.listSummaries({ conversationId: sent.conversationId });
   expect(summaries.map((summary) => summary.form)).toContain('extractive_summary');
-  const failed = await eventKinds(sent.conversationId);
-  expect(failed).toContain('compaction_form_failed');
+  const events = await eventsOf(sent.conversationId);
+  expect(events.map(({ kind }) => kind)).toContain('compaction_form_failed');
+  const refused = events.filter(({ kind }) => kind === 'compaction_part_failed').slice(0, SUMMARY_RETRIES + 1);
+  expect(refused.map(({ data }) => data['failures'])).toEqual([1, 2, 3, 4, 5, 6]);
+  for (const [index, { createdAt }] of refused.slice(1).entries()) {
+    const waited = Date.parse(createdAt) - Date.parse(refused[index]?.createdAt ?? '');
+    // The failure is written a moment before Temporal begins to wait, and answers come at different speeds.
+    expect(waited).toBeGreaterThan(retryDelayMilliseconds(index + 1) * 0.9);
+  }
 }, 400_000);
 
 test('R19 R20 a summary that calls a tool, or has no sections, is refused and asked for again', async () => {
@@ -41,17 +50,18 @@ test('R19 R20 a summary that calls a tool, or has no sections, is refused and as
   expect(turn.outcome).toBe('completed');
   const summaries = await harness.client.listSummaries({ conversationId: turn.conversationId });
   for (const summary of summaries) expect(summary.text === null || summary.text.trim().length > 0).toBe(true);
-  expect(await eventKinds(turn.conversationId)).toContain('compaction_part_failed');
+  const events = await eventsOf(turn.conversationId);
+  expect(events.map(({ kind }) => kind)).toContain('compaction_part_failed');
 });
 
-async function eventKinds(conversationId: string): Promise<string[]> {
-  const kinds: string[] = [];
+async function eventsOf(conversationId: string): Promise<TimelineEvent[]> {
+  const events: TimelineEvent[] = [];
   const abort = new AbortController();
   const { turn } = await harness.client.getConversation(conversationId);
   for await (const update of harness.client.watch({ conversationId, liveText: false, signal: abort.signal })) {
     if (update.type !== 'event') continue;
-    kinds.push(update.event.kind);
+    events.push(update.event);
     if (update.event.kind === 'turn_ended' && update.event.turnId === turn?.turnId) abort.abort();
   }
-  return kinds;
+  return events;
 }

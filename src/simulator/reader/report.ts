@@ -71,7 +71,7 @@ export function largestPart(window: number): number {
 /** The report as the request shows it: labels of the rows that are written; `undefined` when nothing tells. */
 export interface ReportState {
   readonly labels: readonly string[] | undefined;
-  /** The newest write failed, or nobody knows whether it took effect. */
+  /** The newest write failed, or nobody knows whether it took effect; or only a summary tells, and it may lack what was written last. */
   readonly doubtful: boolean;
 }
 
@@ -82,20 +82,25 @@ export function reportState(
   knowledge: Knowledge,
 ): ReportState {
   let labels: readonly string[] | undefined = knowledge.memory.rows;
+  let onlyRemembered = labels !== undefined && labels.length > 0;
   let doubtful = false;
   for (const event of events) {
     if (event.kind !== 'call' || pathOf(event) !== task.reportPath || event.result === undefined) continue;
     const isReading = event.name === 'read_file';
     if (isFailure(event)) {
       // A file that cannot be read is not there yet; a write that failed may have been made all the same.
-      if (isReading) labels = labels ?? [];
+      if (isReading) {
+        labels = labels ?? [];
+        onlyRemembered = false;
+      }
       doubtful = !isReading;
       continue;
     }
     doubtful = false;
+    if (isReading || replacesFile(event)) onlyRemembered = false;
     labels = isReading ? labelsRead(event, labels) : labelsWritten(event, labels);
   }
-  return { labels, doubtful };
+  return { labels, doubtful: doubtful || onlyRemembered };
 }
 
 function labelsRead(call: CallEvent, before: readonly string[] | undefined): readonly string[] {
@@ -113,8 +118,11 @@ function labelsWritten(call: CallEvent, before: readonly string[] | undefined): 
   const shown = labelsIn(written ?? '');
   // Clipped arguments have lost rows: only the file itself can tell.
   if (written === undefined || /\bcharacters omitted\b/.test(written)) return undefined;
-  const replaces = call.name === 'write_file' && call.arguments['append'] !== true;
-  return replaces ? shown : before === undefined ? undefined : [...before, ...shown];
+  return replacesFile(call) ? shown : before === undefined ? undefined : [...before, ...shown];
+}
+
+function replacesFile(call: CallEvent): boolean {
+  return call.name === 'write_file' && call.arguments['append'] !== true;
 }
 
 /** First cells of a table's rows, without header and rule. */
