@@ -51,6 +51,8 @@ const POINT_PATIENCE = 4_000;
 /** Longest time that a server stays away, milliseconds. */
 const LONGEST_AWAY = 2_000;
 const AFTERMATH_MILLISECONDS = [200, 1_000];
+const AFTERMATH_ATTEMPTS = 40;
+const AFTERMATH_PAUSE_MILLISECONDS = 100;
 
 export interface Strike {
   readonly kind: StrikeKind;
@@ -86,9 +88,21 @@ export async function readAftermath(database: Database): Promise<OpenRows[]> {
   return Promise.all(
     AFTERMATH_MILLISECONDS.map(async (milliseconds) => {
       await delay(milliseconds);
-      return readOpenRows(database);
+      return readThroughRestart(database);
     }),
   );
+}
+
+/** The server that was struck ends connections that were open before. */
+async function readThroughRestart(database: Database): Promise<OpenRows> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await readOpenRows(database);
+    } catch (error) {
+      if (attempt === AFTERMATH_ATTEMPTS) throw error;
+      await delay(AFTERMATH_PAUSE_MILLISECONDS);
+    }
+  }
 }
 
 /**
