@@ -6,6 +6,8 @@ import { turnWorkflowId } from '../src/temporal/names.ts';
 /** An activity that Temporal believes to run. */
 export interface OpenActivity {
   readonly workflowId: string;
+  /** Ids of activities begin anew in each run. */
+  readonly runId: string;
   readonly activityId: string;
   readonly type: string;
   readonly attempt: number;
@@ -31,9 +33,10 @@ export interface PendingActivity extends OpenActivity {
 /** Activities of a workflow that are scheduled or started. */
 export async function readPending(temporal: Client, workflowId: string): Promise<PendingActivity[]> {
   try {
-    const { raw } = await temporal.workflow.getHandle(workflowId).describe();
+    const { raw, runId } = await temporal.workflow.getHandle(workflowId).describe();
     return (raw.pendingActivities ?? []).map((pending) => ({
       workflowId,
+      runId,
       activityId: pending.activityId ?? '',
       type: pending.activityType?.name ?? '',
       attempt: pending.attempt ?? 1,

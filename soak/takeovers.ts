@@ -36,7 +36,7 @@ async function measureOne(temporal: Client, hit: OpenActivity, struckAt: number)
     // A server that does not answer has not gone on.
     const pending = await readPending(temporal, hit.workflowId).catch(() => null);
     if (pending === null) continue;
-    const same = pending.find(({ activityId, type }) => activityId === hit.activityId && type === hit.type);
+    const same = pending.find(({ runId, activityId }) => runId === hit.runId && activityId === hit.activityId);
     const isWaitingToRunAgain = same !== undefined && same.state !== 2;
     if (same === undefined || (same.attempt > hit.attempt && !isWaitingToRunAgain)) return elapsed;
   }

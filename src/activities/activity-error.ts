@@ -3,16 +3,36 @@ import { CompleteAsyncError } from '@temporalio/activity';
 import { PinnedTextMissing } from '../context/check-pinned.ts';
 import { StoreError } from '../store/errors.ts';
 
+/** Waits after failures that name none of their own: 200 ms, twice as long each time, up to 10 s. Milliseconds. */
+const FIRST_RETRY_DELAY = 200;
+const LONGEST_RETRY_DELAY = 10_000;
+
 /**
  * A failure that Temporal retries after a delay.
  * @param message codes and counts only: it is stored in the history.
- * @param delayMilliseconds the provider's own wish; without it the retry policy's backoff counts.
+ * @param delayMilliseconds the provider's own wish; without it `withRetryDelay` decides.
  */
 export function retryableFailure(type: string, message: string, delayMilliseconds?: number): ApplicationFailure {
   return ApplicationFailure.create({
     type,
     message,
     ...(delayMilliseconds !== undefined && { nextRetryDelay: delayMilliseconds }),
+  });
+}
+
+/**
+ * The failure with a wait before its retry that grows with the attempts. The retry policy's own backoff is for what fails
+ * without a word, a worker that dies: that must be overcome at once, however often the activity was tried before.
+ * @param attempt the one that failed, from 1
+ */
+export function withRetryDelay(failure: unknown, attempt: number): unknown {
+  if (!(failure instanceof ApplicationFailure) || failure.nonRetryable === true) return failure;
+  if (failure.nextRetryDelay !== undefined && failure.nextRetryDelay !== null) return failure;
+  return ApplicationFailure.create({
+    message: failure.message,
+    nextRetryDelay: Math.min(FIRST_RETRY_DELAY * 2 ** (attempt - 1), LONGEST_RETRY_DELAY),
+    ...(typeof failure.type === 'string' && { type: failure.type }),
+    ...(Array.isArray(failure.details) && { details: failure.details }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { describeError, failureForHistory, isCancellationError } from './activity-error.ts';
+import { describeError, failureForHistory, isCancellationError, withRetryDelay } from './activity-error.ts';
 
 /** A stop arrives on the response to a heartbeat, so this is also how soon an activity notices one. */
 const HEARTBEAT_INTERVAL_MILLISECONDS = 500;
@@ -50,7 +50,7 @@ export function activity<Input, Output>(
           'activity failed',
         );
       }
-      throw failureForHistory(error);
+      throw withRetryDelay(failureForHistory(error), context.info.attempt);
     } finally {
       clearInterval(heartbeat);
     }

@@ -44,10 +44,10 @@ type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
 const MOST_ATTEMPTS = 5;
 
 /**
- * Tries in which a call waits for a worker that has its tool: half a minute with the retry policy of tools. Then the model
+ * Tries in which a call waits for a worker that has its tool: half a minute with the waits of `withRetryDelay`. Then the model
  * is told that there is no such tool.
  */
-const HAND_OVERS = 11;
+const HAND_OVERS = 8;
 
 /**
  * Runs one tool call: claims it before it acts, so that a retry knows whether it may act again, and

@@ -4,11 +4,11 @@ import type { Activities } from '../activities/create-activities.ts';
 import { workTaskQueueFor } from '../turn/task-queues.ts';
 
 /**
- * After a worker's death or a lost database. Temporal counts attempts of every kind, so the longest wait is short: what was
- * tried often before a worker died would else stand still for longer than its death takes to be noticed. Two hundred turns
- * that wait for a database ask fifty times a second.
+ * For what fails without a word: a worker that dies, or forgets. Temporal counts attempts of every kind, so the longest wait is
+ * short: by a backoff up to 16 s what was tried five times before a worker died would stand still for three times as long as its
+ * death takes to be noticed (measured by the soak). What fails with an error says itself how long to wait (`withRetryDelay`).
  */
-const SOON = { initialInterval: 200, backoffCoefficient: 2, maximumInterval: '4 seconds' } as const;
+const SOON = { initialInterval: 200, backoffCoefficient: 2, maximumInterval: '1 second' } as const;
 
 /**
  * Database activities. A lost worker is noticed after the heartbeat timeout; a lost database is
@@ -22,9 +22,8 @@ const DATABASE_OPTIONS: ActivityOptions = {
 
 /**
  * Calls of a model, summaries among them. Attempts have no limit here: they count deaths of workers as well as failures of
- * the model, and only the latter may end a call, so those are counted in Postgres. They also set the wait before their
- * retry, 1, 2, 4, 8, 16 s (`retryDelayMilliseconds`, seeds/wolffish.md); as the policy's backoff the same waits would follow
- * a death: of a summary's fifth attempt 16 s, measured by the soak.
+ * the model, and only the latter may end a call, so those are counted in Postgres. They also say how long to wait:
+ * 1, 2, 4, 8, 16 s (`retryDelayMilliseconds`, seeds/wolffish.md).
  * 35 minutes: a client ends its call after 30 itself (`src/models/sdk-options.ts`), and says why; Temporal's timeout
  * would only say that time is over.
  */

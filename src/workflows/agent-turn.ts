@@ -4,6 +4,7 @@ import {
   CancellationScope,
   continueAsNew,
   makeContinueAsNewFunc,
+  patched,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -170,10 +171,22 @@ async function changeBranch(
   }
 }
 
+/**
+ * Whoever takes a turn over replays the history of its run. Temporal suggests a new run after 4,096 events, whose replay takes
+ * 2 s on an idle machine (facts/temporal.md §13); with twenty turns to take over at once on two cores that passes the timeout of
+ * a workflow task, and the turns stand still for minutes (measured by the soak).
+ */
+const LONG_HISTORY_EVENTS = 1_000;
+
+function isHistoryLong(): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || (historyLength >= LONG_HISTORY_EVENTS && patched('short-runs'));
+}
+
 /** The loop: messages, context, model, tools, until the model answers without a tool call. */
 async function takeSteps(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
   for (;;) {
-    if (workflowInfo().continueAsNewSuggested) return 'history_full';
+    if (isHistoryLong()) return 'history_full';
     const limit = reachedLimit(progress);
     if (limit !== null) return { outcome: 'budget_exhausted', reason: limit };
     if (progress.steeringWaiting) await takeSteeringMessages(activities, progress);

@@ -160,7 +160,7 @@ test('a worker of another version that lacks the tool leaves the call to others,
   await expect(attempt(1)).rejects.toMatchObject({ type: 'ToolMissing', nonRetryable: false });
   expect(await readToolCall(sql, { turnId: turn.turnId, ...CALL })).toMatchObject({ state: 'requested', attempt: 0 });
   await claimToolCall(sql, { turn, ...CALL, ...claimer('newer') });
-  await attempt(12);
+  await attempt(9);
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
 });
 
