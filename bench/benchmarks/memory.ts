@@ -61,7 +61,9 @@ export async function measureMemory(sql: Database, options: MemoryBenchOptions):
       for (const policy of Object.values(PRESETS)) {
         options.onBegin(`memory under ${policy.name}`);
         const agent = agentFor(policy, rules, summarizer);
-        figures.push(...(await measureFidelity({ session, agent, plants, passes: PASSES, recall })));
+        figures.push(
+          ...(await measureFidelity({ session, agent, plants, passes: PASSES, recall, seed: options.seed })),
+        );
       }
       if (options.writesPage) await writeFidelityTable(figures);
       return figures.flatMap(linesOf);
@@ -130,7 +132,7 @@ function linesOf(figures: FidelityFigures): Figure[] {
     ...(isDefault && target !== undefined && { target }),
     ...exactly(whole === 0 ? 100 : (part / whole) * 100),
   });
-  const { asked, withoutSummaries, withoutRecall } = figures;
+  const { asked, originals, withoutSummaries, withoutRecall } = figures;
   return [
     line('rules verbatim', rules.inView, rules.asked, { atLeast: 100 }),
     line('user messages verbatim, within their budget', userMessages.inView, userMessages.asked, { atLeast: 100 }),
@@ -138,6 +140,10 @@ function linesOf(figures: FidelityFigures): Figure[] {
     line('planted, in the view with summaries emptied', withoutSummaries.inView, asked),
     line('planted, found by one recall call', figures.reachable, asked, { atLeast: 100 }),
     line('planted, in the view or found by recall', figures.inViewOrReachable, asked),
+    line('originals, found by one recall call', originals.reachable, originals.asked, { atLeast: 100 }),
+    line('planted, in the view or found by recall, summaries emptied', withoutSummaries.inViewOrReachable, asked),
+    line('planted, in the view or found by recall, recall off', withoutRecall.inViewOrReachable, asked),
+    line('planted, answered with an old value, summaries emptied', withoutSummaries.stale, asked),
     line('planted, answered with an old value', figures.stale, asked, { atMost: 2 }),
     line('planted, answered with an old value, recall off', withoutRecall.stale, asked),
   ];

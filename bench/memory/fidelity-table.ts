@@ -15,6 +15,7 @@ const HEADS = [
   'in view',
   'summaries emptied',
   'by recall',
+  'originals by recall',
   'either',
   'old value',
   'recall off',
@@ -40,7 +41,7 @@ export function fidelityTable(figures: readonly FidelityFigures[]): string {
 }
 
 function rowOf(figures: FidelityFigures): readonly string[] {
-  const { preset, passes, asked, rules, userMessages, withoutSummaries, withoutRecall } = figures;
+  const { preset, passes, asked, rules, userMessages, originals, withoutSummaries, withoutRecall } = figures;
   const share = (count: (of: PlantFigures) => number, of: PlantFigures = figures): string => percent(count(of), asked);
   return [
     `\`${preset}\``,
@@ -51,6 +52,7 @@ function rowOf(figures: FidelityFigures): readonly string[] {
     share(({ inView }) => inView),
     share(({ inView }) => inView, withoutSummaries),
     share(({ reachable }) => reachable),
+    percent(originals.reachable, originals.asked),
     share(({ inViewOrReachable }) => inViewOrReachable),
     share(({ stale }) => stale),
     share(({ stale }) => stale, withoutRecall),

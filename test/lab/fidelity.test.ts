@@ -42,12 +42,13 @@ describe('the table of the fidelity bench', () => {
         passes: 5,
         rules: { asked: 5, inView: 5 },
         userMessages: { asked: 0, inView: 0 },
+        originals: { asked: 60, reachable: 59 },
         withoutSummaries: { ...counts, inView: 2 },
         withoutRecall: { ...counts, stale: 4 },
       },
     ]);
     expect(table.split('\n')[2]?.replaceAll(/ +/g, ' ')).toBe(
-      '| `pi` | 5 | 40 | 100 % | – | 25 % | 5 % | 95 % | 98 % | 3 % | 10 % |',
+      '| `pi` | 5 | 40 | 100 % | – | 25 % | 5 % | 95 % | 98 % | 98 % | 3 % | 10 % |',
     );
   });
 });

@@ -10,6 +10,10 @@ import type { LabConversation } from '../replay/lab-conversation.ts';
 import { replaySession } from '../replay/replay-session.ts';
 import type { LabSession } from '../session/lab-session.ts';
 import type { Plant, PlantKind } from './planted-session.ts';
+import { sampleOriginals } from './sample-originals.ts';
+
+/** Lines of originals that are asked for each time. */
+const ORIGINALS_ASKED = 60;
 
 /** Texts that one recall call shows, best first, of entries up to a position of the session. */
 export type RecallOnce = (question: string, throughPosition: number) => Promise<readonly string[]>;
@@ -37,6 +41,8 @@ export interface FidelityFigures extends PlantFigures {
   readonly rules: { readonly asked: number; readonly inView: number };
   /** Of the newest messages of the user that the preset's budget for them holds, verbatim in the request. */
   readonly userMessages: { readonly asked: number; readonly inView: number };
+  /** Lines of originals of any role, drawn by chance, that one recall call finds by their own words. */
+  readonly originals: { readonly asked: number; readonly reachable: number };
   /** The same with every summary emptied. */
   readonly withoutSummaries: PlantFigures;
   /** The same with recall off. */
@@ -53,8 +59,10 @@ export async function measureFidelity(input: {
   readonly plants: readonly Plant[];
   readonly passes: readonly number[];
   readonly recall: RecallOnce;
+  /** Decides which originals are asked for. */
+  readonly seed: number;
 }): Promise<readonly FidelityFigures[]> {
-  const { session, agent, plants, passes, recall } = input;
+  const { session, agent, plants, passes, recall, seed } = input;
   const places = plants.map((plant) => ({ plant, position: positionOf(session, plant.value) }));
   const figures: FidelityFigures[] = [];
   const noFacts = { pool: [], search: new RecallSearch(session, []), size: 1 };
@@ -62,7 +70,8 @@ export async function measureFidelity(input: {
     if (!passes.includes(number)) return;
     const through = Math.max(-1, ...conversation.entries.map((entry) => conversation.positionOf(entry) ?? -1));
     const asked = places.filter(({ position }) => position <= through).map(({ plant }) => plant);
-    figures.push(await askAll({ session, agent, asked, through, recall, conversation, passes: number }));
+    const originals = await askForOriginals({ session, through, recall, seed: seed + number });
+    figures.push(await askAll({ agent, asked, through, recall, conversation, passes: number, originals }));
   });
   return figures;
 }
@@ -74,6 +83,22 @@ function positionOf(session: LabSession, value: string): number {
   return Infinity;
 }
 
+async function askForOriginals(of: {
+  readonly session: LabSession;
+  readonly through: number;
+  readonly recall: RecallOnce;
+  readonly seed: number;
+}): Promise<FidelityFigures['originals']> {
+  const { session, through, recall, seed } = of;
+  const sampled = sampleOriginals(session, { through, count: ORIGINALS_ASKED, seed });
+  let reachable = 0;
+  for (const { line } of sampled) {
+    const passages = await recall(line, through);
+    if (passages.some((passage) => passage.includes(line))) reachable += 1;
+  }
+  return { asked: sampled.length, reachable };
+}
+
 interface Answer {
   readonly kind: PlantKind;
   readonly inView: boolean;
@@ -82,15 +107,15 @@ interface Answer {
 }
 
 async function askAll(of: {
-  readonly session: LabSession;
   readonly agent: LabAgent;
   readonly conversation: LabConversation;
   readonly asked: readonly Plant[];
   readonly through: number;
   readonly recall: RecallOnce;
   readonly passes: number;
+  readonly originals: FidelityFigures['originals'];
 }): Promise<FidelityFigures> {
-  const { agent, conversation, asked, through, recall, passes } = of;
+  const { agent, conversation, asked, through, recall, passes, originals } = of;
   const view = projectView(conversation.projectionInput(agent));
   const found = new Map<Plant, readonly string[]>();
   for (const plant of asked) found.set(plant, await recall(plant.question, through));
@@ -116,6 +141,7 @@ async function askAll(of: {
     },
     rules: { asked: agent.view.rules.length, inView: rules },
     userMessages: { asked: messages.length, inView: messages.filter((message) => text.includes(message)).length },
+    originals,
     withoutSummaries: count(answersOf(withoutSummaries(view), true)),
     withoutRecall: count(answersOf(view, false)),
   };
