@@ -7,7 +7,7 @@ import type { Database } from '../src/store/database.ts';
 import { verifyTemporal } from '../src/verify/temporal-invariants.ts';
 import { verify } from '../src/verify/verify.ts';
 import type { SoakConversation } from './conversations.ts';
-import type { OpenRows } from './open-work.ts';
+import type { OpenRow, OpenRows } from './open-work.ts';
 import { JOURNAL } from './workers.ts';
 
 /** Something that must hold and does not. */
@@ -22,6 +22,8 @@ export interface RepeatedModelCalls {
   readonly calls: number;
   /** Tries beyond the first of each. */
   readonly extraTries: number;
+  /** Each call by its key, `turn:call` or `compaction:part`. */
+  readonly list: readonly { readonly key: string; readonly tries: number }[];
 }
 
 export interface SoakFindings {
@@ -39,7 +41,7 @@ export interface SoakEvidence {
   readonly temporal: Client;
   readonly directory: string;
   readonly conversations: readonly SoakConversation[];
-  /** What was open at each strike and shortly after it. */
+  /** What each strike left open. */
   readonly open: readonly OpenRows[];
 }
 
@@ -72,7 +74,7 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
       ...facts.violations,
       ...unexplained(
         'model_call_paid_twice',
-        repeated,
+        repeated.map(({ key, tries }) => ({ key, times: tries - 1 })),
         evidence.open.map(({ modelCalls }) => modelCalls),
       ),
       ...(await findInterrupted(database)),
@@ -81,6 +83,7 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
     repeatedModelCalls: {
       calls: repeated.length,
       extraTries: repeated.reduce((sum, { tries }) => sum + tries - 1, 0),
+      list: repeated,
     },
     unknownOutcomes: unknown.count,
     effects: effects.count,
@@ -89,14 +92,20 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
   };
 }
 
-/** What happened to calls that no strike had met. */
-function unexplained(
+/** What happened to calls more often than strikes met them. */
+export function unexplained(
   name: string,
-  calls: readonly { readonly key: string }[],
-  met: readonly (readonly string[])[],
+  calls: readonly { readonly key: string; readonly times: number }[],
+  openAtEach: readonly (readonly OpenRow[])[],
 ): Violation[] {
-  const explained = new Set(met.flat());
-  return calls.flatMap(({ key }) => (explained.has(key) ? [] : [{ name, found: `${key} was open at no strike` }]));
+  const strikes = new Map<string, number>();
+  for (const open of openAtEach) {
+    for (const key of new Set(open.map((row) => row.key))) strikes.set(key, (strikes.get(key) ?? 0) + 1);
+  }
+  return calls.flatMap(({ key, times }) => {
+    const met = strikes.get(key) ?? 0;
+    return times <= met ? [] : [{ name, found: `${key} ${times} times, open at ${met} strikes` }];
+  });
 }
 
 interface JournalLine {
@@ -137,7 +146,7 @@ async function checkUnknownOutcomes({ database, open }: SoakEvidence) {
   const byStrike = rows.filter(({ outcome }) => outcome !== 'stopped');
   const violations = unexplained(
     'outcome_unknown',
-    byStrike,
+    byStrike.map(({ key }) => ({ key, times: 1 })),
     open.map(({ toolCalls }) => toolCalls),
   );
   return { violations, count: rows.length };

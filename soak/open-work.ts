@@ -50,22 +50,31 @@ export async function readPending(temporal: Client, workflowId: string): Promise
   }
 }
 
-/** Rows that a strike at this moment leaves open: only these may end as unknown, or be paid again. */
+/** A row that a strike leaves open: only these may end as unknown, or be paid again. */
+export interface OpenRow {
+  readonly key: string;
+  readonly conversationId: string;
+}
+
 export interface OpenRows {
   /** `turn:call:index` of claimed tool calls. */
-  readonly toolCalls: readonly string[];
+  readonly toolCalls: readonly OpenRow[];
   /** `turn:call` of model calls under way, `compaction:part` of summaries. */
-  readonly modelCalls: readonly string[];
+  readonly modelCalls: readonly OpenRow[];
 }
 
 export async function readOpenRows(database: Database): Promise<OpenRows> {
-  const [tools, models] = await Promise.all([
-    database<{ key: string }[]>`
-      select turn_id || ':' || call_number || ':' || call_index as key from tool_calls where state = 'claimed'`,
-    database<{ key: string }[]>`
-      select turn_id || ':' || call_number as key from model_calls where state = 'registered'
+  const [toolCalls, modelCalls] = await Promise.all([
+    database<OpenRow[]>`
+      select turn_id || ':' || call_number || ':' || call_index as key, conversation_id as "conversationId"
+      from tool_calls where state = 'claimed'`,
+    database<OpenRow[]>`
+      select turn_id || ':' || call_number as key, conversation_id as "conversationId"
+      from model_calls where state = 'registered'
       union all
-      select compaction_id || ':' || number from compaction_parts where unreported_tries > 0 and state = 'planned'`,
+      select p.compaction_id || ':' || p.number, c.conversation_id
+      from compaction_parts p join compactions c on c.id = p.compaction_id
+      where p.unreported_tries > 0 and p.state = 'planned'`,
   ]);
-  return { toolCalls: tools.map(({ key }) => key), modelCalls: models.map(({ key }) => key) };
+  return { toolCalls: [...toolCalls], modelCalls: [...modelCalls] };
 }

@@ -10,6 +10,15 @@ export interface Random {
   chance(probability: number): boolean;
 }
 
+/** A seed for one purpose (FNV-1a), so that what several do at a time does not depend on who draws first. */
+export function seedFor(seed: number, ...purpose: readonly (string | number)[]): number {
+  let hash = 0x811c9dc5;
+  for (const character of [seed, ...purpose].join(' ')) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  }
+  return hash;
+}
+
 /** Mulberry32: 32 bits of state are enough to choose where to strike. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;

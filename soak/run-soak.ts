@@ -15,7 +15,7 @@ import { decide } from './decider.ts';
 import { armFault, clearFaults } from './faults.ts';
 import { inventJob } from './job.ts';
 import type { SoakOptions } from './options.ts';
-import { createRandom } from './random.ts';
+import { createRandom, seedFor } from './random.ts';
 import type { Random } from './random.ts';
 import { soakResult } from './result.ts';
 import type { SoakResult, StruckOnce } from './result.ts';
@@ -76,8 +76,8 @@ async function fight(
   onProgress: (line: string) => void,
   signal: AbortSignal | undefined,
 ) {
-  const random = createRandom(options.seed);
-  await writeFile(join(directory, 'holdfast.yaml'), configurationText(random));
+  const randomFor = (purpose: string): Random => createRandom(seedFor(options.seed, purpose));
+  await writeFile(join(directory, 'holdfast.yaml'), configurationText(randomFor('configuration')));
   const servers = await startServers(directory, options);
   const { databaseUrl, temporalAddress, simulatorUrl } = servers;
   const temporalOptions = { address: temporalAddress, namespace: 'default' };
@@ -86,15 +86,14 @@ async function fight(
   const temporal = await connectClient(temporalOptions);
   const workers = await startWorkers(directory, servers, options.workers);
   const done = new AbortController();
-  const deciding = decide({ client, database, random: createRandom(options.seed) }, done.signal);
+  const deciding = decide({ client, database, random: randomFor('decisions') }, done.signal);
   try {
-    const conversations = openConversations({ client, database, random, directory }, options);
-    const field: Battlefield = {
+    const conversations = openConversations({ client, database, random: randomFor('users'), directory }, options);
+    const field: Omit<Battlefield, 'random'> = {
       servers,
       places: workers.places,
       temporal,
       database,
-      random,
       conversations: () => conversations.open(),
       longestFreeze: SHORTEST_LONG_FREEZE_MILLISECONDS + options.patience,
       at: options.at,
@@ -110,7 +109,7 @@ async function fight(
       temporal,
       directory,
       conversations: conversations.all,
-      open: (await Promise.all(open)).flat(),
+      open: await Promise.all(open),
     });
     return {
       struck: await Promise.all(struck.map(withTakeover)),
@@ -137,40 +136,43 @@ async function withTakeover({ takeover, ...rest }: Running): Promise<StruckOnce>
 
 /** Strikes until enough have hit something, or the time is over. */
 async function strikeAll(
-  { kills, minutes, patience }: SoakOptions,
+  { kills, minutes, patience, seed }: SoakOptions,
   run: {
-    readonly field: Battlefield;
+    readonly field: Omit<Battlefield, 'random'>;
     readonly conversations: Conversations;
     readonly simulatorUrl: string;
     readonly onProgress: (line: string) => void;
     readonly signal: AbortSignal | undefined;
   },
-): Promise<{ readonly struck: readonly Running[]; readonly open: readonly Promise<readonly OpenRows[]>[] }> {
+): Promise<{ readonly struck: readonly Running[]; readonly open: readonly Promise<OpenRows>[] }> {
   const { field, conversations, onProgress, signal } = run;
   const end = Date.now() + minutes * 60_000;
   const struck: Running[] = [];
-  const open: Promise<readonly OpenRows[]>[] = [];
+  const open: Promise<OpenRows>[] = [];
+  let misses = 0;
   await conversations.refill();
   const calm = new AbortController();
-  const others = keepBusy(run, calm.signal);
+  const others = keepBusy({ ...run, random: createRandom(seedFor(seed, 'interference')) }, calm.signal);
   try {
     while (struck.length < kills && Date.now() < end) {
       if (signal?.aborted === true) break;
-      const hit = await strike(field).catch((error: unknown) => {
+      const random = createRandom(seedFor(seed, 'strike', struck.length, misses));
+      const hit = await strike({ ...field, random }).catch((error: unknown) => {
         onProgress(`a strike failed: ${String(error)}`);
         return null;
       });
-      // A worker that died without an activity that Temporal knows of counts for nothing, but may have left a row open.
       if (hit !== null) open.push(rowsAround(field, hit, onProgress));
       if (hit === null || hit.hit.length === 0) {
+        misses += 1;
         await delay(MISS_MILLISECONDS);
         continue;
       }
       const takeover = measureTakeover(field.temporal, hit.hit, hit.at);
       struck.push({ strike: hit, takeover });
+      misses = 0;
       onProgress(`${struck.length}/${kills} ${hit.kind}: ${hit.hit.map(({ type }) => type).join(', ')}`);
       await Promise.race([takeover, delay(patience)]);
-      await delay(field.random.between(0, Math.ceil(patience / 8)));
+      await delay(random.between(0, Math.ceil(patience / 8)));
     }
   } finally {
     calm.abort();
@@ -180,15 +182,15 @@ async function strikeAll(
 }
 
 async function rowsAround(
-  { database }: Battlefield,
-  { rows }: Strike,
+  { database }: Pick<Battlefield, 'database'>,
+  hit: Strike,
   onProgress: (line: string) => void,
-): Promise<readonly OpenRows[]> {
+): Promise<OpenRows> {
   try {
-    return [rows, ...(await readAftermath(database))];
+    return await readAftermath(database, hit);
   } catch (error) {
     onProgress(`what a strike left open could not be read: ${String(error)}`);
-    return [rows];
+    return hit.rows;
   }
 }
 
@@ -196,12 +198,11 @@ async function rowsAround(
 async function keepBusy(
   {
     conversations,
-    field,
     simulatorUrl,
-  }: { readonly conversations: Conversations; readonly field: Battlefield; readonly simulatorUrl: string },
+    random,
+  }: { readonly conversations: Conversations; readonly simulatorUrl: string; readonly random: Random },
   calm: AbortSignal,
 ): Promise<void> {
-  const { random } = field;
   while (!calm.aborted) {
     await delay(random.between(0, 2 * INTERFERENCE_MILLISECONDS));
     if (random.chance(0.4)) await armFault(simulatorUrl, random);

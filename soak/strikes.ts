@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../src/store/database.ts';
+import { turnWorkflowId } from '../src/temporal/names.ts';
 import { readOpenActivities, readOpenRows } from './open-work.ts';
-import type { OpenActivity, OpenRows } from './open-work.ts';
+import type { OpenActivity, OpenRow, OpenRows } from './open-work.ts';
 import { signalAll } from './processes.ts';
 import type { Random } from './random.ts';
 import type { Server, Servers } from './servers.ts';
@@ -68,6 +69,7 @@ export interface Battlefield {
   readonly places: readonly WorkerPlace[];
   readonly temporal: Client;
   readonly database: Database;
+  /** Decides what this strike does. */
   readonly random: Random;
   /** Conversations whose activities count. */
   readonly conversations: () => readonly string[];
@@ -81,16 +83,24 @@ export interface Battlefield {
 export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
 
 /**
- * Rows that a strike leaves open a little later: what was frozen in the middle of a claim or a registration writes it when
- * it goes on, and on a busy machine not at once.
+ * Rows that a strike left open, at once and a little later: what was frozen in the middle of a claim or a registration writes
+ * it when it goes on, and on a busy machine not at once. Of a struck worker only those of the conversations that it worked for.
  */
-export async function readAftermath(database: Database): Promise<OpenRows[]> {
-  return Promise.all(
+export async function readAftermath(database: Database, { kind, hit, rows }: Strike): Promise<OpenRows> {
+  const later = await Promise.all(
     AFTERMATH_MILLISECONDS.map(async (milliseconds) => {
       await delay(milliseconds);
       return readThroughRestart(database);
     }),
   );
+  const worked = new Set(hit.map(({ workflowId }) => workflowId));
+  const isStruck = ({ conversationId }: OpenRow): boolean =>
+    !kind.startsWith('worker_') || worked.has(turnWorkflowId(conversationId));
+  const all = [rows, ...later];
+  return {
+    toolCalls: all.flatMap(({ toolCalls }) => toolCalls).filter(isStruck),
+    modelCalls: all.flatMap(({ modelCalls }) => modelCalls).filter(isStruck),
+  };
 }
 
 /** The server that was struck ends connections that were open before. */

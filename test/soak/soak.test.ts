@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseOptions } from '../../soak/options.ts';
-import { createRandom } from '../../soak/random.ts';
+import { unexplained } from '../../soak/check.ts';
+import { createRandom, seedFor } from '../../soak/random.ts';
 
 test('a seed always chooses the same', () => {
   const draw = (seed: number): number[] => {
@@ -15,4 +16,18 @@ test('a crash point that does not exist is refused', () => {
   expect(parseOptions(['--at', 'commitCompaction:after-write'])).toMatchObject({ at: 'commitCompaction:after-write' });
   expect(() => parseOptions(['--at', 'commitCompaction:before-write'])).toThrow(/no such point/);
   expect(() => parseOptions(['--kills', '0'])).toThrow(/whole number from 1/);
+});
+
+test('each purpose and each strike has a seed of its own', () => {
+  const seeds = [seedFor(7, 'users'), seedFor(7, 'strike', 1, 0), seedFor(7, 'strike', 10, 0), seedFor(8, 'users')];
+  expect(new Set(seeds).size).toBe(4);
+  expect(seedFor(7, 'strike', 1, 0)).toBe(seeds[1]);
+});
+
+test('a call that was paid again more often than strikes met it is a violation', () => {
+  const row = { key: 'turn:3', conversationId: 'c' };
+  const strikes = [[row, row], [], [row]];
+  expect(unexplained('paid', [{ key: 'turn:3', times: 2 }], strikes)).toEqual([]);
+  expect(unexplained('paid', [{ key: 'turn:3', times: 3 }], strikes)).toMatchObject([{ name: 'paid' }]);
+  expect(unexplained('paid', [{ key: 'turn:4', times: 1 }], strikes)).toHaveLength(1);
 });
