@@ -203,3 +203,28 @@ test('fallback', async () => {
     await fallible.stop();
   }
 });
+
+test('change of branch', async () => {
+  const { client } = harness;
+  const turn = await harness.runTask(`${READ} 2 times, one by one`);
+  const { conversationId } = turn;
+  const [first] = await client.listEntries({ conversationId });
+  const forked = await client.fork({ conversationId, entryId: first?.entryId ?? '' });
+  await client.waitForOutcome({ ...forked, timeoutMilliseconds: 120_000 });
+  const again = await client.sendMessage({ conversationId, content: 'Say again' });
+  await client.waitForOutcome({ ...again, timeoutMilliseconds: 120_000 });
+  await keep('change-of-branch', conversationId);
+});
+
+test('a turn that goes on in a new run before the server suggests it', async () => {
+  const plain = await startTestTemporal();
+  const patient = await startTurnHarness({ temporalAddress: plain.address, agent: { tools: ['list_files'] } });
+  try {
+    await patient.startWorker();
+    const turn = await patient.runTask('Call list_files with {"path": "missing-$index"} 60 times, one by one');
+    await keep('long-run', turn.conversationId, patient);
+  } finally {
+    await patient.stop();
+    await plain.stop();
+  }
+});
