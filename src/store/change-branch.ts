@@ -5,7 +5,7 @@ import type { FileLists } from '../context/file-lists.ts';
 import { measureContent } from '../context/measure.ts';
 import { NO_MEASUREMENTS } from '../context/measurement-arithmetic.ts';
 import { measureView } from '../context/measure-view.ts';
-import type { TurnReference } from '../turn/turn-reference.ts';
+import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
 import { pointOf, readBranchCommand } from './branch-commands.ts';
 import { onPath } from './branch-path.ts';
@@ -198,6 +198,24 @@ export async function refuseBranchCommand(
     if (!(await consume(writer, messageId))) return;
     await writer.event('branch_refused', { messageId, reason: refusal });
   });
+}
+
+/**
+ * A turn for a change of branch that ends without it (stopped, refused, failed) has served it all the same: another such turn
+ * would begin forever, and no message would ever be taken.
+ * @returns whether the turn was for a change of branch, carried out or not
+ */
+export async function endBranchCommand(writer: TurnWriter, outcome: TurnOutcome): Promise<boolean> {
+  const { sql, turn } = writer;
+  const [command] = await sql<{ id: string; served: boolean }[]>`
+    select m.id, m.consumed_at is not null as served from messages m join turns t on t.id = ${turn.turnId}
+    where m.conversation_id = ${turn.conversationId} and m.kind in ('fork', 'switch')
+      and (m.turn_id = t.id or (m.consumed_at is null and m.created_at <= t.begun_at))
+    order by m.consumed_at nulls last, m.position limit 1`;
+  if (command === undefined) return false;
+  if (!command.served && (await consume(writer, command.id)))
+    await writer.event('branch_refused', { messageId: command.id, reason: `turn_${outcome}` });
+  return true;
 }
 
 export { readBranchCommand };

@@ -1,6 +1,7 @@
 import type { WindowBreakdown } from '../context/plan.ts';
 import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
+import { endBranchCommand } from './change-branch.ts';
 import type { Database } from './database.ts';
 import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
 import type { ContextUsage } from './open-work.ts';
@@ -58,7 +59,8 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     await abandonCompaction(writer, `turn_${outcome}`);
     await consumeCommands(writer.sql, { conversationId, kind: 'stop', turnId });
     // A command that had a turn of its own was served by it, whatever came of it; another would begin forever.
-    if (row.command_only) await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
+    if (row.command_only && !(await endBranchCommand(writer, outcome)))
+      await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
     if (reason === 'second_overflow') {
       const tokens = breakdown?.total ?? null;
       const recoveries = await countRecoveries(writer.sql, turn);

@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { SentMessage } from '../../src/client/types.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+});
+afterEach(() => harness.clearFaults());
+afterAll(() => harness.stop());
+
+/** A conversation of two turns, and the answer of the first: a place to fork at with something to summarize behind it. */
+async function twoTurns(): Promise<{ conversationId: string; entryId: string }> {
+  const { conversationId } = await harness.runTask('Say The first answer.');
+  const entries = await harness.client.listEntries({ conversationId });
+  await harness.runTask('Say The second answer.', { conversationId });
+  return { conversationId, entryId: entries.find(({ kind }) => kind === 'assistant')?.entryId ?? '' };
+}
+
+async function outcomeOf(sent: SentMessage): Promise<string | null> {
+  return (await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome;
+}
+
+async function events(conversationId: string): Promise<readonly string[]> {
+  const rows = await harness.database<{ kind: string }[]>`
+    select kind from events where conversation_id = ${conversationId} order by number`;
+  return rows.map(({ kind }) => kind);
+}
+
+test('a stop while a branch is summarized ends the change of branch, and the next message is answered where it was', async () => {
+  const { conversationId, entryId } = await twoTurns();
+  const before = await harness.requests();
+  await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
+  const forked = await harness.client.fork({ conversationId, entryId });
+  await expect.poll(async () => (await harness.requests()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
+  await harness.client.stop({ conversationId });
+  expect(await outcomeOf(forked)).toBe('stopped');
+  const turn = await harness.runTask('Say I am still here.', { conversationId });
+  expect(turn.outcome).toBe('completed');
+  expect((await harness.requests()).summary).toBe(before.summary + 1);
+  expect(await events(conversationId)).toContain('branch_refused');
+  expect(await harness.client.listBranches(conversationId)).toHaveLength(1);
+});
+
+test('a change of branch that cannot begin here is refused once, and blocks nothing', async () => {
+  const { conversationId, entryId } = await twoTurns();
+  await harness.database`update conversations set agent = 'of-another-machine' where id = ${conversationId}`;
+  const forked = await harness.client.fork({ conversationId, entryId });
+  expect(await outcomeOf(forked)).not.toBe('completed');
+  const refused = await harness.client.getConversation(conversationId);
+  await harness.database`update conversations set agent = 'default' where id = ${conversationId}`;
+  const turn = await harness.runTask('Say I am still here.', { conversationId });
+  expect(turn.outcome).toBe('completed');
+  expect(refused.turn?.outcome).not.toBeNull();
+  const [count] = await harness.database<{ turns: number }[]>`
+    select count(*)::int as turns from turns where conversation_id = ${conversationId}`;
+  expect(count?.turns).toBe(4);
+});
