@@ -74,7 +74,8 @@ export async function callModel(
   const pass = await dependencies.providerGate.enter({
     provider,
     conversationId: input.turn.conversationId,
-    callKey: `${input.turn.turnId}:${input.callNumber}`,
+    // Not by its number: a call that comes back from a wait in the workflow has another one, and would leave its place behind.
+    callKey: `${input.turn.turnId}:${input.headEntryId}:${provider}`,
     tokens: estimatedTokens,
     signal: execution.signal,
   });

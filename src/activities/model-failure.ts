@@ -8,11 +8,16 @@ import { parseModelName } from '../models/model-name.ts';
 import { recordEvent } from '../store/events.ts';
 import { storeLearnedWindow } from '../store/learned-windows.ts';
 import { recordModelFailure } from '../store/model-calls.ts';
-import type { ModelFailure } from '../store/model-calls.ts';
+import type { FailedTries, ModelFailure } from '../store/model-calls.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { CallModelResult } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { LONGEST_RETRY_DELAY_MILLISECONDS, MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
+import {
+  LONGEST_RETRY_DELAY_MILLISECONDS,
+  MODEL_CALL_RETRIES,
+  rateLimitDelayMilliseconds,
+  retryDelayMilliseconds,
+} from '../turn/limits.ts';
 import { isCancellationError, retryableFailure } from './activity-error.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -58,12 +63,19 @@ export async function afterFailure(
       });
       return { kind: 'failed' };
     case 'retryable': {
-      const failures = await record(dependencies, modelTry, { kind: 'retryable', evidence: verdict.evidence, status });
       // A rate limit passes by itself; only failures of the model use up its tries.
-      if (verdict.cause !== 'rate_limit' && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
-      const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(failures);
-      if (verdict.cause === 'rate_limit')
-        await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
+      const isLimited = verdict.cause === 'rate_limit';
+      const kind = isLimited ? 'rate_limited' : 'retryable';
+      const { failures, rateLimits } = await record(dependencies, modelTry, {
+        kind,
+        evidence: verdict.evidence,
+        status,
+      });
+      if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
+      const delay = isLimited
+        ? rateLimitDelayMilliseconds(verdict.delayMilliseconds, rateLimits)
+        : (verdict.delayMilliseconds ?? retryDelayMilliseconds(failures));
+      if (isLimited) await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
       if (isWaitedOut(verdict, delay)) {
         const { turn } = modelTry.input;
         if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: delay }))
@@ -74,7 +86,7 @@ export async function afterFailure(
       }
       throw retryableFailure(
         `ModelCall.${verdict.cause}`,
-        `model not available (${verdict.cause}), failure ${failures}`,
+        `model not available (${verdict.cause}), failure ${isLimited ? rateLimits : failures}`,
         delay,
       );
     }
@@ -157,7 +169,7 @@ export async function emptyAnswer(
   modelTry: ModelTry,
   answer: ModelAnswer,
 ): Promise<CallModelResult> {
-  const failures = await record(dependencies, modelTry, {
+  const { failures } = await record(dependencies, modelTry, {
     kind: 'retryable',
     evidence: 'empty_answer',
     ...paid(modelTry, answer),
@@ -179,8 +191,8 @@ async function record(
   { input, attempt, startedAt }: ModelTry,
   failure: Pick<ModelFailure, 'kind' | 'evidence'> &
     Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>,
-): Promise<number> {
-  const { failures } = await recordModelFailure(database, {
+): Promise<FailedTries> {
+  const failed = await recordModelFailure(database, {
     turn: input.turn,
     callNumber: input.callNumber,
     attempt,
@@ -192,5 +204,5 @@ async function record(
     ...failure,
   });
   reachCrashPoint('callModel:failed');
-  return failures;
+  return failed;
 }

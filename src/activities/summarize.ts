@@ -22,7 +22,7 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
-import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
+import { SUMMARY_RETRIES, rateLimitDelayMilliseconds, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -205,7 +205,11 @@ async function afterModelError(
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
   await withdrawPartAttempt(dependencies.database, task.input);
-  const delay = verdict.delayMilliseconds ?? retryDelayMilliseconds(Math.min(task.execution.attempt, 5));
+  const { attempt } = task.execution;
+  const delay =
+    verdict.cause === 'rate_limit'
+      ? rateLimitDelayMilliseconds(verdict.delayMilliseconds, attempt)
+      : (verdict.delayMilliseconds ?? retryDelayMilliseconds(attempt));
   if (verdict.cause === 'rate_limit')
     await dependencies.providerGate.pause(parseModelName(task.snapshot.summarizer.model).provider, delay);
   if (isWaitedOut(verdict, delay)) {

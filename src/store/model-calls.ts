@@ -82,18 +82,27 @@ export async function registerModelCall(
   });
 }
 
-async function countFailures(sql: Queries, { turn, callNumber }: ModelCallReference): Promise<number> {
-  const [row] = await sql<{ failures: number }[]>`
-    select count(*)::int as failures from model_calls
-    where turn_id = ${turn.turnId} and call_number = ${callNumber} and failure_kind in ('retryable', 'permanent')`;
-  return row?.failures ?? 0;
+/** Failed tries of a call number. */
+export interface FailedTries {
+  /** Of the model: `retryable` and `permanent`. */
+  readonly failures: number;
+  /** These pass by themselves and use up no try. */
+  readonly rateLimits: number;
+}
+
+async function countFailures(sql: Queries, { turn, callNumber }: ModelCallReference): Promise<FailedTries> {
+  const [row] = await sql<FailedTries[]>`
+    select (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures,
+      (count(*) filter (where failure_kind = 'rate_limited'))::int as "rateLimits"
+    from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
+  return { failures: row?.failures ?? 0, rateLimits: row?.rateLimits ?? 0 };
 }
 
 export interface ModelFailure {
   readonly turn: TurnReference;
   readonly callNumber: number;
   readonly attempt: number;
-  readonly kind: 'overflow' | 'retryable' | 'permanent' | 'aborted' | 'refused';
+  readonly kind: 'overflow' | 'retryable' | 'rate_limited' | 'permanent' | 'aborted' | 'refused';
   /** Code of the classifier's evidence; never the vendor's words. */
   readonly evidence: string;
   readonly status: number | null;
@@ -106,11 +115,10 @@ export interface ModelFailure {
 }
 
 /**
- * Notes how a try failed and what it cost; returns the failures (`retryable` and `permanent`) of this
- * call number. An older attempt of the same turn is noted too, since it was paid; a repeated note changes nothing.
+ * Notes how a try failed and what it cost; returns the failed tries of this call number. An older attempt of the same turn is noted too, since it was paid; a repeated note changes nothing.
  * @throws StoreError `stale_epoch`
  */
-export async function recordModelFailure(sql: Database, failure: ModelFailure): Promise<{ readonly failures: number }> {
+export async function recordModelFailure(sql: Database, failure: ModelFailure): Promise<FailedTries> {
   const { turn, callNumber, attempt, kind, usage, cost } = failure;
   return writeAsTurn(sql, turn, async (writer) => {
     const { count } = await writer.sql`
@@ -125,7 +133,7 @@ export async function recordModelFailure(sql: Database, failure: ModelFailure): 
       if (usage !== null || cost !== 0) await addUsage(writer.sql, turn, usage, cost);
       await writer.event('model_call_failed', { callNumber, attempt, kind, status: failure.status });
     }
-    return { failures: await countFailures(writer.sql, failure) };
+    return countFailures(writer.sql, failure);
   });
 }
 

@@ -23,3 +23,14 @@ export const MODEL_CALL_RETRIES = 7;
 export function retryDelayMilliseconds(failures: number): number {
   return Math.min(1_000 * 2 ** (failures - 1), 16_000);
 }
+
+/**
+ * The wait after a rate limit: what the provider asks for, but never shorter than 1, 2, 4, 8, 16, 16 … seconds from the second one
+ * of a call on, so that "try again in 6 ms" said again and again becomes a wait that the user sees.
+ * @param asked milliseconds; `undefined`: it did not say
+ * @param times rate limits of this call so far, from 1
+ */
+export function rateLimitDelayMilliseconds(asked: number | undefined, times: number): number {
+  if (asked === undefined) return retryDelayMilliseconds(times);
+  return times < 2 ? asked : Math.max(asked, retryDelayMilliseconds(times - 1));
+}

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { failureForHistory } from '../../src/activities/activity-error.ts';
 import { callModel } from '../../src/activities/call-model.ts';
@@ -94,6 +95,44 @@ test.each<['turn' | 'try']>([['turn'], ['try']])(
     expect((await tries(turn.conversationId))[0]).toMatchObject({ attempt: 1, state: 'registered' });
   },
 );
+
+/** Arms a fault of the simulator, for as many calls. */
+async function fault(kind: Readonly<Record<string, unknown>>, times: number): Promise<void> {
+  const body = JSON.stringify({ ...kind, times });
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${simulator.url}/control/faults`, { method: 'POST', headers, body });
+  expect(response.ok).toBe(true);
+}
+
+/** What comes of one try: how long Temporal is told to wait, or what the activity returned. */
+async function tryOnce(turn: Awaited<ReturnType<typeof startTurn>>): Promise<unknown> {
+  const headEntryId = await headOf(sql, turn.conversationId);
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  try {
+    return (await callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution())).kind;
+  } catch (error) {
+    return (error as ApplicationFailure).nextRetryDelay;
+  }
+}
+
+test('a model that fails is asked again after 1, 2, 4, 8 and 16 s, and the eighth failure ends the call', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  await fault({ kind: 'server_error', status: 503 }, 8);
+  const waits: unknown[] = [];
+  for (let number = 0; number < 8; number += 1) waits.push(await tryOnce(turn));
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000, 'failed']);
+});
+
+test('rate limits use up none of the tries, and one that is said again and again is waited for longer each time', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  await fault({ kind: 'rate_limit', retryAfterSeconds: 1 }, 3);
+  expect([await tryOnce(turn), await tryOnce(turn), await tryOnce(turn)]).toEqual([1_000, 1_000, 2_000]);
+  await fault({ kind: 'server_error', status: 503 }, 7);
+  for (let number = 0; number < 7; number += 1) expect(await tryOnce(turn)).toBeTypeOf('number');
+  expect(await tryOnce(turn)).toBe('answered');
+  const calls = await listModelCalls(sql, { conversationId: turn.conversationId });
+  expect(calls.filter(({ failure }) => failure?.kind === 'rate_limited')).toHaveLength(3);
+}, 30_000);
 
 test('R12 R29 a request that lacks a pinned text is never sent: no try is registered, and Temporal does not repeat it', async () => {
   const turn = await startTurn(sql, 'Say hello', { rules: text('Never say a name.') });

@@ -204,10 +204,10 @@ function failureWords(failure: string, status: number | null, attempt: number): 
   switch (failure) {
     case 'overflow':
       return `The provider reported an overflow${answer}: the context is compacted and the call made again.`;
+    case 'rate_limited':
+      return `The provider limits the rate${answer}, try ${attempt}; the call is made again when it allows.`;
     case 'retryable':
-      return status === 429
-        ? `The provider limits the rate (HTTP 429), try ${attempt}; the call is made again when it allows.`
-        : `The provider failed${answer}, try ${attempt}; the call is made again.`;
+      return `The provider failed${answer}, try ${attempt}; the call is made again.`;
     case 'permanent':
       return `The provider refused the call${answer}.`;
     case 'aborted':
