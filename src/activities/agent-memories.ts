@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { budgetFor } from '../context/budget.ts';
-import { memoriesNote } from '../context/choose-memories.ts';
+import { NO_MEMORIES_NOTE, memoriesNote } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { memoryOrigin } from '../context/memory-origin.ts';
@@ -41,7 +41,10 @@ function scopesOf({ agent, workspace, memory }: AgentSnapshot): readonly MemoryS
   ];
 }
 
-/** The memories that have to do with the goal, as a note; `null` when there are none, or the note in force says the same. */
+/**
+ * The memories that have to do with the goal, as a note; `null` when the note in force says the same. When it says something and
+ * nothing of it is left to say, the note says that: what was forgotten must not count on.
+ */
 export async function relevantMemories(
   sql: Queries,
   {
@@ -60,9 +63,9 @@ export async function relevantMemories(
     maximumTokens: Math.min(snapshot.memory.tokens, Math.floor(inputBudget * LARGEST_SHARE)),
     calibration: NO_CALIBRATION,
   });
-  if (text === null) return null;
-  const inForce = await readNewestNote(sql, conversationId, 'memories');
-  return inForce !== null && textOf(inForce) === text ? null : newText(text);
+  const inForce = textOf((await readNewestNote(sql, conversationId, 'memories')) ?? []);
+  const wanted = text ?? (inForce === '' ? '' : NO_MEMORIES_NOTE);
+  return wanted === inForce ? null : newText(wanted);
 }
 
 /**

@@ -62,35 +62,36 @@ export async function afterFailure(
         message: maskText(error.vendorMessage, dependencies.secrets),
       });
       return { kind: 'failed' };
-    case 'retryable': {
-      // A rate limit passes by itself; only failures of the model use up its tries.
-      const isLimited = verdict.cause === 'rate_limit';
-      const kind = isLimited ? 'rate_limited' : 'retryable';
-      const { failures, rateLimits } = await record(dependencies, modelTry, {
-        kind,
-        evidence: verdict.evidence,
-        status,
-      });
-      if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
-      const delay = isLimited
-        ? rateLimitDelayMilliseconds(verdict.delayMilliseconds, rateLimits)
-        : (verdict.delayMilliseconds ?? retryDelayMilliseconds(failures));
-      if (isLimited) await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
-      if (isWaitedOut(verdict, delay)) {
-        const { turn } = modelTry.input;
-        if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: delay }))
-          return { kind: 'failed' };
-        await recordWait(dependencies, turn, delay);
-        dependencies.reachCrashPoint('callModel:waiting');
-        return { kind: 'wait', delayMilliseconds: delay };
-      }
-      throw retryableFailure(
-        `ModelCall.${verdict.cause}`,
-        `model not available (${verdict.cause}), failure ${isLimited ? rateLimits : failures}`,
-        delay,
-      );
-    }
+    case 'retryable':
+      return askAgain(dependencies, modelTry, verdict, status);
   }
+}
+
+/** A rate limit passes by itself; only failures of the model use up its tries. */
+async function askAgain(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  verdict: Extract<ErrorVerdict, { kind: 'retryable' }>,
+  status: number | null,
+): Promise<CallModelResult> {
+  const { cause, evidence } = verdict;
+  const isLimited = cause === 'rate_limit';
+  const kind = isLimited ? 'rate_limited' : 'retryable';
+  const { failures, rateLimits } = await record(dependencies, modelTry, { kind, evidence, status });
+  if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
+  const delay = isLimited
+    ? rateLimitDelayMilliseconds(verdict.delayMilliseconds, rateLimits)
+    : (verdict.delayMilliseconds ?? retryDelayMilliseconds(failures));
+  if (isLimited) await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
+  if (isWaitedOut(verdict, delay)) {
+    const { turn } = modelTry.input;
+    if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: delay })) return { kind: 'failed' };
+    await recordWait(dependencies, turn, delay);
+    dependencies.reachCrashPoint('callModel:waiting');
+    return { kind: 'wait', delayMilliseconds: delay };
+  }
+  const number = isLimited ? rateLimits : failures;
+  throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), failure ${number}`, delay);
 }
 
 /** A smaller window than is known, or a cap on messages, counts from now on. */

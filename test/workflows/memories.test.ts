@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { NO_MEMORIES_NOTE } from '../../src/context/choose-memories.ts';
 import { textOf } from '../../src/context/content.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory, listMemories } from '../../src/store/memories.ts';
@@ -64,6 +65,13 @@ describe('memories across conversations', () => {
     expect(await listMemories(harness.database, { scopes: [scope()], all: true })).toEqual([]);
     await deleteConversation(harness.database, first.conversationId);
     expect(await listMemories(harness.database, { scopes: [{ scope: 'user', scopeName: 'ada' }] })).toEqual([]);
+
+    // What was forgotten, or deleted with its conversation, counts no longer elsewhere, and that is said once.
+    const { conversationId } = second;
+    for (let turn = 0; turn < 3; turn += 1) await harness.runTask('Say And the heron table now?', { conversationId });
+    expect(await notes(conversationId)).toEqual([expect.stringContaining('bird_db'), NO_MEMORIES_NOTE]);
+    const later = await harness.client.getView({ conversationId });
+    expect(JSON.stringify(later.view.messages)).toContain(NO_MEMORIES_NOTE);
   });
 
   it('R13 are looked up again after a compaction, with what the work is about by then', async () => {
