@@ -1,5 +1,6 @@
 import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
 import { changeBranch, readBranchCommand, readLeftBranch } from '../../../src/store/change-branch.ts';
+import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { endTurn } from '../../../src/store/end-turn.ts';
 import { newId } from '../../../src/store/ids.ts';
@@ -23,13 +24,14 @@ export async function go(
   sql: Database,
   conversationId: string,
   target: BranchTarget,
+  summary: NewBranchSummary | null = null,
 ): Promise<{ ancestorSequence: number; left: number[] }> {
   await command(sql, conversationId, target);
   const turn = await continueConversation(sql, conversationId);
   const read = await readBranchCommand(sql, turn);
   if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
   const { items } = await readLeftBranch(sql, conversationId, read.command);
-  await changeBranch(sql, turn, read.command, null);
+  await changeBranch(sql, turn, read.command, summary);
   await end(sql, turn);
   const left = items.map(({ entry }) => entry.sequence);
   return { ancestorSequence: read.command.ancestorSequence, left };
