@@ -150,22 +150,18 @@ test('recall_open shows the entries around one in pages, long ones by their begi
 });
 
 test('recall_open names in its first line the branch that was left', async () => {
+  const said = (index: number) => ({
+    entryId: `01890a5d-ac96-774b-bcce-00000000000${index}`,
+    kind: 'user',
+    toolName: null,
+    createdAt: '2026-11-22T10:00:00Z',
+    text: `said ${index}`,
+    isClipped: false,
+  });
   const memory: ToolMemory = {
     ...emptyMemory,
     open: () => Promise.resolve({ text: 'the port', totalCharacters: 8, kind: 'user', branch: 2 }),
-    around: () =>
-      Promise.resolve({
-        branch: 2,
-        entries: [undefined, 2].map((branch, index) => ({
-          entryId: `01890a5d-ac96-774b-bcce-00000000000${index}`,
-          kind: 'user',
-          toolName: null,
-          createdAt: '2026-11-22T10:00:00Z',
-          text: `said ${index}`,
-          isClipped: false,
-          ...(branch !== undefined && { branch }),
-        })),
-      }),
+    around: () => Promise.resolve({ branch: 2, entries: [said(0), { ...said(1), branch: 2 }] }),
   };
   const one = await call(recallOpen, { input: { entry_id: ENTRY_ID }, context: { memory } });
   expect(one.text).toBe(
