@@ -1,5 +1,6 @@
 import { describeError } from './activity-error.ts';
-import { readBranchPlaces } from '../store/branches.ts';
+import { definedOf } from '../context/defined-of.ts';
+import { readLeftBranches } from '../store/branches.ts';
 import { openEntry } from '../store/entries.ts';
 import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
@@ -13,18 +14,20 @@ export function recallOf(dependencies: ActivityDependencies, conversationId: str
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
   const meaning = embedder === null ? null : { embedder, onFailure };
   return {
-    async search(query, limit) {
-      const passages = await searchMemory(database, { conversationId, query, limit }, meaning);
-      const ids = passages.map(({ entryId }) => entryId);
-      const places = await readBranchPlaces(database, ids);
-      return passages.map((passage) => {
-        const place = places.get(passage.entryId);
-        return place === undefined || place.onActiveBranch
-          ? passage
-          : Object.assign({}, passage, { branch: place.branch });
-      });
+    search: (query, limit) => searchMemory(database, { conversationId, query, limit }, meaning),
+    async around(id, count) {
+      const entries = await openAround(database, { conversationId, id, count });
+      if (entries === null) return null;
+      const left = await readLeftBranches(database, [id, ...entries.map(({ entryId }) => entryId)]);
+      return {
+        ...definedOf({ branch: left.get(id) }),
+        entries: entries.map((entry) => Object.assign({}, entry, definedOf({ branch: left.get(entry.entryId) }))),
+      };
     },
-    around: (id, count) => openAround(database, { conversationId, id, count }),
-    open: (id, offset, limit) => openEntry(database, { conversationId, id, offset, limit }),
+    async open(id, offset, limit) {
+      const page = await openEntry(database, { conversationId, id, offset, limit });
+      if (page === null) return null;
+      return { ...page, ...definedOf({ branch: (await readLeftBranches(database, [id])).get(id) }) };
+    },
   };
 }

@@ -17,12 +17,31 @@ export interface ViewPoint {
   readonly compactionsOver?: number;
 }
 
-/** Condition on `entries e`: lies on the path from the first entry to the head. */
-export function onPath(sql: Queries, point: ViewPoint) {
-  return sql`e.conversation_id = ${point.conversationId} and e.sequence <= ${point.headSequence} and exists (
+/** Condition on `entries e`, or on another name of that table: lies on the path from the first entry to the head. */
+export function onPath(sql: Queries, point: ViewPoint, e: Fragment = sql`e`) {
+  return sql`${e}.conversation_id = ${point.conversationId} and ${e}.sequence <= ${point.headSequence} and exists (
     select from branches b
-    where b.conversation_id = ${point.conversationId} and b.branch = ${point.branch} and b.ancestor = e.branch
-      and e.sequence <= b.through_sequence)`;
+    where b.conversation_id = ${point.conversationId} and b.branch = ${point.branch} and b.ancestor = ${e}.branch
+      and ${e}.sequence <= b.through_sequence)`;
+}
+
+/** Condition on `compactions c` of the conversation: committed, and one of those that the point counts. */
+function isCounted(sql: Queries, { compactions, compactionsOver = 0 }: ViewPoint) {
+  return sql`c.status = 'committed' and c.number <= ${compactions} and c.number > ${compactionsOver}`;
+}
+
+/**
+ * Condition on `compactions c`: the entry that marks it lies on the path. That of a conversation without branches always does,
+ * and is not looked up.
+ */
+function isMarkedOnPath(sql: Queries, point: ViewPoint) {
+  return sql`(
+    not exists (select from branches f where f.conversation_id = ${point.conversationId} and f.branch > 0)
+    or exists (select from entries m where m.id = c.marker_entry_id and ${onPath(sql, point, sql`m`)}))`;
+}
+
+function countsNone({ compactions, compactionsOver = 0 }: ViewPoint): boolean {
+  return compactions === compactionsOver;
 }
 
 export interface StoredSummary extends SummaryInForce {
@@ -32,9 +51,12 @@ export interface StoredSummary extends SummaryInForce {
   readonly details: JsonValue;
 }
 
-/** The newest committed summary whose last covered entry lies on the path. */
+/**
+ * The newest committed summary whose last covered entry lies on the path. When it was made on another branch, the first entry
+ * that it kept may lie there: then all that follows the covered ones here is kept.
+ */
 export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
-  if (point.compactions === (point.compactionsOver ?? 0)) return null;
+  if (countsNone(point)) return null;
   const [row] = await sql<
     {
       id: string;
@@ -49,15 +71,20 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
       kept: string[];
     }[]
   >`
-    select c.id, c.covered_through_sequence, c.first_kept_sequence, c.summary, c.summary_measurements, c.files, c.details,
+    select c.id, c.covered_through_sequence,
+      coalesce(
+        (select k.sequence from entries k where k.sequence = c.first_kept_sequence and ${onPath(sql, point, sql`k`)}),
+        (select k.sequence from entries k where k.sequence > c.covered_through_sequence and ${onPath(sql, point, sql`k`)}
+          order by k.sequence limit 1),
+        c.covered_through_sequence + 1) as first_kept_sequence,
+      c.summary, c.summary_measurements, c.files, c.details,
       c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place,
       array(
         select k.entry_id from compaction_kept_entries k join entries u on u.id = k.entry_id
         where k.compaction_id = c.id order by u.sequence) as kept
     from compactions c
     join entries e on e.conversation_id = c.conversation_id and e.sequence = c.covered_through_sequence
-    where c.conversation_id = ${point.conversationId} and c.status = 'committed'
-      and c.number <= ${point.compactions} and c.number > ${point.compactionsOver ?? 0} and ${onPath(sql, point)}
+    where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
     order by c.number desc limit 1`;
   if (row === undefined) return null;
   return {
@@ -110,10 +137,13 @@ export function entriesInScope(sql: Queries, scope: ViewScope, columns: Fragment
     union all ${recent} order by sequence`;
 }
 
-/** Operations in force on entries of the scope, the newest per entry. */
+/**
+ * Operations in force on entries of the scope, the newest per entry: those of compactions whose marker lies on the path. What
+ * another branch shortened, or cleared because of a newer note there, is whole on this one.
+ */
 export async function readOperationsInForce(sql: Queries, scope: ViewScope): Promise<Operation[]> {
   const { point, fromSequence, olderSequences } = scope;
-  if (point.compactions === (point.compactionsOver ?? 0)) return [];
+  if (countsNone(point)) return [];
   const rows = await sql<
     {
       id: string;
@@ -126,11 +156,37 @@ export async function readOperationsInForce(sql: Queries, scope: ViewScope): Pro
   >`
     select distinct on (o.entry_sequence) e.id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements
     from compaction_operations o
-    join compactions c on c.id = o.compaction_id and c.status = 'committed'
-      and c.number <= ${point.compactions} and c.number > ${point.compactionsOver ?? 0}
+    join compactions c on c.id = o.compaction_id and ${isCounted(sql, point)}
     join entries e on e.conversation_id = o.conversation_id and e.sequence = o.entry_sequence
-    where o.conversation_id = ${point.conversationId} and ${onPath(sql, point)}
+    where o.conversation_id = ${point.conversationId} and ${onPath(sql, point)} and ${isMarkedOnPath(sql, point)}
       and (o.entry_sequence >= ${fromSequence} or o.entry_sequence = any(${[...olderSequences]}::int[]))
     order by o.entry_sequence, c.number desc`;
   return rows.map(toOperation);
+}
+
+/** What the view knows of its compactions besides their effects. */
+export interface NewestCompaction {
+  /** The newest that the point counts, on whatever branch it was made. */
+  readonly compactionId: string;
+  /**
+   * Where the newest one that is in force stands: one whose marker lies on the path, or whose summary the view shows. What was
+   * said before was an answer to another view. `null` when none is.
+   */
+  readonly changedThroughSequence: number | null;
+}
+
+/** `null` when the point counts no compaction. */
+export async function readNewestCompaction(
+  sql: Queries,
+  { point, summary }: ViewScope,
+): Promise<NewestCompaction | null> {
+  if (countsNone(point)) return null;
+  const [row] = await sql<{ id: string; changed_through: number | null }[]>`
+    select newest.id, (
+      select e.sequence from compactions c join entries e on e.id = c.marker_entry_id
+      where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and (c.id = ${summary?.compactionId ?? null} or ${isMarkedOnPath(sql, point)})
+      order by c.number desc limit 1) as changed_through
+    from compactions newest
+    where newest.conversation_id = ${point.conversationId} and newest.number = ${point.compactions}`;
+  return row === undefined ? null : { compactionId: row.id, changedThroughSequence: row.changed_through };
 }

@@ -136,3 +136,9 @@ export async function readBranchPlaces(
     join entries e on e.id = coalesce(k.marker_entry_id, w.id)`;
   return new Map(rows.map(({ id, branch, active }) => [id, { branch, onActiveBranch: active }]));
 }
+
+/** Of entries and summaries, the branch of each that is not on the path that its conversation goes on with. */
+export async function readLeftBranches(sql: Queries, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const places = await readBranchPlaces(sql, ids);
+  return new Map([...places].flatMap(([id, { branch, onActiveBranch }]) => (onActiveBranch ? [] : [[id, branch]])));
+}

@@ -1,3 +1,4 @@
+import { definedOf } from '../context/defined-of.ts';
 import type { Database } from './database.ts';
 import { isId } from './ids.ts';
 import { arrange } from './search/arrange.ts';
@@ -11,6 +12,7 @@ import { findByMeaning, fuse } from './search/find-by-meaning.ts';
 import { formsOf } from './search/forms.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
+import { markLeftBranches } from './search/left-branches.ts';
 import { pathsOf } from './search/paths.ts';
 import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
@@ -52,7 +54,8 @@ const LONGEST_QUERY = 2_000;
  * branches, or of all conversations of an agent; indexes first what came since the last search. What
  * the query names by id comes first, then passages that have it word for word, then those with its
  * words, rare words counting more, also words of the entries around; a word that is nowhere stands for
- * words like it. With a search by meaning both rankings are joined. Of two passages that say the same with other details the newer one comes first.
+ * words like it. With a search by meaning both rankings are joined. Of two passages that say the same with
+ * other details the newer one comes first, and what is on the active branch before what was left.
  */
 export async function searchMemory(
   sql: Database,
@@ -68,13 +71,14 @@ export async function searchMemory(
     rank(sql, scope, text, query),
     meaning === null ? [] : findByMeaning(sql, scope, text, query, meaning),
   ]);
-  const ranked = fuse(byWords, byMeaning);
+  const marked = await markLeftBranches(sql, scope, [...named, ...fuse(byWords, byMeaning)]);
+  const [first, ranked] = [marked.slice(0, named.length), marked.slice(named.length)];
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
   const limit = limitOf(query);
   const rest = arrange(ranked, limit + named.length).filter(
     ({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`),
   );
-  const found = [...named.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
+  const found = [...first.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
   const paths = await pathsOf(sql, found);
   return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
 }
@@ -131,5 +135,6 @@ function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassag
     matched: [...new Set(candidate.matched.map(({ word }) => word))],
     forms: formsOf(candidate),
     updatedBy: candidate.updatedBy,
+    ...definedOf({ branch: candidate.leftBranch }),
   };
 }

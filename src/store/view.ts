@@ -5,7 +5,7 @@ import type { ProjectionInput } from '../context/view.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { GivenUpModel } from '../turn/fallback.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { entriesInScope, readOperationsInForce, readViewScope } from './branch-path.ts';
+import { entriesInScope, readNewestCompaction, readOperationsInForce, readViewScope } from './branch-path.ts';
 import type { ViewPoint } from './branch-path.ts';
 import type { Database } from './database.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
@@ -102,15 +102,12 @@ function noSuchEntry(conversationId: string, entryId: string): StoreError {
 }
 
 async function readSource(sql: Database, point: ViewPoint, turnId: string): Promise<ProjectionSource> {
-  const [scope, { snapshot, givenUp }, marker] = await Promise.all([
-    readViewScope(sql, point),
-    readSnapshot(sql, turnId),
-    readNewestMarker(sql, point),
-  ]);
-  const [rows, operations] = await Promise.all([
+  const [scope, { snapshot, givenUp }] = await Promise.all([readViewScope(sql, point), readSnapshot(sql, turnId)]);
+  const [rows, operations, newest] = await Promise.all([
     sql<EntryColumns[]>`
       ${entriesInScope(sql, scope, entryColumns(sql), sql`left join contents o on o.id = e.original_id`)}`,
     readOperationsInForce(sql, scope),
+    readNewestCompaction(sql, scope),
   ]);
   const { summary } = scope;
   const { instructions, rules, tools, skills, variables, device, namedBlocks, runtimeAdvice } = snapshot;
@@ -126,25 +123,13 @@ async function readSource(sql: Database, point: ViewPoint, turnId: string): Prom
       entries: rows.map(toEntry),
       summary,
       operations,
-      ...(inForce && marker !== null && { changedThroughSequence: marker.sequence }),
+      ...(inForce && definedOf({ changedThroughSequence: newest?.changedThroughSequence ?? undefined })),
     },
     snapshot,
     givenUp,
     headSequence: point.headSequence,
-    compactionId: marker?.compactionId ?? null,
+    compactionId: newest?.compactionId ?? null,
   };
-}
-
-/** Where the newest compaction that counts was committed. */
-async function readNewestMarker(
-  sql: Database,
-  point: ViewPoint,
-): Promise<{ readonly compactionId: string; readonly sequence: number } | null> {
-  if (point.compactions === (point.compactionsOver ?? 0)) return null;
-  const [row] = await sql<{ id: string; sequence: number }[]>`
-    select c.id, e.sequence from compactions c join entries e on e.id = c.marker_entry_id
-    where c.conversation_id = ${point.conversationId} and c.number = ${point.compactions}`;
-  return row === undefined ? null : { compactionId: row.id, sequence: row.sequence };
 }
 
 /** The turn's counters as of the head. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import { ToolError } from './errors.ts';
+import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
 import { rangeText } from './recall-range.ts';
 import type { ToolMemory } from './tool.ts';
@@ -67,15 +68,18 @@ interface Page {
 
 async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): Promise<Page | null> {
   const page = await memory.open(entryId, offset, limit);
-  return page === null ? null : { ...page, title: `entry ${entryId} · ${page.kind}`, ending: 'end of entry' };
+  if (page === null) return null;
+  const title = `entry ${entryId} · ${page.kind}${leftBranchText(page.branch)}`;
+  return { ...page, title, ending: 'end of entry' };
 }
 
 async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted, count: number): Promise<Page | null> {
-  const entries = await memory.around(entryId, count);
-  if (entries === null) return null;
+  const range = await memory.around(entryId, count);
+  if (range === null) return null;
+  const { entries, branch } = range;
   const whole = rangeText(entries);
   return {
-    title: `${entries.length} entries around entry ${entryId}`,
+    title: `${entries.length} entries around entry ${entryId}${leftBranchText(branch)}`,
     text: whole.slice(offset, offset + limit),
     totalCharacters: whole.length,
     ending: 'end of range',

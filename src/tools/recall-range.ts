@@ -1,3 +1,4 @@
+import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN } from './names.ts';
 import type { RecalledEntry } from './tool.ts';
 import { wholeCharacters } from './whole-characters.ts';
@@ -10,8 +11,8 @@ export function rangeText(entries: readonly RecalledEntry[]): string {
   return entries.map((entry) => `${lineOf(entry)}\n${bodyOf(entry)}`).join('\n\n');
 }
 
-function lineOf({ entryId, kind, toolName, createdAt }: RecalledEntry): string {
-  return `entry ${entryId} · ${kind}${toolName === null ? '' : ` · ${toolName}`} · ${createdAt}`;
+function lineOf({ entryId, kind, toolName, createdAt, branch }: RecalledEntry): string {
+  return `entry ${entryId} · ${kind}${toolName === null ? '' : ` · ${toolName}`} · ${createdAt}${leftBranchText(branch)}`;
 }
 
 function bodyOf({ entryId, text, isClipped }: RecalledEntry): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
+import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
 import type { RecallPassage } from './tool.ts';
 import { wholeCharacters } from './whole-characters.ts';
@@ -46,7 +47,7 @@ function headOf(passage: RecallPassage): string {
   const { entryId, kind, toolName, path, createdAt, offset, match, matched, branch, updatedBy } = passage;
   const source = [toolName, path === null ? null : clip(path)].filter((each) => each !== null).join(' ');
   const why = match === 'words' || match === 'similar' ? `${match} ${clip(matched.join(' '))}` : match;
-  const left = branch === undefined ? '' : ` · on branch ${branch}, which was left`;
+  const left = leftBranchText(branch);
   const superseded = updatedBy === null ? '' : ` · superseded by entry ${updatedBy}`;
   return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}${left}${superseded}`;
 }

@@ -45,13 +45,26 @@ export interface OutputSink {
 export interface ToolMemory {
   search(query: string, limit: number): Promise<readonly RecallPassage[]>;
   /** `null` when the conversation has no such entry. Offsets and limits in characters. */
-  open(
-    entryId: string,
-    offset: number,
-    limit: number,
-  ): Promise<{ readonly text: string; readonly totalCharacters: number; readonly kind: string } | null>;
-  /** So many entries before and after an entry, itself among them, oldest first; `null` when the conversation has no such entry. */
-  around(entryId: string, count: number): Promise<readonly RecalledEntry[] | null>;
+  open(entryId: string, offset: number, limit: number): Promise<RecalledPage | null>;
+  /** So many entries before and after an entry, itself among them; `null` when the conversation has no such entry. */
+  around(entryId: string, count: number): Promise<RecalledRange | null>;
+}
+
+/** A piece of an entry. */
+export interface RecalledPage {
+  readonly text: string;
+  readonly totalCharacters: number;
+  readonly kind: string;
+  /** The branch that it was said on, when that is not the active one. */
+  readonly branch?: number;
+}
+
+/** What was said around an entry, on its branch. */
+export interface RecalledRange {
+  /** Oldest first. */
+  readonly entries: readonly RecalledEntry[];
+  /** The branch of the entry that was asked for, when that is not the active one. */
+  readonly branch?: number;
 }
 
 /** An entry among those around it. */
@@ -63,6 +76,8 @@ export interface RecalledEntry {
   readonly text: string;
   /** More of it is stored than `text` shows. */
   readonly isClipped: boolean;
+  /** The branch that it was said on, when that is not the active one. */
+  readonly branch?: number;
 }
 
 /** What memory tools write; implemented by the store. */

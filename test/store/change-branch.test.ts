@@ -2,25 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { measureView } from '../../src/context/measure-view.ts';
 import { registerBranchTry, withdrawBranchTry } from '../../src/store/branch-tries.ts';
-import { changeBranch, readBranchCommand, readLeftBranch } from '../../src/store/change-branch.ts';
+import { changeBranch, readBranchCommand } from '../../src/store/change-branch.ts';
 import type { NewBranchSummary } from '../../src/store/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import { readCosts } from '../../src/store/costs.ts';
 import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { findReplaced } from '../../src/store/fences.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/fit-check.ts';
-import { acceptMessage } from '../../src/store/messages.ts';
-import type { BranchTarget } from '../../src/store/messages.ts';
 import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
-import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { command, end, go } from './support/branch-builders.ts';
 import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import {
   answer,
-  closeToolCall,
   continueConversation,
   finishToolCall,
   useTestStore,
@@ -34,28 +30,6 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-async function end(turn: TurnReference): Promise<void> {
-  await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
-}
-
-async function command(conversationId: string, target: BranchTarget): Promise<void> {
-  const kind = target.branch === undefined ? 'fork' : 'switch';
-  await acceptMessage(sql, { id: newId(), conversationId, kind, content: [], measurements: NO_MEASUREMENTS, target });
-}
-
-/** Carries the command out as a turn with no step. */
-async function go(conversationId: string, target: BranchTarget): Promise<{ ancestorSequence: number; left: number[] }> {
-  await command(conversationId, target);
-  const turn = await continueConversation(sql, conversationId);
-  const read = await readBranchCommand(sql, turn);
-  if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
-  const { items } = await readLeftBranch(sql, conversationId, read.command);
-  await changeBranch(sql, turn, read.command, null);
-  await end(turn);
-  const left = items.map(({ entry }) => entry.sequence);
-  return { ancestorSequence: read.command.ancestorSequence, left };
-}
-
 const path = async (conversationId: string): Promise<number[]> =>
   (await listEntries(sql, { conversationId })).map(({ sequence }) => sequence);
 
@@ -67,10 +41,10 @@ describe('a change of branch', () => {
     await finishToolCall(sql, turn, 1, 1);
     await finishToolCall(sql, turn, 1, 0);
     await answer(sql, turn, 2);
-    await end(turn);
+    await end(sql, turn);
     const [, answered, firstResult] = await listEntries(sql, { conversationId });
     // 1 user, 2 answer, 3 and 4 results, 5 answer. Forked at the answer and at its first result: both after entry 4.
-    expect(await go(conversationId, { entryId: answered?.id ?? '', summarizes: true })).toEqual({
+    expect(await go(sql, conversationId, { entryId: answered?.id ?? '', summarizes: true })).toEqual({
       ancestorSequence: 4,
       left: [5],
     });
@@ -78,14 +52,19 @@ describe('a change of branch', () => {
     await send(sql, { conversationId });
     const second = await continueConversation(sql, conversationId);
     await answer(sql, second, 1);
-    await end(second);
+    await end(sql, second);
     expect(await path(conversationId)).toEqual([1, 2, 3, 4, 6, 7]);
     // Back to the first: 6 and 7 are left. A fork of the fork's own entry, and one before everything.
-    expect(await go(conversationId, { branch: 0, summarizes: true })).toEqual({ ancestorSequence: 4, left: [6, 7] });
+    expect(await go(sql, conversationId, { branch: 0, summarizes: true })).toEqual({
+      ancestorSequence: 4,
+      left: [6, 7],
+    });
     expect(await path(conversationId)).toEqual([1, 2, 3, 4, 5]);
-    expect(await go(conversationId, { entryId: firstResult?.id ?? '', summarizes: true })).toMatchObject({ left: [5] });
-    expect(await go(conversationId, { branch: 1, summarizes: true })).toEqual({ ancestorSequence: 4, left: [] });
-    expect(await go(conversationId, { entryId: null, summarizes: true })).toEqual({
+    expect(await go(sql, conversationId, { entryId: firstResult?.id ?? '', summarizes: true })).toMatchObject({
+      left: [5],
+    });
+    expect(await go(sql, conversationId, { branch: 1, summarizes: true })).toEqual({ ancestorSequence: 4, left: [] });
+    expect(await go(sql, conversationId, { entryId: null, summarizes: true })).toEqual({
       ancestorSequence: 0,
       left: [1, 2, 3, 4, 6, 7],
     });
@@ -101,14 +80,14 @@ describe('a change of branch', () => {
     const { compaction } = await plan(sql, turn);
     await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
     await answer(sql, turn, 3);
-    await end(turn);
+    await end(sql, turn);
     const entries = await listEntries(sql, { conversationId });
     // 1 user, 2 to 5 two steps, 6 marker, 7 answer; the summary covers 1 to 3. With it, and before its end.
     for (const [sequence, holds] of [
       [5, true],
       [1, false],
     ] as const) {
-      await go(conversationId, { entryId: entries[sequence - 1]?.id ?? '', summarizes: false });
+      await go(sql, conversationId, { entryId: entries[sequence - 1]?.id ?? '', summarizes: false });
       await send(sql, { conversationId });
       const next = await continueConversation(sql, conversationId);
       await step(sql, next, 1);
@@ -116,7 +95,7 @@ describe('a change of branch', () => {
       expect(source.summary !== null).toBe(holds);
       const { view } = await readFitCheck(sql, next);
       expect(view).toEqual(measureView({ ...source, fixed: NO_MEASUREMENTS }));
-      await end(next);
+      await end(sql, next);
     }
   });
 
@@ -124,8 +103,8 @@ describe('a change of branch', () => {
     const turn = await startTurn(sql);
     const { conversationId } = turn;
     await answer(sql, turn, 1);
-    await end(turn);
-    await command(conversationId, { entryId: null, summarizes: true });
+    await end(sql, turn);
+    await command(sql, conversationId, { entryId: null, summarizes: true });
     const next = await continueConversation(sql, conversationId);
     const read = await readBranchCommand(sql, next);
     if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
@@ -155,7 +134,7 @@ describe('a change of branch', () => {
     expect(events).toHaveLength(1);
     const { usage: counted } = await getTurn(sql, next.turnId);
     expect(counted).toMatchObject({ modelCalls: 2, inputTokens: 2_000, outputTokens: 200, cost: 0.5 });
-    await end(next);
+    await end(sql, next);
     const { invariants, repeatedCalls } = await verify(sql, { conversationId });
     expect(repeatedCalls).toMatchObject([{ turnId: next.turnId, summary: { compactionId: null }, tries: 2 }]);
     expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
@@ -167,15 +146,15 @@ describe('a change of branch', () => {
     const turn = await startTurn(sql);
     const { conversationId } = turn;
     const target = { entryId: null, summarizes: false };
-    await expect(command(conversationId, target)).rejects.toMatchObject({ code: 'conversation_busy' });
-    await end(turn);
-    await expect(command(conversationId, { branch: 9, summarizes: false })).rejects.toMatchObject({
+    await expect(command(sql, conversationId, target)).rejects.toMatchObject({ code: 'conversation_busy' });
+    await end(sql, turn);
+    await expect(command(sql, conversationId, { branch: 9, summarizes: false })).rejects.toMatchObject({
       code: 'branch_not_found',
     });
-    await expect(command(conversationId, { entryId: newId(), summarizes: false })).rejects.toMatchObject({
+    await expect(command(sql, conversationId, { entryId: newId(), summarizes: false })).rejects.toMatchObject({
       code: 'entry_not_found',
     });
-    await command(conversationId, target);
+    await command(sql, conversationId, target);
     await sql`update messages set created_at = created_at - interval '1 hour' where conversation_id = ${conversationId} and kind = 'fork'`;
     const next = await continueConversation(sql, conversationId);
     expect(await readBranchCommand(sql, next)).toMatchObject({ kind: 'refused', refusal: 'conversation_busy' });

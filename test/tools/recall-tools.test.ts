@@ -130,7 +130,7 @@ test('recall_open shows the entries around one in pages, long ones by their begi
   }));
   const memory: ToolMemory = {
     ...emptyMemory,
-    around: (id, count) => Promise.resolve(id === entries[2]?.entryId && count === 2 ? entries : null),
+    around: (id, count) => Promise.resolve(id === entries[2]?.entryId && count === 2 ? { entries } : null),
   };
   const input = { entry_id: entries[2]?.entryId, around: 2 };
   const context = { memory, resultLimit: 2_000 };
@@ -147,6 +147,30 @@ test('recall_open shows the entries around one in pages, long ones by their begi
   expect(seen.match(/line /g)).toHaveLength(800);
   const other = await call(recallOpen, { input: { ...input, around: 1 }, context });
   expect(other.text).toContain('This conversation has no entry');
+});
+
+test('recall_open names in its first line the branch that was left', async () => {
+  const said = (index: number) => ({
+    entryId: `01890a5d-ac96-774b-bcce-00000000000${index}`,
+    kind: 'user',
+    toolName: null,
+    createdAt: '2026-11-22T10:00:00Z',
+    text: `said ${index}`,
+    isClipped: false,
+  });
+  const memory: ToolMemory = {
+    ...emptyMemory,
+    open: () => Promise.resolve({ text: 'the port', totalCharacters: 8, kind: 'user', branch: 2 }),
+    around: () => Promise.resolve({ branch: 2, entries: [said(0), { ...said(1), branch: 2 }] }),
+  };
+  const one = await call(recallOpen, { input: { entry_id: ENTRY_ID }, context: { memory } });
+  expect(one.text).toBe(
+    `entry ${ENTRY_ID} · user · on branch 2, which was left · characters 0–8 of 8 · end of entry\nthe port`,
+  );
+  const range = await call(recallOpen, { input: { entry_id: ENTRY_ID, around: 1 }, context: { memory } });
+  expect(range.text).toMatch(new RegExp(`^2 entries around entry ${ENTRY_ID} · on branch 2, which was left · `, 'u'));
+  expect(range.text).toContain('T10:00:00Z\nsaid 0');
+  expect(range.text).toContain('T10:00:00Z · on branch 2, which was left\nsaid 1');
 });
 
 test('what recall throws is an error result, not an exception', async () => {

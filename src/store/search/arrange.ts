@@ -1,5 +1,6 @@
 import { foldNearDuplicates } from './near-duplicates.ts';
 import { bestFirst, plain } from './rank.ts';
+import { isPreferred, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 import { statementOf } from './statement.ts';
 
@@ -30,7 +31,7 @@ export function arrange(ranked: readonly RankedCandidate[], count: number): Arra
   return foldNearDuplicates(fewOfEach(newerFirst(foldDuplicates(ranked))), count);
 }
 
-/** Of passages with the same text the newest stays, at the place of the best. */
+/** Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. */
 function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
   const alike = new Map<string, number>();
   const outline = ({ words, matched }: RankedCandidate): string => `${words} ${matched.length}`;
@@ -42,15 +43,15 @@ function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
     const text = isAlone ? `${candidate.sourceId} ${candidate.offset}` : plain(candidate.text);
     const kept = byText.get(text);
     if (kept === undefined) byText.set(text, candidate);
-    else if (candidate.createdAt > kept.createdAt)
-      byText.set(text, { ...candidate, score: kept.score, match: kept.match });
+    else if (isPreferred(candidate, kept)) byText.set(text, { ...candidate, score: kept.score, match: kept.match });
   }
   return [...byText.values()].toSorted(bestFirst);
 }
 
 /**
  * A statement that was changed later is still found, but below the change: of two passages that say
- * nearly the same with other details, both answering the query about as well, the newer one goes first.
+ * nearly the same with other details, both answering the query about as well, the newer one goes first. What was said on a
+ * branch that was left counts as older than what stands on the active one: it was withdrawn.
  */
 export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidate[] {
   const arranged: Compared[] = [];
@@ -58,12 +59,12 @@ export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidat
     const each = new Compared(candidate);
     let place = -1;
     for (const [at, above] of arranged.entries()) {
-      if (isNewer(above.candidate, candidate)) {
+      if (holdsOver(above.candidate, candidate)) {
         if (each.updatedBy === null && updates(above, each) && supersedes(above, each))
           each.updatedBy = above.candidate.sourceId;
         continue;
       }
-      if (!isNewer(candidate, above.candidate) || !updates(each, above)) continue;
+      if (!holdsOver(candidate, above.candidate) || !updates(each, above)) continue;
       if (above.updatedBy === null && supersedes(each, above)) above.updatedBy = candidate.sourceId;
       // Right above the first that it updates.
       if (place < 0) place = at;
@@ -111,7 +112,7 @@ class Compared {
 /** Whether a newer one says what an older one says with other details. */
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
-  if (one.kind === 'summary' && other.kind !== 'summary') return false;
+  if (isSummary(one) && !isSummary(other)) return false;
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
@@ -128,13 +129,23 @@ function updates(newer: Compared, older: Compared): boolean {
 }
 
 /**
- * Of what goes first as the newer, what may be said to take the place of the older: the same role says it, or the user corrects
- * another, and it does not only repeat the numbers.
+ * Of what goes first as the newer, what may be said to take the place of the older: the same role says it later, or the user
+ * corrects another, and it does not only repeat the numbers.
  */
 function supersedes(newer: Compared, older: Compared): boolean {
   const { kind } = newer.candidate;
+  if (!isNewer(newer.candidate, older.candidate)) return false;
   if (kind !== older.candidate.kind && kind !== 'user') return false;
   return older.numbers.length === 0 || older.numbers.some((number) => !newer.words.has(number));
+}
+
+/** They repeat what was said elsewhere. */
+function isSummary({ kind }: RankedCandidate): boolean {
+  return kind === 'summary' || kind === 'branch_summary';
+}
+
+function holdsOver(one: RankedCandidate, other: RankedCandidate): boolean {
+  return wasLeft(one) === wasLeft(other) ? isNewer(one, other) : wasLeft(other);
 }
 
 function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {

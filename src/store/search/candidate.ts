@@ -26,4 +26,16 @@ export interface RankedCandidate extends Candidate {
   readonly isSaidByAsked: boolean;
   /** Terms of the query that it has itself. */
   readonly matched: readonly WeightedTerm[];
+  /** The branch that it was said on, when its conversation goes on with another. */
+  readonly leftBranch?: number;
+}
+
+/** Whether one is to be shown rather than another that says the same: that of the active branch, then the newer. */
+export function isPreferred(one: RankedCandidate, other: RankedCandidate): boolean {
+  if (wasLeft(one) !== wasLeft(other)) return wasLeft(other);
+  return one.createdAt > other.createdAt;
+}
+
+export function wasLeft({ leftBranch }: RankedCandidate): boolean {
+  return leftBranch !== undefined;
 }

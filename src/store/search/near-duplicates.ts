@@ -1,3 +1,4 @@
+import { isPreferred } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 
 /**
@@ -12,8 +13,8 @@ const WORD = /[\p{L}\p{N}_]+/gu;
 const TELLING = /[\p{N}\p{Lu}_]/u;
 
 /**
- * Of passages of one conversation that say the same in nearly the same words the newest stays, at the place of the best: eight
- * of them would hide all else. Those that the query tells apart stay all.
+ * Of passages of one conversation that say the same in nearly the same words the newest stays, of the active branch if one is,
+ * at the place of the best: eight of them would hide all else. Those that the query tells apart stay all.
  * Only as many are compared as are wanted: shingles of all that were ranked would take longer than most of a search.
  * @param ranked best first
  * @param count passages that are wanted
@@ -27,7 +28,7 @@ export function foldNearDuplicates<T extends RankedCandidate>(ranked: readonly T
     if (before === undefined) {
       if (kept.length >= count) break;
       kept.push(each);
-    } else if (candidate.createdAt > before.createdAt)
+    } else if (isPreferred(candidate, before))
       kept[at] = new Shingled({ ...candidate, score: before.score, match: before.match });
   }
   return kept.map(({ candidate }) => candidate);

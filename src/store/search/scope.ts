@@ -18,6 +18,8 @@ export interface SearchedScope {
   readonly languages: readonly string[];
   /** pg_trgm is installed. Asked with the scope: a query of its own would be another way to the server and back. */
   readonly hasTrigrams: boolean;
+  /** The conversation has branches; of an agent, some of them may. Asked with the scope, too. */
+  readonly hasBranches: boolean;
 }
 
 /** Conversations of an agent whose statistics are read: more change the weights little and take longer. */
@@ -39,6 +41,12 @@ function hasTrigrams(sql: Queries): Fragment {
   return sql`exists (select from pg_extension where extname = 'pg_trgm') as has_trigrams`;
 }
 
+interface BranchedRow {
+  readonly is_behind: boolean;
+  readonly has_branches: boolean;
+  readonly blocks: number[];
+}
+
 /**
  * One conversation; `null` when there is none of that id or nothing of it is indexed. `isBehind`: it has what
  * is not indexed.
@@ -47,16 +55,20 @@ export async function conversationScope(
   sql: Queries,
   conversationId: string,
 ): Promise<{ readonly scope: SearchedScope | null; readonly isBehind: boolean }> {
-  const [row] = await sql<(ProgressRow & { readonly is_behind: boolean; readonly blocks: number[] })[]>`
+  const [row] = await sql<(ProgressRow & BranchedRow)[]>`
     select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
       c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0) as is_behind,
+      exists (select from branches f where f.conversation_id = c.id and f.branch > 0) as has_branches,
       array(select b.number from search_blocks b where b.conversation_number = p.number order by 1) as blocks
     from conversations c left join search_progress p on p.conversation_id = c.id
       left join search_agents a on a.agent = c.agent
     where c.id = ${conversationId}`;
   if (row === undefined) return { scope: null, isBehind: false };
   const isEmpty = row.passages === null || row.passages === 0;
-  return { scope: isEmpty ? null : toScope([row], { ...row, conversationId }), isBehind: row.is_behind };
+  return {
+    scope: isEmpty ? null : toScope([row], { ...row, conversationId, hasBranches: row.has_branches }),
+    isBehind: row.is_behind,
+  };
 }
 
 /** All conversations of an agent; `null` when nothing of them is indexed. */
@@ -74,12 +86,12 @@ export async function agentScope(sql: Queries, agent: string): Promise<SearchedS
   const [largest] = rows;
   if (largest === undefined) return null;
   const numbers = blocks.map(({ number }) => number).toReversed();
-  return toScope(rows, { conversationId: null, blocks: numbers, passages: Number(largest.total) });
+  return toScope(rows, { conversationId: null, blocks: numbers, passages: Number(largest.total), hasBranches: true });
 }
 
 function toScope(
   rows: readonly ProgressRow[],
-  scope: Pick<SearchedScope, 'conversationId' | 'blocks' | 'passages'>,
+  scope: Pick<SearchedScope, 'conversationId' | 'blocks' | 'passages' | 'hasBranches'>,
 ): SearchedScope {
   const countedPassages = rows.reduce((sum, row) => sum + row.passages, 0);
   const words = rows.reduce((sum, row) => sum + Number(row.words), 0);
@@ -88,6 +100,7 @@ function toScope(
     agent: rows[0]?.agent ?? '',
     agentNumber: rows[0]?.agent_number ?? 0,
     blocks: scope.blocks,
+    hasBranches: scope.hasBranches,
     numbers: rows.map(({ number }) => number),
     passages: scope.passages,
     countedPassages,

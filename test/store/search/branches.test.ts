@@ -1,0 +1,150 @@
+import pino from 'pino';
+import { describe, expect, it } from 'vitest';
+import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
+import { recallOf } from '../../../src/activities/recall-of.ts';
+import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { listEntries } from '../../../src/store/entries.ts';
+import { searchMemory } from '../../../src/store/search.ts';
+import type { RankedCandidate } from '../../../src/store/search/candidate.ts';
+import { markLeftBranches } from '../../../src/store/search/left-branches.ts';
+import { end, go } from '../support/branch-builders.ts';
+import { continueConversation, send, startTurn, text, useTestStore } from '../support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+const OPENING = 'Let us begin.';
+
+/** A conversation whose first branch says one thing and whose second, the active one, another. */
+async function saidOnBranches(one: string, other: string): Promise<string> {
+  const turn = await startTurn(sql, OPENING);
+  const { conversationId } = turn;
+  await end(sql, turn);
+  await say(conversationId, one);
+  const [first] = await listEntries(sql, { conversationId });
+  await go(sql, conversationId, { entryId: first?.id ?? '', summarizes: false });
+  await say(conversationId, other);
+  return conversationId;
+}
+
+async function say(conversationId: string, said: string): Promise<void> {
+  await send(sql, { conversationId, ...text(said) });
+  await end(sql, await continueConversation(sql, conversationId));
+}
+
+/** What is said of it; the opening, which stands beside every passage, is found too. */
+async function find(conversationId: string, query: string) {
+  const found = await searchMemory(sql, { conversationId, query });
+  return found
+    .filter((passage) => passage.text !== OPENING)
+    .map((passage) => ({
+      text: passage.text,
+      branch: passage.branch,
+      updatedBy: passage.updatedBy,
+    }));
+}
+
+const recall = (conversationId: string) =>
+  recallOf(
+    { database: sql, embedder: null, logger: pino({ level: 'silent' }) } as ActivityDependencies,
+    conversationId,
+  );
+
+describe('a search among branches', () => {
+  it('puts what stands on the active branch above what was left, which never supersedes it', async () => {
+    const [one, other] = ['The port of the staging database is 5433', 'The port of the staging database is 5434'];
+    const conversationId = await saidOnBranches(one, other);
+    const [, active] = await listEntries(sql, { conversationId });
+    expect(await find(conversationId, 'port of the staging database')).toEqual([
+      { text: other, branch: undefined, updatedBy: null },
+      { text: one, branch: 0, updatedBy: active?.id },
+    ]);
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    expect(await find(conversationId, 'port of the staging database')).toEqual([
+      { text: one, branch: undefined, updatedBy: null },
+      { text: other, branch: 1, updatedBy: null },
+    ]);
+  });
+
+  it('does so in all conversations of an agent', async () => {
+    const [one, other] = ['The ferry to Amrum leaves at 7', 'The ferry to Amrum leaves at 8'];
+    const conversationId = await saidOnBranches(one, other);
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    const found = await searchMemory(sql, { agent: 'reader', query: 'When leaves the ferry to Amrum?' });
+    expect(found.slice(0, 2).map(({ branch, updatedBy, ...passage }) => [passage.text, branch, updatedBy])).toEqual([
+      [one, undefined, null],
+      [other, 1, null],
+    ]);
+  });
+
+  it('shows of what was said on both the passage of the active branch, also when it is the older one', async () => {
+    const conversationId = await saidOnBranches('The heron nests in May', 'the heron  nests in May');
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    expect(await find(conversationId, 'heron')).toEqual([
+      { text: 'The heron nests in May', branch: undefined, updatedBy: null },
+    ]);
+    const long = Array.from(
+      { length: 90 },
+      (_, index) => `step${'x'.repeat(index)}`.slice(0, 8 + (index % 9)) + index,
+    ).join(' ');
+    const nearly = await saidOnBranches(`quickly runs the plover ${long}`, `slowly runs the plover ${long}`);
+    await go(sql, nearly, { branch: 0, summarizes: false });
+    expect(await find(nearly, 'plover')).toMatchObject([
+      { text: expect.stringContaining('quickly'), branch: undefined },
+    ]);
+  });
+
+  it('puts no summary of a branch that was left above what the active one says', async () => {
+    const [one, other] = ['The deadline of project Osprey is Monday', 'The deadline of project Osprey is Friday'];
+    const conversationId = await saidOnBranches(one, other);
+    const summary: NewBranchSummary = {
+      ...text('The deadline of project Osprey is Friday, it was said there'),
+      files: { read: [], modified: [] },
+      entriesRead: 1,
+      model: null,
+      promptVersion: '1',
+      call: null,
+    };
+    await go(sql, conversationId, { branch: 0, summarizes: true }, summary);
+    const found = await find(conversationId, 'deadline of project Osprey');
+    expect(found).toHaveLength(3);
+    expect(found[0]).toEqual({ text: one, branch: undefined, updatedBy: null });
+  });
+
+  it('names the branch of what the query names by its id', async () => {
+    const conversationId = await saidOnBranches('apples and pears', 'plums');
+    const [, plums] = await listEntries(sql, { conversationId });
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    expect(await find(conversationId, `what is ${plums?.id}`)).toMatchObject([{ text: 'plums', branch: 1 }]);
+  });
+
+  it('reads nothing more of a conversation without branches', async () => {
+    const unasked: Database = Object.assign(() => {
+      throw new Error('asked');
+    }) as never;
+    const candidates = [{ sourceId: 'a', conversationId: 'b' } as RankedCandidate];
+    expect(await markLeftBranches(unasked, { hasBranches: false }, candidates)).toBe(candidates);
+  });
+});
+
+describe('recall', () => {
+  it('says of an entry that it opens, and of those around it, which branch was left', async () => {
+    const conversationId = await saidOnBranches('apples and pears', 'plums');
+    const [shared, plums] = await listEntries(sql, { conversationId });
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    const [, apples] = await listEntries(sql, { conversationId });
+    const memory = recall(conversationId);
+    expect(await memory.open(plums?.id ?? '', 0, 100)).toMatchObject({ text: 'plums', branch: 1 });
+    expect(await memory.open(apples?.id ?? '', 0, 100)).not.toHaveProperty('branch');
+    const around = await memory.around(plums?.id ?? '', 1);
+    expect(around?.branch).toBe(1);
+    expect(around?.entries.map(({ entryId, branch }) => [entryId, branch])).toEqual([
+      [shared?.id, undefined],
+      [plums?.id, 1],
+    ]);
+    expect(await memory.around(apples?.id ?? '', 1)).not.toHaveProperty('branch');
+  });
+});

@@ -1,0 +1,38 @@
+import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
+import { changeBranch, readBranchCommand, readLeftBranch } from '../../../src/store/change-branch.ts';
+import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { endTurn } from '../../../src/store/end-turn.ts';
+import { newId } from '../../../src/store/ids.ts';
+import { acceptMessage } from '../../../src/store/messages.ts';
+import type { BranchTarget } from '../../../src/store/messages.ts';
+import type { TurnReference } from '../../../src/turn/turn-reference.ts';
+import { closeToolCall, continueConversation } from './store-builders.ts';
+
+export async function end(sql: Database, turn: TurnReference): Promise<void> {
+  await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+}
+
+/** Sends a fork or a switch. */
+export async function command(sql: Database, conversationId: string, target: BranchTarget): Promise<void> {
+  const kind = target.branch === undefined ? 'fork' : 'switch';
+  await acceptMessage(sql, { id: newId(), conversationId, kind, content: [], measurements: NO_MEASUREMENTS, target });
+}
+
+/** Carries a fork or a switch out, as a turn with no step. */
+export async function go(
+  sql: Database,
+  conversationId: string,
+  target: BranchTarget,
+  summary: NewBranchSummary | null = null,
+): Promise<{ ancestorSequence: number; left: number[] }> {
+  await command(sql, conversationId, target);
+  const turn = await continueConversation(sql, conversationId);
+  const read = await readBranchCommand(sql, turn);
+  if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
+  const { items } = await readLeftBranch(sql, conversationId, read.command);
+  await changeBranch(sql, turn, read.command, summary);
+  await end(sql, turn);
+  const left = items.map(({ entry }) => entry.sequence);
+  return { ancestorSequence: read.command.ancestorSequence, left };
+}
