@@ -190,18 +190,33 @@ async function ask(
     await live.close();
   }
   dependencies.reachCrashPoint('callModel:answered');
-  if (answer.learnedMedia !== undefined) await learnMediaLimits(dependencies, modelTry, answer.learnedMedia);
+  const call = { provider, maximumOutput, check, teaches, execution };
+  return takeIn(dependencies, modelTry, answer, call);
+}
+
+/** What came is paid: whatever is written before the answer is stored waits for Postgres as the answer does. */
+async function takeIn(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+  call: Omit<Asking, 'view'> & { readonly provider: string; readonly maximumOutput: number },
+): Promise<CallModelResult> {
+  const { provider, maximumOutput, check, teaches, execution } = call;
+  const { learnedMedia } = answer;
+  const written = async <Result>(write: () => Promise<Result>): Promise<Result> =>
+    storeThroughOutage(dependencies, execution, write);
+  if (learnedMedia !== undefined) await written(() => learnMediaLimits(dependencies, modelTry, learnedMedia));
   const came = answeredCall(provider, {
     usage: answer.usage,
     stopReason: answer.stopReason,
     window: check.modelLimits.window,
-    estimatedInput: estimatedTokens,
+    estimatedInput: modelTry.estimatedTokens,
     isCalibrated: check.calibration.samples >= 3,
     maximumOutput,
   });
   const wrong = assessCall(came, Date.now());
-  if (wrong !== null) return silentOverflow(dependencies, modelTry, answer, wrong.evidence);
-  if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, answer);
+  if (wrong !== null) return written(() => silentOverflow(dependencies, modelTry, answer, wrong.evidence));
+  if (isEmpty(answer)) return written(() => emptyAnswer(dependencies, modelTry, answer));
   return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
 }
 

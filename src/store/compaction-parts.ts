@@ -200,6 +200,8 @@ export async function storePartText(
     readonly call: PartCall | null;
     /** The text becomes a memory in the same transaction. Default: it does not. */
     readonly memory?: NewPartMemory | null;
+    /** Secrets that were left out of what the model read and of the text. Default: none. */
+    readonly redacted?: Readonly<Record<'input' | 'output', number>>;
   },
 ): Promise<void> {
   const { turn, compactionId, part, attempt, text, promptVersion, request: how = null, call, memory } = request;
@@ -215,6 +217,11 @@ export async function storePartText(
       const { conversationId } = turn;
       await writeMemory(writer.sql, { ...memory, kind: 'summary', text, origin: 'model', conversationId });
       await writer.event('memory_flushed', { compactionId, part, characters: text.length });
+    }
+    // With the text, so that no retry tells it again: a user sees that something was left out, the originals alone have it.
+    for (const where of ['input', 'output'] as const) {
+      const count = request.redacted?.[where] ?? 0;
+      if (count > 0) await writer.event('secrets_redacted', { compactionId, part, where, count });
     }
     await writer.event('compaction_part_written', { compactionId, part, attempt, characters: text.length });
   });

@@ -4,6 +4,7 @@ import { failureForHistory } from '../../src/activities/activity-error.ts';
 import { callModel } from '../../src/activities/call-model.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import type { Operation } from '../../src/context/plan.ts';
+import type { ModelAnswer } from '../../src/models/model-client.ts';
 import { commitCompaction } from '../../src/store/commit-compaction.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
@@ -68,6 +69,31 @@ test('an answer that Postgres cannot take is kept until it can, and not bought a
   await full.end();
   expect(await calling).toMatchObject({ kind: 'answered' });
   expect((await asked()) - before).toBe(1);
+  expect(await tries(turn.conversationId)).toMatchObject([{ attempt: 1, state: 'answered' }]);
+});
+
+test('what an answer taught of the server waits for Postgres with the answer, which is not bought again', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  const headEntryId = await headOf(sql, turn.conversationId);
+  let bought = 0;
+  const answer: ModelAnswer = {
+    content: [{ type: 'text', text: 'hello' }],
+    stopReason: 'end',
+    learnedMedia: { parts: 0 },
+  };
+  const modelClient = () => ({
+    answer: () => {
+      bought += 1;
+      return Promise.resolve(answer);
+    },
+  });
+  const full = await diskFull(sql, 'insert on learned_windows');
+  const dependencies = { ...activityDependencies(sql), modelClient };
+  const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+  await Promise.race([calling, waitUntil('the lesson is refused', async () => (await full.refusals()) >= 2)]);
+  await full.end();
+  expect(await calling).toMatchObject({ kind: 'answered' });
+  expect(bought).toBe(1);
   expect(await tries(turn.conversationId)).toMatchObject([{ attempt: 1, state: 'answered' }]);
 });
 
