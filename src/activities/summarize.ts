@@ -22,7 +22,7 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
-import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
+import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -33,6 +33,7 @@ import { passGate } from './pass-gate.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
+import { isOwnFault, wasNotSent } from './unreported-try.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only
@@ -63,7 +64,7 @@ const WRITTEN_BEFORE: SummarizeResult = { kind: 'summarized', tokens: 0 };
 async function register(
   { database, reachCrashPoint }: ActivityDependencies,
   input: SummarizeInput,
-): Promise<Pick<SummaryTry, 'attempt'> | null> {
+): Promise<Pick<SummaryTry, 'attempt' | 'unreported'> | null> {
   const registered = await registerPartAttempt(database, input);
   if (registered.state === 'written') return null;
   reachCrashPoint('summarize:registered');
@@ -148,6 +149,8 @@ export interface SummaryTask extends SummaryWork {
 /** A try that is registered. */
 interface SummaryTry extends SummaryTask {
   readonly attempt: number;
+  /** Tries before it that never told what came of them. */
+  readonly unreported: number;
 }
 
 /** Registers after the wait for the provider: a worker that dies in it has not asked the model, and nothing is counted as paid. */
@@ -163,7 +166,12 @@ async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask)
   if (pass.kind === 'wait') return pass;
   try {
     const registered = await register(dependencies, input);
-    return registered === null ? WRITTEN_BEFORE : await askForSummary(dependencies, { ...task, ...registered }, asked);
+    if (registered === null) return WRITTEN_BEFORE;
+    const summaryTry = { ...task, ...registered };
+    // Each of them may have been paid: the next weaker form takes over.
+    if (registered.unreported >= MOST_UNREPORTED_TRIES)
+      return await afterModelFailure(dependencies, summaryTry, 'tries_without_report', unpaid(summaryTry, 0), true);
+    return await askForSummary(dependencies, summaryTry, asked);
   } finally {
     await pass.leave();
   }
@@ -208,7 +216,12 @@ async function askForSummary(
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
   const { text } = checked;
   const { promptVersion, kind: request, redacted } = asked;
-  await store(dependencies, task, { text, promptVersion, request, call, redacted });
+  try {
+    await store(dependencies, task, { text, promptVersion, request, call, redacted });
+  } catch (error) {
+    if (!isOwnFault(error)) throw error;
+    return afterModelFailure(dependencies, task, 'not_stored', call);
+  }
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
 }
 
@@ -225,6 +238,10 @@ function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMillisec
   };
 }
 
+function unpaid({ snapshot }: SummaryTask, durationMilliseconds: number): PartCall {
+  return { model: snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
+}
+
 /** What the provider refused: waited out, retried, or a reason for the next weaker form. */
 async function afterModelError(
   dependencies: ActivityDependencies,
@@ -232,10 +249,10 @@ async function afterModelError(
   error: unknown,
   { asked, started }: { readonly asked: AskedRequest; readonly started: number },
 ): Promise<SummarizeResult> {
+  const call = unpaid(task, Date.now() - started);
+  if (wasNotSent(error)) return afterModelFailure(dependencies, task, 'not_sent', call);
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
-  const durationMilliseconds = Date.now() - started;
-  const call: PartCall = { model: task.snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
   // A request that was refused behind the last one may be accepted with a transcript.
   const isFinal = asked.kind === 'transcript';
   if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, isFinal);

@@ -144,7 +144,13 @@ export async function* readOriginals(
 }
 
 export type RegisteredPart =
-  | { readonly state: 'registered'; readonly attempt: number; readonly failures: number }
+  | {
+      readonly state: 'registered';
+      readonly attempt: number;
+      readonly failures: number;
+      /** Tries before it that never told what came of them. */
+      readonly unreported: number;
+    }
   | { readonly state: 'written'; readonly row: PartRow };
 
 /**
@@ -161,10 +167,11 @@ export async function registerPartAttempt(sql: Database, reference: PartReferenc
     if (compaction?.status !== 'planned') {
       throw new StoreError('wrong_state', `compaction ${compactionId} is ${compaction?.status ?? 'unknown'}`);
     }
-    await open`
+    const [counted] = await open<{ unreported: number }[]>`
       update compaction_parts set attempt = attempt + 1, unreported_tries = unreported_tries + 1, epoch = ${turn.epoch}
-      where compaction_id = ${compactionId} and number = ${part}`;
-    return { state: 'registered', attempt: row.attempt + 1, failures: row.failures };
+      where compaction_id = ${compactionId} and number = ${part} returning unreported_tries - 1 as unreported`;
+    const { failures } = row;
+    return { state: 'registered', attempt: row.attempt + 1, failures, unreported: counted?.unreported ?? 0 };
   });
 }
 

@@ -4,13 +4,15 @@ import type { ActivityDependencies } from '../../src/activities/dependencies.ts'
 import { summarize } from '../../src/activities/summarize.ts';
 import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { createModelClients } from '../../src/models/model-clients.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { listParts } from '../../src/store/compaction-parts.ts';
+import { listParts, registerPartAttempt } from '../../src/store/compaction-parts.ts';
 import type { PartReference } from '../../src/store/compaction-parts.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
+import { getTurn } from '../../src/store/turns.ts';
 import { plan, planWithCut } from '../store/support/compaction-builders.ts';
 import { openTestStore, startTurn, step } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
@@ -141,4 +143,34 @@ test('a worker that dies while it waits for leave to call the provider counts as
   };
   await expect(summarize({ ...dependencies, providerGate }, part, execution())).rejects.toThrow('died');
   expect(await rowOf(part)).toMatchObject({ attempt: 0, unreported: 0 });
+});
+
+test('after ten tries that told nothing a part is not bought again: the weaker form takes over', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  for (let dead = 1; dead <= 10; dead += 1) await registerPartAttempt(sql, part);
+  const before = await asked();
+  expect(await summarize(dependencies, part, execution({ attempt: 11 }))).toEqual({ kind: 'failed', failures: 1 });
+  expect(await asked()).toBe(before);
+  expect(await rowOf(part)).toMatchObject({ state: 'failed', failures: 1 });
+});
+
+test('a summary that its worker cannot ask for costs nothing, and counts toward the retries', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql);
+  const lacking = { ...dependencies, modelClient: createModelClients([]) };
+  await expect(summarize(lacking, part, execution())).rejects.toMatchObject({ type: 'Summary.refused' });
+  expect(await rowOf(part)).toMatchObject({ failures: 1, unreported: 0, lost: 0 });
+});
+
+test('a paid summary that cannot be stored counts as paid and toward the retries', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  const broken = await diskFull(sql, 'update of text on compaction_parts', '22000');
+  const summarizing = summarize(dependencies, part, execution());
+  await expect(summarizing).rejects.toMatchObject({ type: 'Summary.refused' });
+  await broken.end();
+  expect(await rowOf(part)).toMatchObject({ failures: 1, unreported: 0 });
+  const { usage } = await getTurn(sql, part.turn.turnId);
+  expect(usage.modelCalls).toBe(3);
 });
