@@ -1,3 +1,4 @@
+import type { ModelAnswer } from '../models/model-client.ts';
 import type { ToolCallPart } from '../context/content.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../tools/define-tool.ts';
 import type { StoredAnswer } from '../store/model-calls.ts';
@@ -43,4 +44,10 @@ function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boo
     exclusive: oneByOne || (tool?.exclusive ?? false),
     timeoutMilliseconds: tool?.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS,
   };
+}
+
+/** Neither text nor a tool call, and no refusal that explains it. */
+export function isEmpty(answer: ModelAnswer): boolean {
+  if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return false;
+  return answer.content.every((part) => part.type === 'thinking' || (part.type === 'text' && part.text.trim() === ''));
 }

@@ -25,7 +25,7 @@ import { viewFingerprint } from '../store/view-fingerprint.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
 import type { Execution } from './activity-shell.ts';
-import { describeAnswer } from './answer-result.ts';
+import { describeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText } from './live-text.ts';
@@ -33,6 +33,8 @@ import type { LiveTextWriter } from './live-text.ts';
 import { newContent } from './new-content.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
+import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
+import { afterUnsent, afterUnstored, endUnreportedCall, wasNotSent } from './unreported-try.ts';
 import { afterFailure, emptyAnswer, learnMediaLimits, recordWait, silentOverflow } from './model-failure.ts';
 
 /** One try of a model call, from registration on. */
@@ -133,7 +135,10 @@ async function buy(
     modelLimits: check.modelLimits,
     startedAt: Date.now(),
   };
-  const result = await ask(dependencies, attempt, { view, check, execution, teaches: !hasStubs(source.input) });
+  const result =
+    registered.unreported >= MOST_UNREPORTED_TRIES
+      ? await endUnreportedCall(dependencies, attempt)
+      : await ask(dependencies, attempt, { view, check, execution, teaches: !hasStubs(source.input) });
   return result.kind === 'failed' ? fallBack(dependencies, input, attempt) : result;
 }
 
@@ -185,24 +190,40 @@ async function ask(
     // Whoever replaced this try accounts for it.
     fence.signal.throwIfAborted();
     // Awaited here: rejected while the live text is closed, it would count as unhandled and end the worker.
+    if (wasNotSent(error)) return await afterUnsent(dependencies, modelTry, error);
     return await afterFailure(dependencies, modelTry, error);
   } finally {
     fence.end();
     await live.close();
   }
   dependencies.reachCrashPoint('callModel:answered');
-  if (answer.learnedMedia !== undefined) await learnMediaLimits(dependencies, modelTry, answer.learnedMedia);
+  const call = { provider, maximumOutput, check, teaches, execution };
+  return takeIn(dependencies, modelTry, answer, call);
+}
+
+/** What came is paid: whatever is written before the answer is stored waits for Postgres as the answer does. */
+async function takeIn(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  answer: ModelAnswer,
+  call: Omit<Asking, 'view'> & { readonly provider: string; readonly maximumOutput: number },
+): Promise<CallModelResult> {
+  const { provider, maximumOutput, check, teaches, execution } = call;
+  const { learnedMedia } = answer;
+  const written = async <Result>(write: () => Promise<Result>): Promise<Result> =>
+    storeThroughOutage(dependencies, execution, write);
+  if (learnedMedia !== undefined) await written(() => learnMediaLimits(dependencies, modelTry, learnedMedia));
   const came = answeredCall(provider, {
     usage: answer.usage,
     stopReason: answer.stopReason,
     window: check.modelLimits.window,
-    estimatedInput: estimatedTokens,
+    estimatedInput: modelTry.estimatedTokens,
     isCalibrated: check.calibration.samples >= 3,
     maximumOutput,
   });
   const wrong = assessCall(came, Date.now());
-  if (wrong !== null) return silentOverflow(dependencies, modelTry, answer, wrong.evidence);
-  if (isEmpty(answer)) return emptyAnswer(dependencies, modelTry, answer);
+  if (wrong !== null) return written(() => silentOverflow(dependencies, modelTry, answer, wrong.evidence));
+  if (isEmpty(answer)) return written(() => emptyAnswer(dependencies, modelTry, answer));
   return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
 }
 
@@ -216,19 +237,14 @@ function listener(live: LiveTextWriter, execution: Execution): (delta: StreamDel
   };
 }
 
-/** Neither text nor a tool call, and no refusal that explains it. */
-function isEmpty(answer: ModelAnswer): boolean {
-  if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return false;
-  return answer.content.every((part) => part.type === 'thinking' || (part.type === 'text' && part.text.trim() === ''));
-}
-
 async function keep(
   dependencies: ActivityDependencies,
-  { input, attempt, snapshot, startedAt }: ModelTry,
+  modelTry: ModelTry,
   answer: ModelAnswer,
   { lesson, execution }: { readonly lesson: FitCheck | null; readonly execution: Execution },
 ): Promise<CallModelResult> {
   const { database } = dependencies;
+  const { input, attempt, snapshot, startedAt } = modelTry;
   const answerToStore = {
     turn: input.turn,
     callNumber: input.callNumber,
@@ -242,7 +258,12 @@ async function keep(
     stopReason: answer.stopReason,
     responseId: answer.responseId ?? null,
   };
-  const stored = await storeThroughOutage(dependencies, execution, () => storeAnswer(database, answerToStore));
+  let stored: StoredAnswer;
+  try {
+    stored = await storeThroughOutage(dependencies, execution, () => storeAnswer(database, answerToStore));
+  } catch (error) {
+    return afterUnstored(dependencies, modelTry, { ...answerToStore, error, execution });
+  }
   dependencies.reachCrashPoint('callModel:stored');
   if (answer.usage !== undefined && lesson !== null) {
     const observation = observationOf({

@@ -18,7 +18,7 @@ import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { registerBranchTry, withdrawBranchTry } from '../store/branch-tries.ts';
+import { countUnreportedBranchTries, registerBranchTry, withdrawBranchTry } from '../store/branch-tries.ts';
 import type { BranchCall } from '../store/branch-tries.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import * as store from '../store/change-branch.ts';
@@ -27,7 +27,12 @@ import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import { SUMMARY_RETRIES, rateLimitDelayMilliseconds, retryDelayMilliseconds } from '../turn/limits.ts';
+import {
+  MOST_UNREPORTED_TRIES,
+  SUMMARY_RETRIES,
+  rateLimitDelayMilliseconds,
+  retryDelayMilliseconds,
+} from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -35,6 +40,7 @@ import { isWaitedOut, recordWait } from './model-failure.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
+import { wasNotSent } from './unreported-try.ts';
 
 /**
  * Carries out the fork or switch that waits: summarizes what is left behind, then goes to the other branch in one
@@ -136,6 +142,9 @@ async function askForSummary(
 ): Promise<Asked> {
   const { summarizer, view, tokens } = request;
   const { provider, model } = parseModelName(summarizer.model);
+  // Each of them may have been paid.
+  if ((await countUnreportedBranchTries(dependencies.database, turn)) >= MOST_UNREPORTED_TRIES)
+    return { kind: 'failed' };
   const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, summarizer.limits.maximumOutput);
   const pass = await passGate(dependencies, turn, {
     provider,
@@ -214,6 +223,11 @@ async function afterModelError(
   { turn, execution, provider, attempt }: FailedTry,
   error: unknown,
 ): Promise<Asked> {
+  if (wasNotSent(error)) {
+    const failures = await withdrawBranchTry(dependencies.database, turn, { attempt, failed: true });
+    if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
+    throw retryableFailure('BranchSummary.not_sent', 'call not sent', retryDelayMilliseconds(failures));
+  }
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
   const failed = verdict.kind === 'retryable' && verdict.cause === 'outage';

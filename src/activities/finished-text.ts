@@ -6,7 +6,6 @@ import type { CompactionPolicy } from '../context/policy.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../context/summary-quotes.ts';
 import type { PartSource } from '../store/compaction-parts.ts';
 import { readTurnRequests, readUserMessages } from '../store/user-messages.ts';
-import { recordEvent } from '../store/events.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -26,31 +25,19 @@ export interface SummaryWork {
   readonly entries: readonly Entry[];
 }
 
+type Redacted = Awaited<ReturnType<typeof redactSecrets>>;
+
 /**
  * A checked text as it is stored: with what it must not lose and does not name, appended from the
  * originals instead of being asked for again, with the user's messages where the policy quotes them,
- * and without Holdfast's own keys and secrets of well-known forms (R28).
+ * and without Holdfast's own keys and secrets of well-known forms (R28), which are counted.
  */
 export async function finishedText(
   dependencies: ActivityDependencies,
   work: SummaryWork,
   text: string,
-): Promise<string> {
-  const redacted = await redactSecrets(await composedText(dependencies, work, text));
-  await recordRedaction(dependencies, work, 'output', redacted.count);
-  return redacted.text;
-}
-
-/** Counts, so that a user sees that something was left out of a summary; what it was stays in the originals alone. */
-export async function recordRedaction(
-  { database }: ActivityDependencies,
-  { input }: Pick<SummaryWork, 'input'>,
-  where: 'input' | 'output',
-  count: number,
-): Promise<void> {
-  if (count === 0) return;
-  const { turn, compactionId, part } = input;
-  await recordEvent(database, { turn, kind: 'secrets_redacted', data: { compactionId, part, where, count } });
+): Promise<Redacted> {
+  return redactSecrets(await composedText(dependencies, work, text));
 }
 
 async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {

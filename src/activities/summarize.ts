@@ -22,7 +22,12 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
-import { SUMMARY_RETRIES, rateLimitDelayMilliseconds, retryDelayMilliseconds } from '../turn/limits.ts';
+import {
+  MOST_UNREPORTED_TRIES,
+  SUMMARY_RETRIES,
+  rateLimitDelayMilliseconds,
+  retryDelayMilliseconds,
+} from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -33,6 +38,7 @@ import { passGate } from './pass-gate.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
+import { isOwnFault, wasNotSent } from './unreported-try.ts';
 
 /**
  * Summarizes one part of a plan from the originals and stores a text that passed its checks. Only
@@ -43,41 +49,75 @@ export async function summarize(
   input: SummarizeInput,
   execution: Execution,
 ): Promise<SummarizeResult> {
-  const { database, reachCrashPoint } = dependencies;
-  const registered = await registerPartAttempt(database, input);
-  if (registered.state === 'written') return { kind: 'summarized', tokens: 0 };
-  const { attempt, failures } = registered;
-  reachCrashPoint('summarize:registered');
+  const { database } = dependencies;
   const source = await readPart(database, input);
+  if (source.row.state === 'written') return WRITTEN_BEFORE;
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   const entries = await originalsOf(dependencies, input, source);
   const policy = partPolicy(snapshot.policy, source.row.part);
-  const task: SummaryTask = { input, attempt, failures, source, snapshot, policy, entries, execution };
-  if (source.compaction.form === 'extractive_summary' && source.row.part.kind !== 'flush')
-    return extract(dependencies, task);
-  return askForSummary(dependencies, task);
+  const task: SummaryTask = { input, source, snapshot, policy, entries, execution };
+  if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush')
+    return passAndAsk(dependencies, task);
+  const registered = await register(dependencies, input);
+  return registered === null ? WRITTEN_BEFORE : extract(dependencies, { ...task, ...registered });
 }
 
-/** Without a model. */
-async function extract(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
-  const { input, attempt, source, entries, policy } = task;
+/** A part whose text was stored by an attempt whose result was lost. */
+const WRITTEN_BEFORE: SummarizeResult = { kind: 'summarized', tokens: 0 };
+
+/** The numbers of a new try; `null`: the part was written meanwhile. */
+async function register(
+  { database, reachCrashPoint }: ActivityDependencies,
+  input: SummarizeInput,
+): Promise<Pick<SummaryTry, 'attempt' | 'unreported'> | null> {
+  const registered = await registerPartAttempt(database, input);
+  if (registered.state === 'written') return null;
+  reachCrashPoint('summarize:registered');
+  return registered;
+}
+
+/**
+ * Without a model.
+ * @param call what a model that was asked before, to no use, had cost
+ */
+async function extract(
+  dependencies: ActivityDependencies,
+  task: SummaryTry,
+  call: PartCall | null = null,
+): Promise<SummarizeResult> {
+  const { source, entries, policy } = task;
   const text = extractiveSummary({
     policy,
     entries,
     previousSummary: previousText(source),
     maximumTokens: source.row.part.maximumOutput,
   });
-  await storePartText(dependencies.database, {
-    ...input,
-    attempt,
-    text: await finishedText(dependencies, task, text),
-    promptVersion: 'extractive',
-    request: null,
-    call: null,
-    memory: memoryOf(task),
+  await store(dependencies, task, { text, promptVersion: 'extractive', request: null, call, redacted: 0 });
+  return { kind: 'summarized', tokens: source.row.part.maximumOutput };
+}
+
+interface WrittenPart {
+  /** As it was checked. */
+  readonly text: string;
+  readonly promptVersion: string;
+  readonly request: AskedRequest['kind'] | null;
+  readonly call: PartCall | null;
+  /** Secrets that were left out of the request. */
+  readonly redacted: number;
+}
+
+/** What the text is completed with is read from Postgres too: an outage there must not throw a paid answer away either. */
+async function store(dependencies: ActivityDependencies, task: SummaryTry, part: WrittenPart): Promise<void> {
+  const { input, attempt, execution } = task;
+  const { promptVersion, request, call } = part;
+  const memory = memoryOf(task);
+  await storeThroughOutage(dependencies, execution, async () => {
+    const { text, count } = await finishedText(dependencies, task, part.text);
+    const redacted = { input: part.redacted, output: count };
+    const written = { ...input, attempt, text, promptVersion, request, call, memory, redacted };
+    await storePartText(dependencies.database, written);
   });
   dependencies.reachCrashPoint('summarize:stored');
-  return { kind: 'summarized', tokens: source.row.part.maximumOutput };
 }
 
 /** A flush is a memory the moment it is written. */
@@ -108,28 +148,49 @@ async function originalsOf(
 
 export interface SummaryTask extends SummaryWork {
   readonly input: SummarizeInput;
-  readonly attempt: number;
-  /** Of the model, before this try. */
-  readonly failures: number;
   readonly execution: Execution;
 }
 
-async function askForSummary(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
-  const { input, attempt, snapshot, policy, execution } = task;
-  const { part } = task.source.row;
-  const { provider, model } = parseModelName(snapshot.summarizer.model);
+/** A try that is registered. */
+interface SummaryTry extends SummaryTask {
+  readonly attempt: number;
+  /** Tries before it that never told what came of them. */
+  readonly unreported: number;
+}
+
+/** Registers after the wait for the provider: a worker that dies in it has not asked the model, and nothing is counted as paid. */
+async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
+  const { input, snapshot, execution } = task;
   const asked = await summaryRequest(dependencies, task);
-  const { view, maximumOutput, options, media } = asked;
   const pass = await passGate(dependencies, input.turn, {
-    provider,
+    provider: parseModelName(snapshot.summarizer.model).provider,
     callKey: `${input.compactionId}:${input.part}`,
     tokens: tokensRead(task),
     signal: execution.signal,
   });
-  if (pass.kind === 'wait') {
-    await withdrawPartAttempt(dependencies.database, input);
-    return pass;
+  if (pass.kind === 'wait') return pass;
+  try {
+    const registered = await register(dependencies, input);
+    if (registered === null) return WRITTEN_BEFORE;
+    const summaryTry = { ...task, ...registered };
+    // Each of them may have been paid: the next weaker form takes over.
+    if (registered.unreported >= MOST_UNREPORTED_TRIES)
+      return await afterModelFailure(dependencies, summaryTry, 'tries_without_report', unpaid(summaryTry, 0), true);
+    return await askForSummary(dependencies, summaryTry, asked);
+  } finally {
+    await pass.leave();
   }
+}
+
+async function askForSummary(
+  dependencies: ActivityDependencies,
+  task: SummaryTry,
+  asked: AskedRequest,
+): Promise<SummarizeResult> {
+  const { input, attempt, snapshot, policy, execution } = task;
+  const { part } = task.source.row;
+  const { provider, model } = parseModelName(snapshot.summarizer.model);
+  const { view, maximumOutput, options, media } = asked;
   const started = Date.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
@@ -146,7 +207,6 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     return await afterModelError(dependencies, task, error, { asked, started });
   } finally {
     fence.end();
-    await pass.leave();
   }
   dependencies.reachCrashPoint('summarize:answered');
   const call = callOf(task, answer, Date.now() - started);
@@ -159,17 +219,14 @@ async function askForSummary(dependencies: ActivityDependencies, task: SummaryTa
     maximumOutputTokens: part.maximumOutput,
   });
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
-  const written = {
-    ...input,
-    attempt,
-    text: await finishedText(dependencies, task, checked.text),
-    promptVersion: asked.promptVersion,
-    request: asked.kind,
-    call,
-    memory: memoryOf(task),
-  };
-  await storeThroughOutage(dependencies, execution, () => storePartText(dependencies.database, written));
-  dependencies.reachCrashPoint('summarize:stored');
+  const { text } = checked;
+  const { promptVersion, kind: request, redacted } = asked;
+  try {
+    await store(dependencies, task, { text, promptVersion, request, call, redacted });
+  } catch (error) {
+    if (!isOwnFault(error)) throw error;
+    return afterModelFailure(dependencies, task, 'not_stored', call);
+  }
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
 }
 
@@ -186,17 +243,21 @@ function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMillisec
   };
 }
 
+function unpaid({ snapshot }: SummaryTask, durationMilliseconds: number): PartCall {
+  return { model: snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
+}
+
 /** What the provider refused: waited out, retried, or a reason for the next weaker form. */
 async function afterModelError(
   dependencies: ActivityDependencies,
-  task: SummaryTask,
+  task: SummaryTry,
   error: unknown,
   { asked, started }: { readonly asked: AskedRequest; readonly started: number },
 ): Promise<SummarizeResult> {
+  const call = unpaid(task, Date.now() - started);
+  if (wasNotSent(error)) return afterModelFailure(dependencies, task, 'not_sent', call);
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
-  const durationMilliseconds = Date.now() - started;
-  const call: PartCall = { model: task.snapshot.summarizer.model, usage: null, cost: 0, durationMilliseconds };
   // A request that was refused behind the last one may be accepted with a transcript.
   const isFinal = asked.kind === 'transcript';
   if (verdict.kind !== 'retryable') return afterModelFailure(dependencies, task, verdict.kind, call, isFinal);
@@ -222,7 +283,7 @@ async function afterModelError(
 
 async function afterModelFailure(
   dependencies: ActivityDependencies,
-  task: SummaryTask,
+  task: SummaryTry,
   failure: string,
   call: PartCall,
   final = false,
@@ -230,8 +291,10 @@ async function afterModelFailure(
   const { database } = dependencies;
   const { input, attempt } = task;
   // The pass must not wait for its memory: what can be had without a model is flushed.
-  if (task.source.row.part.kind === 'flush') return extract(dependencies, task);
-  const { failures } = await recordPartFailure(database, { ...input, attempt, failure, call, final });
+  if (task.source.row.part.kind === 'flush') return extract(dependencies, task, call);
+  const { failures } = await storeThroughOutage(dependencies, task.execution, () =>
+    recordPartFailure(database, { ...input, attempt, failure, call, final }),
+  );
   dependencies.reachCrashPoint('summarize:failed');
   if (final || failures > SUMMARY_RETRIES) return { kind: 'failed', failures };
   throw retryableFailure(

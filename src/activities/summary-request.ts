@@ -14,7 +14,7 @@ import { redactSecrets } from '../tools/redact-secrets.ts';
 import { sharedRequestOptions, summaryRequestOptions } from '../turn/request-options.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { previousText, recordRedaction } from './finished-text.ts';
+import { previousText } from './finished-text.ts';
 import { readFit } from './read-fit.ts';
 import type { SummaryTask } from './summarize.ts';
 
@@ -28,6 +28,8 @@ export interface AskedRequest extends SummaryRequest {
   readonly options: RequestOptions;
   /** What the server is known to take of images and files: left out as in the request before. */
   readonly media?: MediaLimits;
+  /** Secrets that were left out of it. */
+  readonly redacted: number;
 }
 
 /** Behind the last request where its prefix is still cached and all fits, otherwise with a transcript. */
@@ -42,13 +44,13 @@ export async function summaryRequest(dependencies: ActivityDependencies, task: S
 /** The model has seen what it shows: nothing is redacted on the way in (R28). */
 async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest | null> {
   const { database } = dependencies;
-  const { source, snapshot, policy, input, failures } = task;
+  const { source, snapshot, policy, input } = task;
   const { compaction, row } = source;
   const { form, reason } = compaction;
   const { parts } = compaction.plan;
   // The agent's own model accepted the last request.
   if (snapshot.summarizer.model !== snapshot.model) return null;
-  if (!maySharePrefix({ policy, form, reason, parts, part: row.part, failures })) return null;
+  if (!maySharePrefix({ policy, form, reason, parts, part: row.part, failures: row.failures })) return null;
   const last = await readLastCall(database, input.turn.conversationId);
   const lifetime = CACHE_LIFETIME_MILLISECONDS[snapshot.request?.cacheLifetime ?? '5m'];
   const isCached = last !== null && last.model === snapshot.model && last.showsNewestCompaction;
@@ -84,6 +86,7 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
     kind: 'shared_prefix',
     maximumOutput,
     options,
+    redacted: 0,
     ...definedOf({ media: check.modelLimits.maximumMedia }),
   };
 }
@@ -92,7 +95,10 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
  * The request, without secrets of well-known forms: originals, the previous summary, focus and lines of hooks stand in
  * one text of a request of its own (R28).
  */
-async function transcriptRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
+async function transcriptRequest(
+  dependencies: ActivityDependencies,
+  task: SummaryTask,
+): Promise<SummaryRequest & Pick<AskedRequest, 'redacted'>> {
   const request = await plainRequest(dependencies, task);
   let count = 0;
   const messages: ViewMessage[] = [];
@@ -109,8 +115,7 @@ async function transcriptRequest(dependencies: ActivityDependencies, task: Summa
     }
     messages.push({ ...message, content });
   }
-  await recordRedaction(dependencies, task, 'input', count);
-  return { ...request, view: { ...request.view, messages } };
+  return { ...request, view: { ...request.view, messages }, redacted: count };
 }
 
 async function plainRequest({ database }: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {

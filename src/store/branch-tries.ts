@@ -29,6 +29,13 @@ export async function registerBranchTry(sql: Database, turn: TurnReference): Pro
   });
 }
 
+/** Tries of the turn's branch summary that never told what came of them. */
+export async function countUnreportedBranchTries(sql: Database, turn: TurnReference): Promise<number> {
+  const [row] = await sql<{ unreported: number }[]>`
+    select unreported_branch_tries as unreported from turns where id = ${turn.turnId}`;
+  return row?.unreported ?? 0;
+}
+
 /**
  * A try ended unpaid: the provider refused it, or was not reached.
  * @param tried `failed`: it counts toward the retries of the model's failures, once.

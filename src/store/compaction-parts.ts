@@ -144,7 +144,13 @@ export async function* readOriginals(
 }
 
 export type RegisteredPart =
-  | { readonly state: 'registered'; readonly attempt: number; readonly failures: number }
+  | {
+      readonly state: 'registered';
+      readonly attempt: number;
+      readonly failures: number;
+      /** Tries before it that never told what came of them. */
+      readonly unreported: number;
+    }
   | { readonly state: 'written'; readonly row: PartRow };
 
 /**
@@ -161,10 +167,11 @@ export async function registerPartAttempt(sql: Database, reference: PartReferenc
     if (compaction?.status !== 'planned') {
       throw new StoreError('wrong_state', `compaction ${compactionId} is ${compaction?.status ?? 'unknown'}`);
     }
-    await open`
+    const [counted] = await open<{ unreported: number }[]>`
       update compaction_parts set attempt = attempt + 1, unreported_tries = unreported_tries + 1, epoch = ${turn.epoch}
-      where compaction_id = ${compactionId} and number = ${part}`;
-    return { state: 'registered', attempt: row.attempt + 1, failures: row.failures };
+      where compaction_id = ${compactionId} and number = ${part} returning unreported_tries - 1 as unreported`;
+    const { failures } = row;
+    return { state: 'registered', attempt: row.attempt + 1, failures, unreported: counted?.unreported ?? 0 };
   });
 }
 
@@ -200,6 +207,8 @@ export async function storePartText(
     readonly call: PartCall | null;
     /** The text becomes a memory in the same transaction. Default: it does not. */
     readonly memory?: NewPartMemory | null;
+    /** Secrets that were left out of what the model read and of the text. Default: none. */
+    readonly redacted?: Readonly<Record<'input' | 'output', number>>;
   },
 ): Promise<void> {
   const { turn, compactionId, part, attempt, text, promptVersion, request: how = null, call, memory } = request;
@@ -215,6 +224,11 @@ export async function storePartText(
       const { conversationId } = turn;
       await writeMemory(writer.sql, { ...memory, kind: 'summary', text, origin: 'model', conversationId });
       await writer.event('memory_flushed', { compactionId, part, characters: text.length });
+    }
+    // With the text, so that no retry tells it again: a user sees that something was left out, the originals alone have it.
+    for (const where of ['input', 'output'] as const) {
+      const count = request.redacted?.[where] ?? 0;
+      if (count > 0) await writer.event('secrets_redacted', { compactionId, part, where, count });
     }
     await writer.event('compaction_part_written', { compactionId, part, attempt, characters: text.length });
   });

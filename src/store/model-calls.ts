@@ -32,7 +32,13 @@ export interface ModelCallRegistration {
 }
 
 export type RegisteredModelCall =
-  | { readonly kind: 'registered'; readonly attempt: number; readonly failures: number }
+  | {
+      readonly kind: 'registered';
+      readonly attempt: number;
+      readonly failures: number;
+      /** Tries before it that never told what came of them. */
+      readonly unreported: number;
+    }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer };
 
 /**
@@ -48,9 +54,10 @@ export async function registerModelCall(
   const { turn, callNumber, headEntryId } = registration;
   return writeAsTurn(sql, turn, async (writer): Promise<RegisteredModelCall> => {
     const { conversation, sql: open } = writer;
-    const [tries] = await open<{ attempts: number; failures: number; answered: boolean | null }[]>`
+    const [tries] = await open<{ attempts: number; failures: number; unreported: number; answered: boolean | null }[]>`
       select coalesce(max(attempt), 0) as attempts, bool_or(entry_id is not null) as answered,
-        (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures
+        (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures,
+        (count(*) filter (where state = 'registered'))::int as unreported
       from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
     const answer = tries?.answered === true ? await readAnswer(open, registration) : null;
     if (answer !== null) return { kind: 'answered', answer };
@@ -78,7 +85,7 @@ export async function registerModelCall(
         ...definedOf({ inputBudget: registration.inputBudget }),
       }),
     ]);
-    return { kind: 'registered', attempt, failures: tries?.failures ?? 0 };
+    return { kind: 'registered', attempt, failures: tries?.failures ?? 0, unreported: tries?.unreported ?? 0 };
   });
 }
 

@@ -19,6 +19,12 @@ export const SUMMARY_RETRIES = 5;
 /** Failures of the model that one call of the agent retries before the turn ends as `model_failed`. */
 export const MODEL_CALL_RETRIES = 7;
 
+/**
+ * Tries of one call that may end without a word of what came of them. Deaths of workers are such, so it is far above what a
+ * rolling deploy or a night of crashes can hit; but each may have been paid, and what fails for ever must not buy for ever.
+ */
+export const MOST_UNREPORTED_TRIES = 10;
+
 /** The wait before try `failures + 1`: 1, 2, 4, 8, 16, 16 … seconds. */
 export function retryDelayMilliseconds(failures: number): number {
   return Math.min(1_000 * 2 ** (failures - 1), 16_000);

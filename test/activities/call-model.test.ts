@@ -5,6 +5,8 @@ import { failureForHistory } from '../../src/activities/activity-error.ts';
 import { callModel } from '../../src/activities/call-model.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import type { Operation } from '../../src/context/plan.ts';
+import type { ModelAnswer } from '../../src/models/model-client.ts';
+import { createModelClients } from '../../src/models/model-clients.ts';
 import { commitCompaction } from '../../src/store/commit-compaction.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
@@ -70,6 +72,83 @@ test('an answer that Postgres cannot take is kept until it can, and not bought a
   expect(await calling).toMatchObject({ kind: 'answered' });
   expect((await asked()) - before).toBe(1);
   expect(await tries(turn.conversationId)).toMatchObject([{ attempt: 1, state: 'answered' }]);
+});
+
+test('what an answer taught of the server waits for Postgres with the answer, which is not bought again', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  const headEntryId = await headOf(sql, turn.conversationId);
+  let bought = 0;
+  const answer: ModelAnswer = {
+    content: [{ type: 'text', text: 'hello' }],
+    stopReason: 'end',
+    learnedMedia: { parts: 0 },
+  };
+  const modelClient = () => ({
+    answer: () => {
+      bought += 1;
+      return Promise.resolve(answer);
+    },
+  });
+  const full = await diskFull(sql, 'insert on learned_windows');
+  const dependencies = { ...activityDependencies(sql), modelClient };
+  const calling = callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution());
+  await Promise.race([calling, waitUntil('the lesson is refused', async () => (await full.refusals()) >= 2)]);
+  await full.end();
+  expect(await calling).toMatchObject({ kind: 'answered' });
+  expect(bought).toBe(1);
+  expect(await tries(turn.conversationId)).toMatchObject([{ attempt: 1, state: 'answered' }]);
+});
+
+test('after ten tries that told nothing the call fails for good, and the model is not asked again', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  const headEntryId = await headOf(sql, turn.conversationId);
+  for (let dead = 1; dead <= 10; dead += 1) await register(sql, turn, 1);
+  const before = await asked();
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  expect(await callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution({ attempt: 11 }))).toEqual({
+    kind: 'failed',
+  });
+  expect(await asked()).toBe(before);
+  const calls = await listModelCalls(sql, { conversationId: turn.conversationId });
+  expect(calls.at(-1)?.failure).toMatchObject({ kind: 'permanent', evidence: 'tries_without_report' });
+});
+
+test('a call that its worker cannot make is unpaid, also once another worker was answered, and fails after seven retries', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  const lacking = { ...dependencies, modelClient: createModelClients([]) };
+  await expect(callModel(lacking, input, execution())).rejects.toMatchObject({ type: 'ModelCall.not_sent' });
+  await callModel(dependencies, input, execution({ attempt: 2 }));
+  const { usage } = await getTurn(sql, turn.turnId);
+  expect(usage.modelCalls).toBe(1);
+  expect((await tries(turn.conversationId)).map(({ state, cost }) => [state, cost !== 0])).toEqual([
+    ['failed', false],
+    ['answered', true],
+  ]);
+  const other = await startTurn(sql, 'Say hello');
+  const never = { turn: other, callNumber: 1, headEntryId: await headOf(sql, other.conversationId) };
+  for (let attempt = 1; attempt <= 7; attempt += 1)
+    await expect(callModel(lacking, never, execution({ attempt }))).rejects.toMatchObject({
+      type: 'ModelCall.not_sent',
+    });
+  expect(await callModel(lacking, never, execution({ attempt: 8 }))).toEqual({ kind: 'failed' });
+});
+
+test('an answer that Postgres refuses for good is counted as paid, and bought seven times more at most', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  const before = await asked();
+  const broken = await diskFull(sql, 'insert on entries', '22000');
+  for (let attempt = 1; attempt <= 7; attempt += 1)
+    await expect(callModel(dependencies, input, execution({ attempt }))).rejects.toMatchObject({
+      type: 'ModelCall.not_stored',
+    });
+  expect(await callModel(dependencies, input, execution({ attempt: 8 }))).toEqual({ kind: 'failed' });
+  await broken.end();
+  const { usage } = await getTurn(sql, turn.turnId);
+  expect([usage.modelCalls, (await asked()) - before]).toEqual([8, 8]);
 });
 
 test.each<['turn' | 'try']>([['turn'], ['try']])(

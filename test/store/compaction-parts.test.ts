@@ -84,8 +84,13 @@ describe('parts', () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
-    expect(await registerPartAttempt(sql, part)).toEqual({ state: 'registered', attempt: 1, failures: 0 });
-    expect(await registerPartAttempt(sql, part)).toEqual({ state: 'registered', attempt: 2, failures: 0 });
+    expect(await registerPartAttempt(sql, part)).toEqual({
+      state: 'registered',
+      attempt: 1,
+      failures: 0,
+      unreported: 0,
+    });
+    expect(await registerPartAttempt(sql, part)).toMatchObject({ attempt: 2, failures: 0, unreported: 1 });
     const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
     const call = { model: 'sim/sim-32k', usage, cost: 0.25, durationMilliseconds: 7 };
     const written = { ...part, text: 'a\0', promptVersion: '1', call };
@@ -112,7 +117,7 @@ describe('parts', () => {
     for (let time = 0; time < 2; time += 1) {
       expect(await recordPartFailure(sql, { ...failure, attempt: 1 })).toEqual({ failures: 1 });
     }
-    expect(await registerPartAttempt(sql, part)).toEqual({ state: 'registered', attempt: 2, failures: 1 });
+    expect(await registerPartAttempt(sql, part)).toMatchObject({ attempt: 2, failures: 1, unreported: 0 });
     await expect(recordPartFailure(sql, { ...failure, attempt: 1 })).rejects.toMatchObject({
       code: 'superseded_attempt',
     });

@@ -1,25 +1,35 @@
 import type { Database } from '../../src/store/database.ts';
 
-/** A Postgres without room for another entry. */
+/** A Postgres without room for another row of a table. */
 export interface FullDisk {
-  /** Inserts that were refused so far. */
+  /** Writes that were refused so far. */
   refusals(): Promise<number>;
   end(): Promise<void>;
 }
 
 /**
- * Refuses each new entry with the error that Postgres raises when a disk is full (53100). Filling a disk for real would
- * need one that no other test shares.
+ * Refuses what is written to a table with the error that Postgres raises when a disk is full (53100). Filling a disk for
+ * real would need one that no other test shares.
+ * @param refused Default: each new entry.
+ * @param code Another SQLSTATE, for an error that does not pass.
  */
-export async function diskFull(sql: Database): Promise<FullDisk> {
+export async function diskFull(
+  sql: Database,
+  refused:
+    | 'insert on entries'
+    | 'insert on learned_windows'
+    | 'update of text on compaction_parts' = 'insert on entries',
+  code = '53100',
+): Promise<FullDisk> {
+  const table = refused.split(' on ')[1];
   await sql.unsafe(`
     create sequence refused_inserts;
     create function raise_disk_full() returns trigger language plpgsql as $$
     begin
       perform nextval('refused_inserts');
-      raise exception using errcode = '53100', message = 'could not extend file: No space left on device';
+      raise exception using errcode = '${code}', message = 'could not extend file: No space left on device';
     end $$;
-    create trigger a_disk_full before insert on entries for each row execute function raise_disk_full()`);
+    create trigger a_disk_full before ${refused} for each row execute function raise_disk_full()`);
   return {
     async refusals() {
       const [row] = await sql<{ count: number }[]>`
@@ -28,7 +38,7 @@ export async function diskFull(sql: Database): Promise<FullDisk> {
     },
     async end() {
       await sql.unsafe(
-        'drop trigger a_disk_full on entries; drop function raise_disk_full(); drop sequence refused_inserts',
+        `drop trigger a_disk_full on ${table}; drop function raise_disk_full(); drop sequence refused_inserts`,
       );
     },
   };

@@ -1,0 +1,176 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { summarize } from '../../src/activities/summarize.ts';
+import type { CompactionPolicy } from '../../src/context/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { createModelClients } from '../../src/models/model-clients.ts';
+import { startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/index.ts';
+import { listParts, registerPartAttempt } from '../../src/store/compaction-parts.ts';
+import type { PartReference } from '../../src/store/compaction-parts.ts';
+import { connectDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listEvents } from '../../src/store/events.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { plan, planWithCut } from '../store/support/compaction-builders.ts';
+import { openTestStore, startTurn, step } from '../store/support/store-builders.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { diskFull } from '../support/disk-full.ts';
+import { startHttpServer } from '../support/http-server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+
+let store: TestStore;
+let sql: Database;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
+  ({ sql } = store);
+});
+afterAll(async () => {
+  await simulator.close();
+  await store.close();
+});
+
+/** Asks with a transcript, from which secrets are left out. */
+const { sharesPrefix: _shared, ...summary } = DEFAULT_POLICY.summary;
+const TRANSCRIPT_POLICY = { ...DEFAULT_POLICY, summary };
+
+/** A pass inside a turn: what the turn was asked is read again once the summary came. */
+async function plannedPart(said = 'hello', policy: CompactionPolicy = DEFAULT_POLICY): Promise<PartReference> {
+  const turn = await startTurn(sql, said, { snapshot: { policy } });
+  await step(sql, turn, 1);
+  await step(sql, turn, 2);
+  const { compaction } = await plan(sql, turn, planWithCut(4, { insideTurn: true }));
+  return { turn, compactionId: compaction.compactionId, part: 1 };
+}
+
+async function rowOf({ compactionId }: PartReference) {
+  const [row] = await sql<{ attempt: number; failures: number; unreported: number; state: string; lost: number }[]>`
+    select attempt, failures, unreported_tries as unreported, state, lost_calls as lost from compaction_parts
+    where compaction_id = ${compactionId}`;
+  return row;
+}
+
+/** Calls that the simulator was asked so far. */
+async function asked(): Promise<number> {
+  const report = (await (await fetch(`${simulator.url}/control/requests`)).json()) as { total: number };
+  return report.total;
+}
+
+/** A worker whose connections to Postgres can be cut, and how often it found that an answer had to wait. */
+async function cutOffWorker(simulatorUrl: string) {
+  const proxy = await startTcpProxy(store.url);
+  const database = connectDatabase({ url: proxy.url(store.url), applicationName: 'cut-off', maximumConnections: 2 });
+  onTestFinished(async () => {
+    await proxy.mend();
+    await database.end({ timeout: 1 });
+    await proxy.close();
+  });
+  const waits: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => line.includes('Postgres is away') && waits.push(line) });
+  const dependencies: ActivityDependencies = { ...activityDependencies(database, { simulatorUrl }), logger };
+  return { proxy, dependencies, waits };
+}
+
+test('a summary that came while Postgres was away is kept, completed and stored once it is back, and not bought again', async () => {
+  const part = await plannedPart();
+  const before = await asked();
+  const { proxy, dependencies, waits } = await cutOffWorker(simulator.url);
+  const reachCrashPoint = (point: string): void => {
+    if (point === 'summarize:answered') void proxy.reset();
+  };
+  const summarizing = summarize({ ...dependencies, reachCrashPoint }, part, execution());
+  await Promise.race([summarizing, waitUntil('the answer waits', () => waits.length >= 2)]);
+  await proxy.mend();
+  expect(await summarizing).toMatchObject({ kind: 'summarized' });
+  expect((await asked()) - before).toBe(1);
+  expect(await rowOf(part)).toEqual({ attempt: 1, failures: 0, unreported: 0, state: 'written', lost: 0 });
+});
+
+test('a failure of the model that Postgres cannot take yet still counts toward the retries', async () => {
+  const part = await plannedPart();
+  const cut: { now?: () => void } = {};
+  const server = await startHttpServer((_, response) => {
+    cut.now?.();
+    response.writeHead(500).end('{"error":{"message":"broken"}}');
+  });
+  onTestFinished(() => server.close());
+  const { proxy, dependencies, waits } = await cutOffWorker(server.url);
+  cut.now = () => void proxy.reset();
+  const failed = expect(summarize(dependencies, part, execution())).rejects.toMatchObject({ type: 'Summary.refused' });
+  await Promise.race([failed, waitUntil('the failure waits', () => waits.length >= 2)]);
+  await proxy.mend();
+  await failed;
+  expect(await rowOf(part)).toMatchObject({ attempt: 1, failures: 1, unreported: 0 });
+});
+
+test.each([
+  ['input', TRANSCRIPT_POLICY],
+  ['output', DEFAULT_POLICY],
+] as const)(
+  'R28 secrets that were left out of the %s are told once, however many tries the summary took',
+  async (where, policy) => {
+    const part = await plannedPart('Deploy with ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8', policy);
+    const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+    const reachCrashPoint = (point: string): void => {
+      if (point === 'summarize:answered') throw new Error('the worker died');
+    };
+    await expect(summarize({ ...dependencies, reachCrashPoint }, part, execution())).rejects.toThrow('died');
+    const full = await diskFull(sql, 'update of text on compaction_parts');
+    const summarizing = summarize(dependencies, part, execution({ attempt: 2 }));
+    await Promise.race([summarizing, waitUntil('the text is refused', async () => (await full.refusals()) >= 2)]);
+    await full.end();
+    await summarizing;
+    const events = await listEvents(sql, { conversationId: part.turn.conversationId });
+    const { compactionId } = part;
+    expect(events.filter(({ kind }) => kind === 'secrets_redacted').map(({ data }) => data)).toEqual([
+      { compactionId, part: 1, where, count: 1 },
+    ]);
+    expect((await listParts(sql, compactionId))[0]?.text).not.toContain('ghp_');
+  },
+);
+
+test('a worker that dies while it waits for leave to call the provider counts as no try', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  const providerGate: ActivityDependencies['providerGate'] = {
+    ...dependencies.providerGate,
+    enter: () => Promise.reject(new Error('the worker died')),
+  };
+  await expect(summarize({ ...dependencies, providerGate }, part, execution())).rejects.toThrow('died');
+  expect(await rowOf(part)).toMatchObject({ attempt: 0, unreported: 0 });
+});
+
+test('after ten tries that told nothing a part is not bought again: the weaker form takes over', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  for (let dead = 1; dead <= 10; dead += 1) await registerPartAttempt(sql, part);
+  const before = await asked();
+  expect(await summarize(dependencies, part, execution({ attempt: 11 }))).toEqual({ kind: 'failed', failures: 1 });
+  expect(await asked()).toBe(before);
+  expect(await rowOf(part)).toMatchObject({ state: 'failed', failures: 1 });
+});
+
+test('a summary that its worker cannot ask for costs nothing, and counts toward the retries', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql);
+  const lacking = { ...dependencies, modelClient: createModelClients([]) };
+  await expect(summarize(lacking, part, execution())).rejects.toMatchObject({ type: 'Summary.refused' });
+  expect(await rowOf(part)).toMatchObject({ failures: 1, unreported: 0, lost: 0 });
+});
+
+test('a paid summary that cannot be stored counts as paid and toward the retries', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  const broken = await diskFull(sql, 'update of text on compaction_parts', '22000');
+  const summarizing = summarize(dependencies, part, execution());
+  await expect(summarizing).rejects.toMatchObject({ type: 'Summary.refused' });
+  await broken.end();
+  expect(await rowOf(part)).toMatchObject({ failures: 1, unreported: 0 });
+  const { usage } = await getTurn(sql, part.turn.turnId);
+  expect(usage.modelCalls).toBe(3);
+});
