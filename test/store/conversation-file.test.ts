@@ -121,19 +121,11 @@ describe('a conversation file', () => {
   it('leaves out memories whose place one of another conversation took, by whatever chain, and comes back equal', async () => {
     const conversationId = await richConversation();
     const other = await richConversation();
+    const workspace = { scope: 'workspace', scopeName: conversationId } as const;
     const remember = async (of: string, supersedes: readonly string[] = []): Promise<string> => {
-      const id = newId();
-      await insertMemory(sql, {
-        id,
-        scope: 'workspace',
-        scopeName: conversationId,
-        kind: 'fact',
-        text: `a fact of ${id}`,
-        origin: 'user',
-        conversationId: of,
-        supersedes,
-      });
-      return id;
+      const what = { id: newId(), kind: 'fact', text: 'a fact', origin: 'user', conversationId: of } as const;
+      await insertMemory(sql, { ...workspace, ...what, supersedes });
+      return what.id;
     };
     const first = await remember(conversationId);
     const second = await remember(conversationId, [first]);
@@ -144,7 +136,7 @@ describe('a conversation file', () => {
     await deleteConversation(sql, conversationId);
     await importExportedConversation(sql, each(lines));
     expect(await exported(conversationId)).toEqual(lines);
-    const scopes = [{ scope: 'workspace', scopeName: conversationId }] as const;
+    const scopes = [workspace];
     const all = await listMemories(sql, { scopes, all: true });
     expect(all.map(({ id }) => id).toSorted()).toEqual([newer, older, inForce].toSorted());
     const standing = await listMemories(sql, { scopes });
