@@ -34,7 +34,7 @@ export type {
   StandingApproval,
   WaitingCall,
 } from './client/decision-types.ts';
-export type { ConversationArchive, ImportedConversation, WorkflowRun } from './client/archive-types.ts';
+export type { ConversationArchive, ImportedConversation, OpenedEntry, WorkflowRun } from './client/archive-types.ts';
 export type { Branch, BranchCommands } from './client/branch-types.ts';
 export type { FoundPassage, MemorySearch } from './client/memory-types.ts';
 export { createEmbeddingClient } from './models/embedder.ts';

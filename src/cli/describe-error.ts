@@ -27,7 +27,7 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   model_call_not_found: { next: '`npx holdfast view <conversation> --calls` lists the calls.', exit: 'usage' },
   branch_not_found: { next: '`npx holdfast branches <conversation>` lists them.', exit: 'usage' },
   entry_not_found: {
-    next: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries.',
+    next: '`npx holdfast show <conversation>` and `npx holdfast recall` print ids of entries and summaries.',
     exit: 'usage',
   },
   decision_not_found: {

@@ -13,9 +13,9 @@ import { describeContent } from './render/entry-words.ts';
 export function entryCommand(): Command {
   return withConnections(
     holdfastCommand('entry', {
-      summary: 'print an entry with its whole original',
+      summary: 'print an entry with its whole original, or a summary',
       description:
-        'Prints an entry: into a pipe or a file its original byte for byte, on a terminal its text without control characters, and below it what replaced attempts of the tool call reported too late. With --json its parts and late results; bytes that are no UTF-8 come as base64.',
+        'Prints an entry, or a summary by the id of its compaction: into a pipe or a file its original byte for byte, on a terminal its text without control characters, and below it what replaced attempts of the tool call reported too late. With --json its parts and late results; bytes that are no UTF-8 come as base64.',
       examples: [
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab > output.txt',
@@ -23,8 +23,12 @@ export function entryCommand(): Command {
       ],
     }),
   )
-    .argument('<id>', 'id of the entry; `holdfast show` and `holdfast recall` print it')
-    .option('--context <number>', 'list so many entries before and after it, on its branch', count(1, 100))
+    .argument('<id>', 'id of the entry or the compaction; `holdfast show` and `holdfast recall` print it')
+    .option(
+      '--context <number>',
+      'list so many entries before and after it, or where the summary was made',
+      count(1, 100),
+    )
     .action(entry);
 }
 

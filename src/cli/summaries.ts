@@ -29,7 +29,7 @@ export function summariesCommand(): Command {
     holdfastCommand('summaries', {
       summary: 'list the compactions of a conversation with their summaries',
       description:
-        'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line. --audit looks for facts of the originals that left the window (requirements, paths, identifiers, numbers, errors) in the summary in force, and asks recall for those that it does not carry. The originals stay and are found with `holdfast recall`.',
+        'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
       examples: [
         'npx holdfast summaries last',
         'npx holdfast summaries 4f1c22ab "release date" --full',
@@ -44,7 +44,7 @@ export function summariesCommand(): Command {
     .option('--full', 'whole texts and each entry that is shown shorter; with --audit all facts')
     .option('--lineage', 'which entries each summary covers, over all generations')
     .option('--diff [generations]', 'compare two generations, like 1:3 (default: the newest two)')
-    .option('--audit', 'facts that no live summary carries, and whether recall finds them')
+    .option('--audit', 'facts that the window no longer says, and whether recall finds them')
     .option('--limit <number>', 'with --audit: facts that recall is asked for', count(1, 10_000), DEFAULT_LIMIT)
     .action(summaries);
 }

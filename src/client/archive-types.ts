@@ -12,6 +12,15 @@ export interface ImportedConversation {
   readonly entries: number;
 }
 
+/** An entry with its whole original. */
+export interface OpenedEntry extends Omit<ListedEntry, 'kind'> {
+  /** `summary`: the id was a compaction's; the content is its summary, number and turn are those of its marker. */
+  readonly kind: ListedEntry['kind'] | 'summary';
+  readonly conversationId: string;
+  /** `null` when the content shows everything. */
+  readonly original: Uint8Array | null;
+}
+
 /** Conversations as a whole: out of the database, in again, and away. */
 export interface ConversationArchive {
   /**
@@ -34,6 +43,10 @@ export interface ConversationArchive {
    * @throws HoldfastClientError `conversation_not_found`, `conversation_busy`
    */
   deleteConversation(conversationId: string): Promise<readonly WorkflowRun[]>;
-  /** The entries around an entry on its branch, itself included, oldest first. @param options.count before and after it */
+  /**
+   * The entries around an entry on its branch, itself included, oldest first; by a compaction's id those around its marker.
+   * @param options.count before and after it
+   * @throws HoldfastClientError `entry_not_found`
+   */
   listEntriesAround(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]>;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.ts';
 import { readPieces } from '../store/content-pieces.ts';
-import { getEntry, listEntries } from '../store/entries.ts';
+import { findCommitted, getEntry, listEntries } from '../store/entries.ts';
 import type { StoredEntry } from '../store/entries.ts';
 import { searchMemory } from '../store/search.ts';
 import type { MeaningSearch } from '../store/search/embedder.ts';
@@ -10,6 +10,7 @@ import { listLateToolResults } from '../store/tool-calls.ts';
 import type { LateToolResult } from '../store/tool-calls.ts';
 import { readBranchPlaces } from '../store/branches.ts';
 import { listSummaries } from '../store/compactions.ts';
+import type { OpenedEntry } from './archive-types.ts';
 import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { FoundPassage } from './memory-types.ts';
@@ -37,19 +38,38 @@ export async function withLateResults(database: Database, entries: readonly Stor
   return entries.map((entry) => listed(entry, late));
 }
 
-export async function openStoredEntry(
-  database: Database,
-  entryId: string,
-): Promise<ListedEntry & { conversationId: string; original: Uint8Array | null }> {
-  const entry = await getEntry(database, entryId);
-  if (entry === null) {
-    throw new HoldfastClientError('entry_not_found', `there is no entry "${entryId}"`);
-  }
+/** An entry, or the summary of a compaction: search and lineage name a summary by its compaction's id. */
+export async function openStoredEntry(database: Database, id: string): Promise<OpenedEntry> {
+  const entry = await getEntry(database, id);
+  if (entry === null) return openStoredSummary(database, id);
   const [found] = await withLateResults(database, [entry]);
   return {
     ...(found ?? listed(entry, [])),
     conversationId: entry.conversationId,
     original: await originalOf(database, entry),
+  };
+}
+
+async function openStoredSummary(database: Database, id: string): Promise<OpenedEntry> {
+  const compaction = await findCommitted(database, id);
+  const marker = compaction === null ? null : await getEntry(database, compaction.markerEntryId);
+  if (compaction === null || marker === null) {
+    throw new HoldfastClientError('entry_not_found', `there is no entry and no summary "${id}"`);
+  }
+  if (compaction.summary === null) {
+    throw new HoldfastClientError(
+      'entry_not_found',
+      `compaction "${id}" has no summary, it only shows entries shorter`,
+      { advice: `'holdfast summaries ${marker.conversationId} --full' lists them` },
+    );
+  }
+  return {
+    ...listed(marker, []),
+    entryId: compaction.id,
+    kind: 'summary',
+    content: [{ type: 'text', text: compaction.summary }],
+    conversationId: marker.conversationId,
+    original: null,
   };
 }
 
@@ -143,6 +163,7 @@ function listed(entry: StoredEntry, late: readonly LateToolResult[]): ListedEntr
     createdAt: entry.createdAt,
     content: entry.content,
     originalBytes: entry.original?.bytes ?? null,
+    compactionId: entry.compactionId,
     lateResults: late.flatMap((result) => (isOf(entry, result) ? [lateResult(result)] : [])),
   };
 }

@@ -1,5 +1,5 @@
 import type { DecisionMethods, WaitingCall } from './decision-types.ts';
-import type { ConversationArchive } from './archive-types.ts';
+import type { ConversationArchive, OpenedEntry } from './archive-types.ts';
 import type { BranchCommands } from './branch-types.ts';
 import type { FoundPassage, MemorySearch, StoredSummary } from './memory-types.ts';
 import type { ContentPart } from '../context/content.ts';
@@ -132,6 +132,8 @@ export interface ListedEntry {
   readonly content: readonly ContentPart[];
   /** Bytes of the original when `content` shows less. */
   readonly originalBytes: number | null;
+  /** Markers: the compaction that was committed there. */
+  readonly compactionId: string | null;
   /** Tool results: what attempts reported that had been replaced, in order of arrival. The model never sees it. */
   readonly lateResults: readonly LateResult[];
 }
@@ -245,10 +247,8 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
     readonly conversationId?: string;
     readonly signal?: AbortSignal;
   }): Promise<{ readonly conversations: number; readonly passages: number; readonly embedded: number }>;
-  /** An entry with its whole original, byte for byte. */
-  openEntry(
-    entryId: string,
-  ): Promise<ListedEntry & { readonly conversationId: string; readonly original: Uint8Array | null }>;
+  /** An entry with its whole original, byte for byte; or a summary, by its compaction's id. @throws HoldfastClientError `entry_not_found` */
+  openEntry(entryId: string): Promise<OpenedEntry>;
   getContext(conversationId: string): Promise<ContextReport>;
   /** What the model saw at a call, compactions of that time in force. @param options.at default: the newest call */
   getView(options: { readonly conversationId: string; readonly at?: ModelCallAddress }): Promise<PastView>;

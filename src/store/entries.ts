@@ -13,7 +13,7 @@ import { readCurrentPoint } from './plan-source.ts';
 import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 
-export { openEntry } from './open-entry.ts';
+export { findCommitted, openEntry } from './open-entry.ts';
 
 /** Content about to be stored, with what was counted of it. */
 export interface NewContent {
@@ -97,15 +97,21 @@ export async function listEntries(sql: Database, request: EntryPageRequest): Pro
 }
 
 /**
- * Entries before and after an entry on the branch that it was appended to, itself included, oldest first.
+ * Entries before and after an entry on the branch that it was appended to, itself included, oldest first. A compaction's
+ * id stands for its marker.
  * @throws StoreError `entry_not_found`
  */
 export async function listEntriesAround(sql: Database, entryId: string, count: number): Promise<StoredEntry[]> {
   const [entry] = isId(entryId)
     ? await sql<{ conversation_id: string; branch: number; sequence: number }[]>`
-        select conversation_id, branch, sequence from entries where id = ${entryId}`
+        select conversation_id, branch, sequence from entries where id = ${entryId}
+        union all
+        select e.conversation_id, e.branch, e.sequence from compactions c join entries e on e.id = c.marker_entry_id
+        where c.id = ${entryId} and c.status = 'committed'`
     : [];
-  if (entry === undefined) throw new StoreError('entry_not_found', `there is no entry ${JSON.stringify(entryId)}`);
+  if (entry === undefined) {
+    throw new StoreError('entry_not_found', `there is no entry and no summary ${JSON.stringify(entryId)}`);
+  }
   const onItsBranch = sql`e.conversation_id = ${entry.conversation_id} and exists (
     select from branches b where b.conversation_id = e.conversation_id and b.branch = ${entry.branch}
       and b.ancestor = e.branch and e.sequence <= b.through_sequence)`;

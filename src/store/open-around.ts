@@ -18,7 +18,7 @@ export async function openAround(
   const [found] = await sql<{ id: string }[]>`
     select id from entries where id = ${id} and conversation_id = ${conversationId}
     union all
-    select marker_entry_id from compactions
+    select id from compactions
     where id = ${id} and conversation_id = ${conversationId} and status = 'committed'`;
   if (found === undefined) return null;
   const entries = await listEntriesAround(sql, found.id, count);

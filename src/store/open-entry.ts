@@ -1,6 +1,6 @@
 import type { ContentPart } from '../context/content.ts';
 import type { EntryKind } from '../context/entry.ts';
-import type { Database } from './database.ts';
+import type { Database, Queries } from './database.ts';
 import { entryText, originalText } from './entry-text.ts';
 import { isId } from './ids.ts';
 
@@ -41,11 +41,27 @@ export async function openEntry(sql: Database, request: OpenRequest): Promise<Op
 }
 
 async function openSummary(sql: Database, request: OpenRequest): Promise<OpenedText | null> {
-  const [row] = await sql<{ summary: string }[]>`
-    select summary from compactions
-    where id = ${request.id} and conversation_id = ${request.conversationId} and status = 'committed'
-      and summary is not null`;
-  return row === undefined ? null : slice(row.summary, 'summary', request);
+  const found = await findCommitted(sql, request.id);
+  if (found?.conversationId !== request.conversationId.toLowerCase() || found.summary === null) return null;
+  return slice(found.summary, 'summary', request);
+}
+
+export interface CommittedCompaction {
+  readonly id: string;
+  readonly conversationId: string;
+  /** The entry that stands where it was made. */
+  readonly markerEntryId: string;
+  /** `null` when it only shortened entries. */
+  readonly summary: string | null;
+}
+
+/** A compaction that was committed, by its id alone; `null` when there is none. */
+export async function findCommitted(sql: Queries, id: string): Promise<CommittedCompaction | null> {
+  if (!isId(id)) return null;
+  const [row] = await sql<CommittedCompaction[]>`
+    select id, conversation_id as "conversationId", marker_entry_id as "markerEntryId", summary from compactions
+    where id = ${id} and status = 'committed'`;
+  return row ?? null;
 }
 
 function slice(text: string, kind: string, { offset, limit }: OpenRequest): OpenedText {

@@ -27,6 +27,7 @@ function entry(changes: Partial<ListedEntry>): ListedEntry {
     createdAt: new Date(0).toISOString(),
     content: [],
     originalBytes: null,
+    compactionId: null,
     lateResults: [],
     ...changes,
   };

@@ -118,6 +118,39 @@ describe('a conversation file', () => {
     await step(sql, await continueConversation(sql, conversationId), 1);
   });
 
+  it('leaves out memories whose place one of another conversation took, by whatever chain, and comes back equal', async () => {
+    const conversationId = await richConversation();
+    const other = await richConversation();
+    const workspace = { scope: 'workspace', scopeName: conversationId } as const;
+    const remember = async (of: string, supersedes: readonly string[] = []): Promise<string> => {
+      const what = { id: newId(), kind: 'fact', text: 'a fact', origin: 'user', conversationId: of } as const;
+      await insertMemory(sql, { ...workspace, ...what, supersedes });
+      return what.id;
+    };
+    const first = await remember(conversationId);
+    const second = await remember(conversationId, [first]);
+    const newer = await remember(other, [second]);
+    const older = await remember(conversationId);
+    const inForce = await remember(conversationId, [older]);
+    const lines = await exported(conversationId);
+    await deleteConversation(sql, conversationId);
+    await importExportedConversation(sql, each(lines));
+    expect(await exported(conversationId)).toEqual(lines);
+    const scopes = [workspace];
+    const all = await listMemories(sql, { scopes, all: true });
+    expect(all.map(({ id }) => id).toSorted()).toEqual([newer, older, inForce].toSorted());
+    const standing = await listMemories(sql, { scopes });
+    expect(standing.map(({ id }) => id).toSorted()).toEqual([newer, inForce].toSorted());
+    // A file of an older version names a successor that it does not hold.
+    await deleteConversation(sql, conversationId);
+    const dangling = lines.map((line) =>
+      line.includes(`"id":"${inForce}"`) ? line.replace('"superseded_by":null', `"superseded_by":"${newId()}"`) : line,
+    );
+    expect(dangling).not.toEqual(lines);
+    await importExportedConversation(sql, each(dangling));
+    expect((await listMemories(sql, { scopes, all: true })).map(({ id }) => id)).toEqual([newer]);
+  });
+
   it('is refused when the conversation is here, when it was tampered with, and leaves nothing behind', async () => {
     const conversationId = await richConversation();
     const lines = await exported(conversationId);

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commitCompaction, listSummaries, replanCompaction } from '../../src/store/compactions.ts';
 import { writePieces } from '../../src/store/content-pieces.ts';
 import type { Database } from '../../src/store/database.ts';
-import { auditSummaries } from '../../src/lab/audit/audit-summaries.ts';
 import { newId } from '../../src/store/ids.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from './support/compaction-builders.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -138,18 +137,5 @@ describe('the working files of a task', () => {
     expect(details).toHaveLength(41);
     expect(Buffer.from(details[6]?.output ?? []).toString('utf8')).toBe(letter(7));
     expect(Buffer.compare(Buffer.from(details[40]?.output ?? []), raw)).toBe(0);
-  });
-});
-
-describe('the audit of summaries', () => {
-  it('lists facts that no live summary carries, and whether recall finds them', async () => {
-    const audit = await auditSummaries(sql, conversationId, { limit: 50 });
-    expect(audit).toMatchObject({ droppedEntries: 3 });
-    const missing = audit.missing.map(({ text: fact, sequence, found }) => ({ fact, sequence, found }));
-    expect(missing).toContainEqual({ fact: '4711', sequence: 2, found: true });
-    expect(missing).toContainEqual({ fact: '12.5', sequence: 3, found: true });
-    expect(missing.map(({ fact }) => fact)).not.toContain('/srv/birds/heron.txt');
-    expect(audit.found).toBe(audit.askedFor);
-    expect(audit.carried + audit.missing.length).toBe(audit.facts);
   });
 });

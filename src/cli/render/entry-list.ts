@@ -15,7 +15,7 @@ export interface EntryListOptions {
   readonly style: Style;
   /** Whole contents instead of their first lines. */
   readonly full: boolean;
-  /** Id of an entry that is shown whole and set off by an arrow. */
+  /** Id of an entry that is shown whole and set off by an arrow; a compaction's stands for its marker. */
   readonly marked?: string;
 }
 
@@ -67,7 +67,8 @@ function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: Wait
 /** Entries with their ids and the beginning of what they say. */
 export function entryListLines(entries: readonly ListedEntry[], options: EntryListOptions): string[] {
   return entries.flatMap((entry) => {
-    const isMarked = entry.entryId === options.marked?.toLowerCase();
+    const marked = options.marked?.toLowerCase();
+    const isMarked = marked !== undefined && (entry.entryId === marked || entry.compactionId === marked);
     const head = headLine(entry, options);
     return [
       '',

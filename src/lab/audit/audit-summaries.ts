@@ -1,10 +1,14 @@
 import type { ContentPart } from '../../context/content.ts';
 import type { EntryKind } from '../../context/entry.ts';
-import { onPath, readSummaryInForce } from '../../store/branch-path.ts';
+import { projectView, shownStubs } from '../../context/project-view.ts';
+import type { ProjectionInput } from '../../context/view.ts';
+import { onPath } from '../../store/branch-path.ts';
+import type { ViewPoint } from '../../store/branch-path.ts';
 import type { Database } from '../../store/database.ts';
-import { entryText } from '../../store/entry-text.ts';
+import { entryText, originalText } from '../../store/entry-text.ts';
 import { readCurrentPoint } from '../../store/plan-source.ts';
 import { searchMemory } from '../../store/search.ts';
+import { readCurrentProjectionSource } from '../../store/view.ts';
 import { FACT_KINDS, factsIn } from '../facts/facts.ts';
 import type { FactKind } from '../facts/facts.ts';
 import { saysFact, searchedText } from '../facts/find-fact.ts';
@@ -22,15 +26,19 @@ export interface MissingFact {
 
 export interface SummaryAudit {
   readonly conversationId: string;
-  /** The compaction whose summary is in force; `null` when nothing was summarized: then the window holds all. */
+  /** The compaction whose summary is in force; `null` when there is none. */
   readonly compactionId: string | null;
   /** Entries that left the window. */
   readonly droppedEntries: number;
-  /** Facts that they say. */
+  /** Entries that the window shows shorter than they were: cleared, clipped, or longer than may be shown at once. */
+  readonly shortenedEntries: number;
+  /** Facts that the originals of both say. */
   readonly facts: number;
-  /** Of them, said by the summary, or by an entry before the cut that stays verbatim. */
+  /** Of them, said by the summary. */
   readonly carried: number;
-  /** The others, in order of appearance. */
+  /** Of the others, said by what else the window shows. */
+  readonly shown: number;
+  /** Those that the window no longer says, in order of appearance. */
   readonly missing: readonly MissingFact[];
   readonly askedFor: number;
   readonly found: number;
@@ -41,7 +49,7 @@ const PAGE = 500;
 /** Passages that one search may return: what `recall_search` shows. */
 const PASSAGES = 5;
 
-interface DroppedFact {
+interface HiddenFact {
   readonly kind: FactKind;
   readonly text: string;
   readonly entryId: string;
@@ -49,8 +57,8 @@ interface DroppedFact {
 }
 
 /**
- * Which facts of the originals that left the window no live summary carries, and whether recall finds them. What is a fact
- * is decided by the lab's rules (`src/lab/facts`), which share nothing with the prompts or the must-keep check.
+ * Which facts of the originals that left the window, or that it shows shorter, it no longer says, and whether recall finds
+ * them. What is a fact is decided by the lab's rules (`src/lab/facts`), which share nothing with the prompts or the must-keep check.
  *
  * @param options.limit facts that recall is asked for, spread over the kinds
  */
@@ -59,55 +67,97 @@ export async function auditSummaries(
   conversationId: string,
   { limit }: { readonly limit: number },
 ): Promise<SummaryAudit> {
-  const point = await readCurrentPoint(sql, conversationId);
-  const summary = point === null ? null : await readSummaryInForce(sql, point);
-  const nothing = { conversationId, droppedEntries: 0, facts: 0, carried: 0, missing: [], askedFor: 0, found: 0 };
-  if (point === null || summary === null || summary.inPlace === true) return { ...nothing, compactionId: null };
-  const kept = new Set(summary.keptUserEntryIds);
-  const facts = new Map<string, DroppedFact>();
-  const keptTexts: string[] = [];
-  let droppedEntries = 0;
-  for (let after = 0; ;) {
-    const page = await sql<{ id: string; sequence: number; kind: EntryKind; content: readonly ContentPart[] }[]>`
-      select e.id, e.sequence, e.kind, e.content from entries e
-      where ${onPath(sql, point)} and e.sequence > ${after} and e.sequence < ${summary.firstKeptSequence}
-        and e.kind in ('user', 'assistant', 'tool_result')
-      order by e.sequence limit ${PAGE}`;
-    for (const { id, sequence, kind, content } of page) {
-      const text = entryText(content);
-      if (kept.has(id)) keptTexts.push(text);
-      else {
-        droppedEntries += 1;
-        for (const fact of factsIn(kind, text)) {
-          const key = `${fact.kind}\n${fact.text}`;
-          if (!facts.has(key)) facts.set(key, { kind: fact.kind, text: fact.text, entryId: id, sequence });
-        }
-      }
-      after = sequence;
-    }
-    if (page.length < PAGE) break;
-  }
-  const said = searchedText([summary.text, ...keptTexts].join('\n'), true);
-  const missing = [...facts.values()].filter((fact) => !saysFact(said, fact));
+  const [point, source] = await Promise.all([
+    readCurrentPoint(sql, conversationId),
+    readCurrentProjectionSource(sql, conversationId),
+  ]);
+  const summary = source?.input.summary ?? null;
+  const hidden = point === null || source === null ? NOTHING_HIDDEN : await readHidden(sql, point, source.input);
+  const inSummary = searchedText(summary?.text ?? '', true);
+  const notCarried = hidden.facts.filter((fact) => !saysFact(inSummary, fact));
+  // What the window shows of entries are copies: only a summary says things in other words.
+  const inWindow = searchedText(source === null ? '' : windowText(source.input), false);
+  const missing = notCarried.filter((fact) => !saysFact(inWindow, fact));
   const asked = await askRecall(sql, conversationId, spread(missing, limit));
   return {
     conversationId,
-    compactionId: summary.compactionId,
-    droppedEntries,
-    facts: facts.size,
-    carried: facts.size - missing.length,
+    compactionId: summary?.compactionId ?? null,
+    droppedEntries: hidden.droppedEntries,
+    shortenedEntries: hidden.shortenedEntries,
+    facts: hidden.facts.length,
+    carried: hidden.facts.length - notCarried.length,
+    shown: notCarried.length - missing.length,
     missing: missing.map((fact) => withAnswer(fact, asked.get(fact) ?? null)),
     askedFor: asked.size,
     found: [...asked.values()].filter(Boolean).length,
   };
 }
 
-function withAnswer({ kind, text, entryId, sequence }: DroppedFact, found: boolean | null): MissingFact {
+interface Hidden {
+  readonly droppedEntries: number;
+  readonly shortenedEntries: number;
+  /** Each once, by the first entry that says it. */
+  readonly facts: readonly HiddenFact[];
+}
+
+const NOTHING_HIDDEN: Hidden = { droppedEntries: 0, shortenedEntries: 0, facts: [] };
+
+interface PathEntry {
+  readonly id: string;
+  readonly sequence: number;
+  readonly kind: EntryKind;
+  readonly content: readonly ContentPart[];
+  readonly original_id: string | null;
+}
+
+/** Facts of all originals on the path that the window does not show whole. */
+async function readHidden(sql: Database, point: ViewPoint, input: ProjectionInput): Promise<Hidden> {
+  const inView = new Set(input.entries.map(({ id }) => id));
+  const changed = new Set([...input.operations.map(({ entryId }) => entryId), ...shownStubs(input).keys()]);
+  const facts = new Map<string, HiddenFact>();
+  let droppedEntries = 0;
+  let shortenedEntries = 0;
+  for (let after = 0; ;) {
+    const page = await sql<PathEntry[]>`
+      select e.id, e.sequence, e.kind, e.content, e.original_id from entries e
+      where ${onPath(sql, point)} and e.sequence > ${after} and e.kind in ('user', 'assistant', 'tool_result')
+      order by e.sequence limit ${PAGE}`;
+    for (const { id, sequence, kind, content, original_id: originalId } of page) {
+      after = sequence;
+      if (!inView.has(id)) droppedEntries += 1;
+      else if (changed.has(id) || originalId !== null) shortenedEntries += 1;
+      else continue;
+      const text = originalId === null ? entryText(content) : await wholeText(sql, originalId);
+      for (const fact of factsIn(kind, text)) {
+        const key = `${fact.kind}\n${fact.text}`;
+        if (!facts.has(key)) facts.set(key, { kind: fact.kind, text: fact.text, entryId: id, sequence });
+      }
+    }
+    if (page.length < PAGE) return { droppedEntries, shortenedEntries, facts: [...facts.values()] };
+  }
+}
+
+async function wholeText(sql: Database, originalId: string): Promise<string> {
+  let whole = '';
+  for await (const chunk of originalText(sql, originalId)) whole += chunk;
+  return whole;
+}
+
+/** What the next request says, the summary included: reasoning is left out, as everywhere that facts are looked for. */
+function windowText(input: ProjectionInput): string {
+  const { system, messages } = projectView(input);
+  const contents = messages.flatMap((message) =>
+    message.role === 'tool_results' ? message.results.map(({ content }) => content) : [message.content],
+  );
+  return [system, ...contents.map(entryText)].join('\n');
+}
+
+function withAnswer({ kind, text, entryId, sequence }: HiddenFact, found: boolean | null): MissingFact {
   return { kind, text, entryId, sequence, found };
 }
 
 /** As many of each kind as there is room for, each from beginning to end of the conversation. */
-function spread(missing: readonly DroppedFact[], limit: number): readonly DroppedFact[] {
+function spread(missing: readonly HiddenFact[], limit: number): readonly HiddenFact[] {
   const perKind = Math.max(1, Math.floor(limit / FACT_KINDS.length));
   return FACT_KINDS.flatMap((kind) => {
     const ofKind = missing.filter((fact) => fact.kind === kind);
@@ -119,9 +169,9 @@ function spread(missing: readonly DroppedFact[], limit: number): readonly Droppe
 async function askRecall(
   sql: Database,
   conversationId: string,
-  facts: readonly DroppedFact[],
-): Promise<ReadonlyMap<DroppedFact, boolean>> {
-  const asked = new Map<DroppedFact, boolean>();
+  facts: readonly HiddenFact[],
+): Promise<ReadonlyMap<HiddenFact, boolean>> {
+  const asked = new Map<HiddenFact, boolean>();
   for (const fact of facts) {
     const passages = await searchMemory(sql, { conversationId, query: fact.text, limit: PASSAGES });
     const said = searchedText(passages.map(({ text }) => text).join('\n'), true);

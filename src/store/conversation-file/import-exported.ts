@@ -126,12 +126,23 @@ class FileImporter {
     const sets = columns.map((column, index) => `"${column.name}" = ${importedExpression(column, index + 2)}`);
     const values = columns.map((column) => importedValue(column, conversation[column.name]));
     try {
+      await this.leaveOutSuperseded();
       await this.sql.unsafe(`update conversations set ${sets.join(', ')} where id = $1`, [conversationId, ...values]);
       await this.sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
     } catch (error) {
       throw refused(error, line);
     }
     return { conversationId, turns, entries };
+  }
+
+  /**
+   * Older versions wrote memories whose successor the file does not hold. They were over, and what they had superseded
+   * goes with them, as when a memory is forgotten.
+   */
+  private async leaveOutSuperseded(): Promise<void> {
+    await this.sql`
+      delete from memories m where m.conversation_id = ${this.conversationId} and m.superseded_by is not null
+        and not exists (select from memories n where n.id = m.superseded_by)`;
   }
 
   private async columnsOf(

@@ -39,6 +39,17 @@ export interface ExportedTable {
 const OF_ITS_TURNS = 'turn_id in (select t.id from turns t where t.conversation_id = $1)';
 const OF_ITS_COMPACTIONS = 'compaction_id in (select c.id from compactions c where c.conversation_id = $1)';
 
+/**
+ * Memories in force, and those whose chain of newer ones ends at such a one without leaving the conversation. Without the
+ * memory of another conversation that took its place, one would come back to life, or name what the file does not hold.
+ */
+const MEMORIES_THAT_STAND_ALONE = `
+  with recursive standing (id) as (
+    select m.id from memories m where m.conversation_id = $1 and m.superseded_by is null
+    union all
+    select m.id from memories m join standing s on m.superseded_by = s.id where m.conversation_id = $1)
+  select id from standing`;
+
 /** What a turn does not write, before all else. */
 export const TABLES_BEFORE: readonly ExportedTable[] = [
   { name: 'conversations', order: 'id', where: 'id = $1' },
@@ -69,13 +80,7 @@ export const TABLES_AFTER: readonly ExportedTable[] = [
   { name: 'compaction_kept_entries', order: 'compaction_id, entry_id', where: OF_ITS_COMPACTIONS },
   { name: 'compaction_operations', order: 'compaction_id, entry_sequence', where: OF_ITS_COMPACTIONS },
   { name: 'late_tool_results', order: 'turn_id, call_number, call_index, attempt', where: OF_ITS_TURNS },
-  {
-    // What a memory of another conversation superseded would come back to life without it.
-    name: 'memories',
-    order: 'id',
-    where:
-      'conversation_id = $1 and (superseded_by is null or superseded_by in (select m.id from memories m where m.conversation_id = $1))',
-  },
+  { name: 'memories', order: 'id', where: `id in (${MEMORIES_THAT_STAND_ALONE})` },
 ];
 
 /** Made from the log again by whoever imports, or of use for a minute only (`provider_calls`). */

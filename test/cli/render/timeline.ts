@@ -32,6 +32,7 @@ export function listedEntry(changes: Partial<ListedEntry> & { readonly content: 
     isError: false,
     createdAt: new Date(BEGIN).toISOString(),
     originalBytes: null,
+    compactionId: null,
     lateResults: [],
     ...changes,
   };

@@ -1,0 +1,134 @@
+import { expect, it } from 'vitest';
+import { auditSummaries } from '../../../src/lab/audit/audit-summaries.ts';
+import type { SummaryAudit } from '../../../src/lab/audit/audit-summaries.ts';
+import { runInProcess } from '../../cli/run-in-process.ts';
+import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
+import type { CompactionPlan, Operation } from '../../../src/context/plan.ts';
+import { commitCompaction } from '../../../src/store/compactions.ts';
+import { writePieces } from '../../../src/store/content-pieces.ts';
+import type { Database } from '../../../src/store/database.ts';
+import type { TurnReference } from '../../../src/turn/turn-reference.ts';
+import { SUMMARY, commitRequest, plan, planWithCut } from '../../store/support/compaction-builders.ts';
+import { answer, finishToolCall, startTurn, step, text, useTestStore } from '../../store/support/store-builders.ts';
+
+let sql: Database;
+let url: string;
+useTestStore((store) => {
+  ({ sql, url } = store);
+});
+
+const FILLER = 'The reeds stand still. '.repeat(40);
+const NEST = `The nest QX-1003 hangs at 12.5 degrees. ${FILLER}The nest ends at 8844.`;
+
+async function auditOf({
+  conversationId,
+}: TurnReference): Promise<SummaryAudit & { readonly lost: readonly string[] }> {
+  const audit = await auditSummaries(sql, conversationId, { limit: 50 });
+  expect(audit.carried + audit.shown + audit.missing.length).toBe(audit.facts);
+  return { ...audit, lost: audit.missing.map(({ text: fact }) => fact) };
+}
+
+/** Entries: user 1, answer 2, the nest 3, answer 4 and result 5. */
+async function turnAboutNests(): Promise<TurnReference> {
+  const turn = await startTurn(sql, 'You must keep the heron of Utrecht in /srv/birds/heron.txt.');
+  await answer(sql, turn, 1, { calls: 1, said: 'I look at the nest 4711.' });
+  await finishToolCall(sql, turn, 1, 0, text(NEST));
+  await step(sql, turn, 2);
+  return turn;
+}
+
+/** Commits a pass that drops nothing and shows the nest another way; `planned` for one that writes a summary in place. */
+async function shortenNest(
+  turn: TurnReference,
+  how: Omit<Operation, 'entryId' | 'measurements'>,
+  planned: Partial<CompactionPlan> = {
+    form: 'reduction',
+    coveredThroughSequence: null,
+    firstKeptSequence: null,
+    parts: [],
+  },
+): Promise<void> {
+  const [nest] = await sql<{ id: string }[]>`
+    select id from entries where conversation_id = ${turn.conversationId} and sequence = 3`;
+  const operations = [{ entryId: nest?.id ?? '', measurements: NO_MEASUREMENTS, ...how }];
+  const { compaction } = await plan(sql, turn, planWithCut(4, { operations, ...planned }));
+  const summary = planned.inPlace === true ? { ...SUMMARY, text: 'Nest QX-1003.' } : null;
+  await commitCompaction(sql, commitRequest(turn, compaction.compactionId, { summary }));
+}
+
+it('lists facts of entries that left the window which it no longer says, and whether recall finds them', async () => {
+  const turn = await turnAboutNests();
+  await step(sql, turn, 3);
+  const { compaction } = await plan(sql, turn);
+  const summary = { ...SUMMARY, text: 'The heron of Utrecht; /srv/birds/heron.txt.' };
+  await commitCompaction(sql, commitRequest(turn, compaction.compactionId, { summary }));
+  const audit = await auditOf(turn);
+  expect(audit).toMatchObject({ compactionId: compaction.compactionId, droppedEntries: 3, shortenedEntries: 0 });
+  expect(audit.missing).toContainEqual(expect.objectContaining({ text: '4711', sequence: 2, found: true }));
+  expect(audit.missing).toContainEqual(expect.objectContaining({ text: '12.5', sequence: 3, found: true }));
+  expect(audit.lost).not.toContain('/srv/birds/heron.txt');
+  expect(audit.found).toBe(audit.askedFor);
+});
+
+it('what the entries that stay say too is not missing, and not carried by the summary', async () => {
+  const turn = await turnAboutNests();
+  const before = await (async () => {
+    const { compaction } = await plan(sql, turn);
+    await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+    return auditOf(turn);
+  })();
+  expect(before.lost).toContain('4711');
+  await answer(sql, turn, 4, { said: 'It is nest 4711 after all.' });
+  const after = await auditOf(turn);
+  expect(after.lost).not.toContain('4711');
+  expect(after).toMatchObject({ carried: before.carried, shown: before.shown + 1 });
+});
+
+it('a pass that only cleared hides what the result said', async () => {
+  const turn = await turnAboutNests();
+  expect(await auditOf(turn)).toMatchObject({ droppedEntries: 0, shortenedEntries: 0, facts: 0 });
+  await shortenNest(turn, { kind: 'clear' });
+  const audit = await auditOf(turn);
+  expect(audit).toMatchObject({ compactionId: null, droppedEntries: 0, shortenedEntries: 1, carried: 0, shown: 0 });
+  expect(audit.lost).toEqual(expect.arrayContaining(['QX-1003', '12.5', '8844']));
+  expect(audit.found).toBe(audit.askedFor);
+  const printed = await runInProcess(['summaries', turn.conversationId, '--audit'], {
+    environment: { DATABASE_URL: url },
+  });
+  expect(printed.stdout).toMatch(/^0 entries left the window, 1 entry shown shorter;/u);
+});
+
+it('a summary in place carries what the results that it stands for said, and the rest of them is hidden', async () => {
+  const turn = await turnAboutNests();
+  await shortenNest(turn, { kind: 'clear' }, { inPlace: true, coveredThroughSequence: 5, firstKeptSequence: 1 });
+  const audit = await auditOf(turn);
+  expect(audit).toMatchObject({ droppedEntries: 0, shortenedEntries: 1, carried: 1 });
+  expect(audit.compactionId).not.toBeNull();
+  expect(audit.lost).toEqual(expect.arrayContaining(['12.5', '8844']));
+  expect(audit.lost).not.toContain('QX-1003');
+});
+
+it('of a clipped result only what lies between head and tail is hidden', async () => {
+  const turn = await turnAboutNests();
+  await shortenNest(turn, { kind: 'clip', headCharacters: 60, tailCharacters: 10 });
+  const audit = await auditOf(turn);
+  expect(audit.lost).toEqual([]);
+  expect(audit).toMatchObject({ shortenedEntries: 1, shown: audit.facts });
+  expect(audit.facts).toBeGreaterThan(2);
+  await shortenNest(turn, { kind: 'clip', headCharacters: 60, tailCharacters: 0 });
+  expect((await auditOf(turn)).lost).toEqual(['8844']);
+});
+
+it('of a result that was too long to be shown, and of one that left the window, the original counts', async () => {
+  const turn = await turnAboutNests();
+  const original = await writePieces(sql, turn.conversationId, [
+    Buffer.from(`Marker 90210.\n${FILLER}\nMarker 31337.`),
+  ]);
+  await answer(sql, turn, 3, { calls: 1 });
+  await finishToolCall(sql, turn, 3, 0, { ...text('Marker 90210. [clipped]'), original });
+  expect(await auditOf(turn)).toMatchObject({ droppedEntries: 0, shortenedEntries: 1, shown: 1, lost: ['31337'] });
+  await step(sql, turn, 4);
+  const { compaction } = await plan(sql, turn, planWithCut(8));
+  await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+  expect((await auditOf(turn)).lost).toEqual(expect.arrayContaining(['90210', '31337']));
+});
