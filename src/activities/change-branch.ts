@@ -27,12 +27,7 @@ import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import {
-  MOST_UNREPORTED_TRIES,
-  SUMMARY_RETRIES,
-  rateLimitDelayMilliseconds,
-  retryDelayMilliseconds,
-} from '../turn/limits.ts';
+import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, delayAfterRefusal, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -234,10 +229,7 @@ async function afterModelError(
   const failures = await withdrawBranchTry(dependencies.database, turn, { attempt, failed });
   dependencies.reachCrashPoint('changeBranch:failed');
   if (verdict.kind !== 'retryable' || failures > SUMMARY_RETRIES) return { kind: 'failed' };
-  const delay =
-    verdict.cause === 'rate_limit'
-      ? rateLimitDelayMilliseconds(verdict.delayMilliseconds, execution.attempt)
-      : (verdict.delayMilliseconds ?? retryDelayMilliseconds(failed ? failures : execution.attempt));
+  const delay = delayAfterRefusal(verdict, failed ? failures : execution.attempt);
   if (verdict.cause === 'rate_limit') await dependencies.providerGate.pause(provider, delay);
   if (isWaitedOut(verdict, delay)) {
     await recordWait(dependencies, turn, delay);

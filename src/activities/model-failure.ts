@@ -15,7 +15,7 @@ import type { TurnReference } from '../turn/turn-reference.ts';
 import {
   LONGEST_RETRY_DELAY_MILLISECONDS,
   MODEL_CALL_RETRIES,
-  rateLimitDelayMilliseconds,
+  delayAfterRefusal,
   retryDelayMilliseconds,
 } from '../turn/limits.ts';
 import { isCancellationError, retryableFailure } from './activity-error.ts';
@@ -79,9 +79,8 @@ async function askAgain(
   const kind = isLimited ? 'rate_limited' : 'retryable';
   const { failures, rateLimits } = await record(dependencies, modelTry, { kind, evidence, status });
   if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
-  const delay = isLimited
-    ? rateLimitDelayMilliseconds(verdict.delayMilliseconds, rateLimits)
-    : (verdict.delayMilliseconds ?? retryDelayMilliseconds(failures));
+  const number = isLimited ? rateLimits : failures;
+  const delay = delayAfterRefusal(verdict, number);
   if (isLimited) await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
   if (isWaitedOut(verdict, delay)) {
     const { turn } = modelTry.input;
@@ -90,7 +89,6 @@ async function askAgain(
     dependencies.reachCrashPoint('callModel:waiting');
     return { kind: 'wait', delayMilliseconds: delay };
   }
-  const number = isLimited ? rateLimits : failures;
   throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), failure ${number}`, delay);
 }
 

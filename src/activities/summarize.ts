@@ -22,12 +22,7 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
-import {
-  MOST_UNREPORTED_TRIES,
-  SUMMARY_RETRIES,
-  rateLimitDelayMilliseconds,
-  retryDelayMilliseconds,
-} from '../turn/limits.ts';
+import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, delayAfterRefusal, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -266,11 +261,7 @@ async function afterModelError(
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
   await withdrawPartAttempt(dependencies.database, task.input);
-  const { attempt } = task.execution;
-  const delay =
-    verdict.cause === 'rate_limit'
-      ? rateLimitDelayMilliseconds(verdict.delayMilliseconds, attempt)
-      : (verdict.delayMilliseconds ?? retryDelayMilliseconds(attempt));
+  const delay = delayAfterRefusal(verdict, task.execution.attempt);
   if (verdict.cause === 'rate_limit')
     await dependencies.providerGate.pause(parseModelName(task.snapshot.summarizer.model).provider, delay);
   if (isWaitedOut(verdict, delay)) {

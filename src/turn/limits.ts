@@ -40,3 +40,12 @@ export function rateLimitDelayMilliseconds(asked: number | undefined, times: num
   if (asked === undefined) return retryDelayMilliseconds(times);
   return times < 2 ? asked : Math.max(asked, retryDelayMilliseconds(times - 1));
 }
+
+/** The wait before a refused call is made again: what the provider asks for, else by the number of such refusals of the call. */
+export function delayAfterRefusal(
+  refusal: { readonly cause: string; readonly delayMilliseconds?: number | undefined },
+  times: number,
+): number {
+  const { cause, delayMilliseconds: asked } = refusal;
+  return cause === 'rate_limit' ? rateLimitDelayMilliseconds(asked, times) : (asked ?? retryDelayMilliseconds(times));
+}
