@@ -13,7 +13,7 @@ import { answeredCall, assessCall } from '../models/assess-call.ts';
 import { costOf } from '../models/cost.ts';
 import { finishGivingWay } from '../models/give-way.ts';
 import { maximumOutputFor } from '../models/maximum-output.ts';
-import type { ModelAnswer, StreamDelta } from '../models/model-client.ts';
+import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { updateCalibration } from '../store/calibrations.ts';
 import type { FitCheck } from '../store/fit-check.ts';
@@ -28,14 +28,14 @@ import type { Execution } from './activity-shell.ts';
 import { describeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
-import { openLiveText } from './live-text.ts';
-import type { LiveTextWriter } from './live-text.ts';
+import { openLiveText, showDeltas } from './live-text.ts';
 import { newContent } from './new-content.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
 import { afterUnsent, afterUnstored, endUnreportedCall, wasNotSent } from './unreported-try.ts';
-import { afterFailure, emptyAnswer, learnMediaLimits, recordWait, silentOverflow } from './model-failure.ts';
+import { afterFailure, emptyAnswer, learnMediaLimits, silentOverflow } from './model-failure.ts';
+import { recordWait } from './refusal-wait.ts';
 
 /** One try of a model call, from registration on. */
 export interface ModelTry {
@@ -73,20 +73,22 @@ export async function callModel(
   const view = projectChecked(source.input);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const { provider } = parseModelName(snapshot.model);
+  const callKey = queueKeyOf(input, provider);
   const pass = await dependencies.providerGate.enter({
     provider,
     conversationId: input.turn.conversationId,
-    // Not by its number: a call that comes back from a wait in the workflow has another one, and would leave its place behind.
-    callKey: `${input.turn.turnId}:${input.headEntryId}:${provider}`,
+    callKey,
     tokens: estimatedTokens,
     signal: execution.signal,
   });
+  dependencies.reachCrashPoint('callModel:queued');
   if (pass.kind === 'wait') {
     const wait = { snapshot, givenUp: givenUp.length, delayMilliseconds: pass.delayMilliseconds };
     if (await prefersFallback(dependencies, input.turn, wait)) {
+      await dependencies.providerGate.giveUp(callKey);
       return fallBack(dependencies, input, { ...wait, attempt: null });
     }
-    await recordWait(dependencies, input.turn, pass.delayMilliseconds);
+    await recordWait(dependencies, input.turn, { activity: 'callModel', ...pass });
     return pass;
   }
   try {
@@ -94,6 +96,11 @@ export async function callModel(
   } finally {
     await pass.leave();
   }
+}
+
+/** Not by its number: a call that comes back from a wait in the workflow has another one, and would leave its place behind. */
+function queueKeyOf({ turn, steps, headEntryId }: CallModelInput, provider: string): string {
+  return `${turn.turnId}:${steps ?? headEntryId}:${provider}`;
 }
 
 /** Registers a try and asks the model. */
@@ -184,7 +191,7 @@ async function ask(
         cacheKey: input.turn.conversationId,
         ...definedOf({ options: snapshot.request, media: check.modelLimits.maximumMedia }),
       },
-      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: listener(live, execution) },
+      { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: showDeltas(live, execution) },
     );
   } catch (error) {
     // Whoever replaced this try accounts for it.
@@ -225,16 +232,6 @@ async function takeIn(
   if (wrong !== null) return written(() => silentOverflow(dependencies, modelTry, answer, wrong.evidence));
   if (isEmpty(answer)) return written(() => emptyAnswer(dependencies, modelTry, answer));
   return keep(dependencies, modelTry, answer, { lesson: teaches ? check : null, execution });
-}
-
-/** Shows the answer while it comes, and counts its characters for Temporal: a stream that stands still stops counting. */
-function listener(live: LiveTextWriter, execution: Execution): (delta: StreamDelta) => void {
-  const characters = { thinking: 0, text: 0, tool_call: 0 };
-  return (delta) => {
-    live.write(delta);
-    characters[delta.kind] += delta.kind === 'tool_call' ? delta.argumentsText.length : delta.text.length;
-    execution.report({ ...characters });
-  };
 }
 
 async function keep(

@@ -27,13 +27,13 @@ import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, delayAfterRefusal, retryDelayMilliseconds } from '../turn/limits.ts';
+import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { isWaitedOut, recordWait } from './model-failure.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
+import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
 
@@ -142,6 +142,7 @@ async function askForSummary(
     return { kind: 'failed' };
   const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, summarizer.limits.maximumOutput);
   const pass = await passGate(dependencies, turn, {
+    activity: 'changeBranch',
     provider,
     callKey: `${turn.turnId}:${messageId}`,
     tokens,
@@ -164,7 +165,7 @@ async function askForSummary(
     } catch (error) {
       fence.signal.throwIfAborted();
       // Awaited here: rejected while the place is given back, it would count as unhandled and end the worker.
-      return await afterModelError(dependencies, { turn, execution, provider, attempt }, error);
+      return await afterModelError(dependencies, { turn, execution, model: summarizer.model, attempt }, error);
     } finally {
       fence.end();
     }
@@ -205,7 +206,8 @@ function summaryOf(
 }
 
 interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {
-  readonly provider: string;
+  /** `provider/model`. */
+  readonly model: string;
   readonly attempt: number;
 }
 
@@ -215,26 +217,34 @@ interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {
  */
 async function afterModelError(
   dependencies: ActivityDependencies,
-  { turn, execution, provider, attempt }: FailedTry,
+  { turn, execution, model, attempt }: FailedTry,
   error: unknown,
 ): Promise<Asked> {
+  const withdraw = async (failed: boolean): Promise<number> =>
+    storeThroughOutage(dependencies, execution, () =>
+      withdrawBranchTry(dependencies.database, turn, { attempt, failed }),
+    );
   if (wasNotSent(error)) {
-    const failures = await withdrawBranchTry(dependencies.database, turn, { attempt, failed: true });
+    const failures = await withdraw(true);
     if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
     throw retryableFailure('BranchSummary.not_sent', 'call not sent', retryDelayMilliseconds(failures));
   }
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
   const failed = verdict.kind === 'retryable' && verdict.cause === 'outage';
-  const failures = await withdrawBranchTry(dependencies.database, turn, { attempt, failed });
+  const failures = await withdraw(failed);
   dependencies.reachCrashPoint('changeBranch:failed');
   if (verdict.kind !== 'retryable' || failures > SUMMARY_RETRIES) return { kind: 'failed' };
-  const delay = delayAfterRefusal(verdict, failed ? failures : execution.attempt);
-  if (verdict.cause === 'rate_limit') await dependencies.providerGate.pause(provider, delay);
-  if (isWaitedOut(verdict, delay)) {
-    await recordWait(dependencies, turn, delay);
-    dependencies.reachCrashPoint('changeBranch:waiting');
-    return { kind: 'wait', delayMilliseconds: delay };
+  const times = failed ? failures : execution.attempt;
+  const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
+    activity: 'changeBranch',
+    model,
+    times,
+  });
+  if (isWaitedOut) {
+    await recordWait(dependencies, turn, { activity: 'changeBranch', delayMilliseconds: milliseconds });
+    return { kind: 'wait', delayMilliseconds: milliseconds };
   }
-  throw retryableFailure(`BranchSummary.${verdict.cause}`, `summarizing model not available (${verdict.cause})`, delay);
+  const message = `summarizing model not available (${verdict.cause})`;
+  throw retryableFailure(`BranchSummary.${verdict.cause}`, message, milliseconds);
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamDelta } from '../models/model-client.ts';
 import { liveTextChannel } from '../store/live-text-channel.ts';
 import type { LiveText } from '../store/live-text-channel.ts';
+import type { Execution } from './activity-shell.ts';
 
 /** Milliseconds that deltas are gathered before they are sent: fast enough to read along, few enough notifications. */
 const BATCH_MILLISECONDS = 60;
@@ -108,3 +109,13 @@ function streamOf(streams: Map<string, Stream>, delta: StreamDelta): Stream {
 }
 
 const nothing = (): void => undefined;
+
+/** Shows the answer while it comes, and counts its characters for Temporal: a stream that stands still stops counting. */
+export function showDeltas(live: LiveTextWriter, execution: Pick<Execution, 'report'>): (delta: StreamDelta) => void {
+  const characters = { thinking: 0, text: 0, tool_call: 0 };
+  return (delta) => {
+    live.write(delta);
+    characters[delta.kind] += delta.kind === 'tool_call' ? delta.argumentsText.length : delta.text.length;
+    execution.report({ ...characters });
+  };
+}

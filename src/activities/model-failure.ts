@@ -5,23 +5,17 @@ import type { LearnedLimits } from '../models/learned-window.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { recordEvent } from '../store/events.ts';
 import { storeLearnedWindow } from '../store/learned-windows.ts';
-import { recordModelFailure } from '../store/model-calls.ts';
+import { EMPTY_ANSWER, recordModelFailure } from '../store/model-calls.ts';
 import type { FailedTries, ModelFailure } from '../store/model-calls.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { CallModelResult } from '../turn/activity-values.ts';
-import type { TurnReference } from '../turn/turn-reference.ts';
-import {
-  LONGEST_RETRY_DELAY_MILLISECONDS,
-  MODEL_CALL_RETRIES,
-  delayAfterRefusal,
-  retryDelayMilliseconds,
-} from '../turn/limits.ts';
+import { MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { isCancellationError, retryableFailure } from './activity-error.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { prefersFallback } from './fall-back.ts';
+import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
 
 /** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
 const EMPTY_ANSWER_RETRIES = 2;
@@ -79,17 +73,21 @@ async function askAgain(
   const kind = isLimited ? 'rate_limited' : 'retryable';
   const { failures, rateLimits } = await record(dependencies, modelTry, { kind, evidence, status });
   if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
-  const number = isLimited ? rateLimits : failures;
-  const delay = delayAfterRefusal(verdict, number);
-  if (isLimited) await dependencies.providerGate.pause(parseModelName(modelTry.snapshot.model).provider, delay);
-  if (isWaitedOut(verdict, delay)) {
+  const times = isLimited ? rateLimits : failures;
+  const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
+    activity: 'callModel',
+    model: modelTry.snapshot.model,
+    times,
+  });
+  if (isWaitedOut) {
     const { turn } = modelTry.input;
-    if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: delay })) return { kind: 'failed' };
-    await recordWait(dependencies, turn, delay);
-    dependencies.reachCrashPoint('callModel:waiting');
-    return { kind: 'wait', delayMilliseconds: delay };
+    if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: milliseconds }))
+      return { kind: 'failed' };
+    await recordWait(dependencies, turn, { activity: 'callModel', delayMilliseconds: milliseconds });
+    return { kind: 'wait', delayMilliseconds: milliseconds };
   }
-  throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), failure ${number}`, delay);
+  const counted = `${isLimited ? 'refusal' : 'failure'} ${times}`;
+  throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), ${counted}`, milliseconds);
 }
 
 /** A smaller window than is known, or a cap on messages, counts from now on. */
@@ -136,21 +134,6 @@ async function storeLearned(
   reachCrashPoint('callModel:window-learned');
 }
 
-/** Whether the workflow waits, visibly: for a rate limit, or as long as the provider asked for. Else Temporal's retry does. */
-export function isWaitedOut(verdict: Extract<ErrorVerdict, { kind: 'retryable' }>, delay: number): boolean {
-  const isAskedFor = verdict.cause === 'rate_limit' || verdict.delayMilliseconds !== undefined;
-  return isAskedFor && delay > LONGEST_RETRY_DELAY_MILLISECONDS;
-}
-
-/** The turn waits in its workflow, where no worker is held: the timeline says so until the call is made again. */
-export async function recordWait(
-  { database }: ActivityDependencies,
-  turn: TurnReference,
-  delayMilliseconds: number,
-): Promise<void> {
-  await recordEvent(database, { turn, kind: 'turn_waiting', data: { reason: 'rate_limit', delayMilliseconds } });
-}
-
 /** The provider took an input over the window without an error and dropped part of it: the answer is worth nothing. */
 export async function silentOverflow(
   dependencies: ActivityDependencies,
@@ -168,12 +151,12 @@ export async function emptyAnswer(
   modelTry: ModelTry,
   answer: ModelAnswer,
 ): Promise<CallModelResult> {
-  const { failures } = await record(dependencies, modelTry, {
+  const { failures, emptyAnswers } = await record(dependencies, modelTry, {
     kind: 'retryable',
-    evidence: 'empty_answer',
+    evidence: EMPTY_ANSWER,
     ...paid(modelTry, answer),
   });
-  if (failures > EMPTY_ANSWER_RETRIES) return { kind: 'failed' };
+  if (emptyAnswers > EMPTY_ANSWER_RETRIES || failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
   throw retryableFailure(
     'ModelCall.empty_answer',
     `the answer was empty, failure ${failures}`,

@@ -12,7 +12,7 @@ import {
   renewPlace,
 } from '../store/provider-queue.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
-import { LONGEST_RETRY_DELAY_MILLISECONDS } from '../turn/limits.ts';
+import { LONGEST_RETRY_DELAY_MILLISECONDS, spreadDelay } from '../turn/limits.ts';
 
 /** Between two looks of a call that waits in a worker; longer when many wait, because every look is a transaction. */
 const LOOK_MILLISECONDS = 250;
@@ -21,14 +21,11 @@ const LONGEST_LOOK_MILLISECONDS = 2_000;
 const AWAY_MILLISECONDS = (LONGEST_ABSENCE_SECONDS * 1_000) / 1.25;
 /** Calls of one conversation that may wait in one worker: two hundred of them would leave none of its slots to others. */
 const WAITING_PER_CONVERSATION = 8;
-/** Part of a pause, and its most, by which the calls that it held back are spread. */
-const JITTER_SHARE = 0.1;
-const MOST_JITTER_MILLISECONDS = 5_000;
 
 export interface GateCall {
   readonly provider: string;
   readonly conversationId: string;
-  /** Names the call; the same for every try. */
+  /** Names the call; the same for every try, also for one that comes back from its wait. */
   readonly callKey: string;
   /** Estimated input. */
   readonly tokens: number;
@@ -44,6 +41,8 @@ export type GatePass =
 export interface ProviderGate {
   /** Waits up to 10 s here. @throws the signal's reason when it is aborted */
   enter(call: GateCall): Promise<GatePass>;
+  /** The call that was told to wait will not come back: no place is kept for it. */
+  giveUp(callKey: string): Promise<void>;
   /** The provider refused a call for its rate: nobody calls it with this key for so long. */
   pause(provider: string, milliseconds: number): Promise<void>;
 }
@@ -76,7 +75,8 @@ export function createProviderGate(setup: {
             ? await askForPlace(database, { ...call, providerKey: provider.key }, { concurrentCalls, tokensPerMinute })
             : await pauseOnly(database, provider.key);
           if (place.kind === 'granted') return isLimited ? openPlace(database, call.callKey) : OPEN;
-          const look = place.kind === 'paused' ? withJitter(place.milliseconds) : lookAfter(place.waiting);
+          const look =
+            place.kind === 'paused' ? spreadDelay(place.milliseconds, Math.random()) : lookAfter(place.waiting);
           if (!stays || Date.now() + look > until) {
             const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS;
             return { kind: 'wait', delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
@@ -86,6 +86,9 @@ export function createProviderGate(setup: {
       } finally {
         if (stays) add(waiting, call.conversationId, -1);
       }
+    },
+    async giveUp(callKey) {
+      await leaveQueue(database, callKey);
     },
     async pause(name, milliseconds) {
       const provider = providers.get(name);
@@ -127,10 +130,6 @@ function openPlace(database: Database, callKey: string): GatePass {
       await releasePlace(database, callKey).catch(() => undefined);
     },
   };
-}
-
-function withJitter(milliseconds: number): number {
-  return milliseconds + Math.random() * Math.min(MOST_JITTER_MILLISECONDS, milliseconds * JITTER_SHARE);
 }
 
 function lookAfter(waiting: number): number {

@@ -22,14 +22,14 @@ import type { NewPartMemory, PartCall, PartReference, PartSource } from '../stor
 import { newId } from '../store/ids.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
-import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, delayAfterRefusal, retryDelayMilliseconds } from '../turn/limits.ts';
+import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
-import { isWaitedOut, recordWait } from './model-failure.ts';
 import { passGate } from './pass-gate.ts';
+import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
@@ -158,6 +158,7 @@ async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask)
   const { input, snapshot, execution } = task;
   const asked = await summaryRequest(dependencies, task);
   const pass = await passGate(dependencies, input.turn, {
+    activity: 'summarize',
     provider: parseModelName(snapshot.summarizer.model).provider,
     callKey: `${input.compactionId}:${input.part}`,
     tokens: tokensRead(task),
@@ -260,16 +261,18 @@ async function afterModelError(
   if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
-  await withdrawPartAttempt(dependencies.database, task.input);
-  const delay = delayAfterRefusal(verdict, task.execution.attempt);
-  if (verdict.cause === 'rate_limit')
-    await dependencies.providerGate.pause(parseModelName(task.snapshot.summarizer.model).provider, delay);
-  if (isWaitedOut(verdict, delay)) {
-    await recordWait(dependencies, task.input.turn, delay);
-    dependencies.reachCrashPoint('summarize:waiting');
-    return { kind: 'wait', delayMilliseconds: delay };
+  await storeThroughOutage(dependencies, task.execution, () => withdrawPartAttempt(dependencies.database, task.input));
+  const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
+    activity: 'summarize',
+    model: task.snapshot.summarizer.model,
+    times: task.execution.attempt,
+  });
+  if (isWaitedOut) {
+    await recordWait(dependencies, task.input.turn, { activity: 'summarize', delayMilliseconds: milliseconds });
+    return { kind: 'wait', delayMilliseconds: milliseconds };
   }
-  throw retryableFailure(`Summary.${verdict.cause}`, `summarizing model not available (${verdict.cause})`, delay);
+  const message = `summarizing model not available (${verdict.cause})`;
+  throw retryableFailure(`Summary.${verdict.cause}`, message, milliseconds);
 }
 
 async function afterModelFailure(

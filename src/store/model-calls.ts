@@ -89,20 +89,37 @@ export async function registerModelCall(
   });
 }
 
-/** Failed tries of a call number. */
+/** Evidence of an answer with neither text nor a tool call. */
+export const EMPTY_ANSWER = 'empty_answer';
+
+/** What decides about the next try. */
 export interface FailedTries {
-  /** Of the model: `retryable` and `permanent`. */
+  /** Of this call number, by the model: `retryable` and `permanent`. */
   readonly failures: number;
-  /** These pass by themselves and use up no try. */
+  /** Of them, answers that were empty. */
+  readonly emptyAnswers: number;
+  /**
+   * Since the model's last answer in this turn: a call that was waited for in the workflow comes back under another number.
+   * These pass by themselves and use up no try.
+   */
   readonly rateLimits: number;
 }
 
-async function countFailures(sql: Queries, { turn, callNumber }: ModelCallReference): Promise<FailedTries> {
+async function countFailures(
+  sql: Queries,
+  { turn, callNumber, attempt }: ModelCallReference & { readonly attempt: number },
+): Promise<FailedTries> {
   const [row] = await sql<FailedTries[]>`
-    select (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures,
-      (count(*) filter (where failure_kind = 'rate_limited'))::int as "rateLimits"
-    from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
-  return { failures: row?.failures ?? 0, rateLimits: row?.rateLimits ?? 0 };
+    select
+      (count(*) filter (where m.call_number = this.call_number and m.failure_kind in ('retryable', 'permanent')))::int as failures,
+      (count(*) filter (where m.call_number = this.call_number and m.failure_evidence = ${EMPTY_ANSWER}))::int as "emptyAnswers",
+      (count(*) filter (where m.failure_kind = 'rate_limited' and m.model = this.model))::int as "rateLimits"
+    from model_calls this join model_calls m on m.turn_id = this.turn_id
+    where this.turn_id = ${turn.turnId} and this.call_number = ${callNumber} and this.attempt = ${attempt}
+      and m.call_number > (
+        select coalesce(max(call_number), 0) from model_calls
+        where turn_id = ${turn.turnId} and entry_id is not null and call_number < ${callNumber})`;
+  return row ?? { failures: 0, emptyAnswers: 0, rateLimits: 0 };
 }
 
 export interface ModelFailure {

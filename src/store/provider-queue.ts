@@ -14,6 +14,11 @@ export const LONGEST_ABSENCE_SECONDS = 5;
  * call that counts as gone is passed over by younger ones; one that is gone holds a place no longer than its lease.
  */
 const PRESENT_SECONDS = 3 * LONGEST_ABSENCE_SECONDS;
+/**
+ * Seconds by which a stored time may lie ahead: a clock is corrected by less. What lies further ahead is of a clock that jumped
+ * back since, and would hold until that time comes.
+ */
+const AHEAD_SECONDS = 60;
 /** Waiting calls that are looked at for free places at a time. */
 const LOOKED_AT = 100;
 
@@ -54,7 +59,7 @@ export function providerKeyOf(provider: {
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 
-/** No worker calls the provider with this key before the time is over. A pause is never shortened. */
+/** No worker calls the provider with this key before the time is over. A pause is never shortened, but one of a clock that jumped back is void. */
 export async function pauseProvider(
   sql: Database,
   pause: { readonly providerKey: string; readonly label: string; readonly milliseconds: number },
@@ -63,14 +68,17 @@ export async function pauseProvider(
     insert into provider_pauses (provider_key, label, paused_until)
     values (${pause.providerKey}, ${plainText(pause.label)}, holdfast_now() + make_interval(secs => ${pause.milliseconds / 1_000}))
     on conflict (provider_key) do update
-      set label = excluded.label, paused_until = greatest(provider_pauses.paused_until, excluded.paused_until)`;
+      set label = excluded.label, paused_at = excluded.paused_at,
+        paused_until = greatest(excluded.paused_until,
+          case when provider_pauses.paused_at < ${ahead(sql)} then provider_pauses.paused_until end)`;
 }
 
 /** Milliseconds for which the provider wants no calls; 0: it takes them. */
 export async function readPause(sql: Database | Transaction, providerKey: string): Promise<number> {
   const [row] = await sql<{ milliseconds: number }[]>`
     select ceil(extract(epoch from paused_until - holdfast_now()) * 1000)::float8 as milliseconds
-    from provider_pauses where provider_key = ${providerKey} and paused_until > holdfast_now()`;
+    from provider_pauses
+    where provider_key = ${providerKey} and paused_until > holdfast_now() and paused_at < ${ahead(sql)}`;
   return row?.milliseconds ?? 0;
 }
 
@@ -94,12 +102,13 @@ export async function askForPlace(sql: Database, call: QueuedCall, capacity: Pro
   });
 }
 
-/** The row of an earlier try, whose worker may be dead, gives its place back. */
+/** The row of an earlier try, whose worker may be dead, gives its place back; a call that goes elsewhere keeps none here. */
 async function enqueue(sql: Transaction, { providerKey, callKey, conversationId, tokens }: QueuedCall): Promise<void> {
   await sql`
-    delete from provider_calls where provider_key = ${providerKey}
-      and (released_at < holdfast_now() - interval '1 minute' or lease_until < holdfast_now() - interval '1 minute'
-        or seen_at < holdfast_now() - interval '1 hour' or (call_key = ${callKey} and released_at is not null))`;
+    delete from provider_calls where (call_key = ${callKey} and (released_at is not null or provider_key <> ${providerKey}))
+      or (provider_key = ${providerKey}
+        and (released_at < holdfast_now() - interval '1 minute' or lease_until < holdfast_now() - interval '1 minute'
+          or seen_at < holdfast_now() - interval '1 hour'))`;
   await sql`
     insert into provider_calls (id, provider_key, conversation_id, call_key, tokens)
     values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${Math.ceil(tokens)})
@@ -108,10 +117,21 @@ async function enqueue(sql: Transaction, { providerKey, callKey, conversationId,
         then holdfast_now() + make_interval(secs => ${LEASE_SECONDS}) end`;
 }
 
+function ahead(sql: Database | Transaction) {
+  return sql`holdfast_now() + make_interval(secs => ${AHEAD_SECONDS})`;
+}
+
+/** Who is there renews a lease of a clock that jumped back since. */
+function isUnderWay(sql: Transaction) {
+  return sql`released_at is null and lease_until > holdfast_now()
+    and lease_until < ${ahead(sql)} + make_interval(secs => ${LEASE_SECONDS})`;
+}
+
 async function handOut(sql: Transaction, providerKey: string, capacity: ProviderCapacity): Promise<void> {
   const [now] = await sql<{ running: number; tokens: number }[]>`
-    select (count(*) filter (where released_at is null and lease_until > holdfast_now()))::int as running,
-      coalesce(sum(tokens) filter (where granted_at > holdfast_now() - interval '1 minute'), 0)::float8 as tokens
+    select (count(*) filter (where ${isUnderWay(sql)}))::int as running,
+      coalesce(sum(tokens) filter (
+        where granted_at between holdfast_now() - interval '1 minute' and ${ahead(sql)}), 0)::float8 as tokens
     from provider_calls where provider_key = ${providerKey} and granted_at is not null`;
   let running = now?.running ?? 0;
   let tokens = now?.tokens ?? 0;
@@ -139,12 +159,12 @@ async function fairOrder(
   return sql<{ id: string; tokens: number }[]>`
     with served as (
       select conversation_id, max(granted_at) as last,
-        count(*) filter (where released_at is null and lease_until > holdfast_now()) as running
+        count(*) filter (where ${isUnderWay(sql)}) as running
       from provider_calls where provider_key = ${providerKey} and granted_at is not null group by conversation_id)
     select q.id, q.tokens::float8
     from provider_calls q left join served s using (conversation_id)
     where q.provider_key = ${providerKey} and q.granted_at is null
-      and q.seen_at > holdfast_now() - make_interval(secs => ${PRESENT_SECONDS})
+      and q.seen_at between holdfast_now() - make_interval(secs => ${PRESENT_SECONDS}) and ${ahead(sql)}
     order by coalesce(s.running, 0) + row_number() over (partition by q.conversation_id order by q.requested_at, q.id),
       s.last nulls first, q.requested_at, q.id
     limit ${LOOKED_AT}`;

@@ -147,6 +147,8 @@ export interface CallModelInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
   readonly headEntryId: string;
+  /** Answers of the turn so far: the same when the call comes back from a wait under another number. Absent in what an older version asks. */
+  readonly steps?: number;
 }
 
 /** A tool that an answer asks for, once per name. */

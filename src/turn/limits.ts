@@ -41,6 +41,18 @@ export function rateLimitDelayMilliseconds(asked: number | undefined, times: num
   return times < 2 ? asked : Math.max(asked, retryDelayMilliseconds(times - 1));
 }
 
+/** Part of a wait that several calls were told, and its most, by which they are spread when it ends. */
+const SPREAD_SHARE = 0.1;
+const MOST_SPREAD_MILLISECONDS = 5_000;
+
+/**
+ * A wait that other calls were told too: they must not all end it at once. Never shorter than it was.
+ * @param random from 0 to 1
+ */
+export function spreadDelay(milliseconds: number, random: number): number {
+  return milliseconds + Math.round(random * Math.min(MOST_SPREAD_MILLISECONDS, milliseconds * SPREAD_SHARE));
+}
+
 /** The wait before a refused call is made again: what the provider asks for, else by the number of such refusals of the call. */
 export function delayAfterRefusal(
   refusal: { readonly cause: string; readonly delayMilliseconds?: number | undefined },

@@ -8,7 +8,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CallModelResult, InboxLook } from '../turn/activity-values.ts';
+import type { CallModelResult, InboxLook, ViewReference } from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
@@ -194,10 +194,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
     const context = await fitContext(activities, progress, display);
     if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
     if (context.kind === 'exhausted') return { outcome: 'context_exhausted', reason: 'irreducible' };
-    display.calling(context.view);
-    const answer = await activities.callModel.executeWithOptions({ summary: display.callSummary(context.view) }, [
-      { turn: progress.turn, callNumber: progress.callNumber, headEntryId: context.view.headEntryId },
-    ]);
+    const answer = await callModel(activities, progress, display, context.view);
     if (answer.kind !== 'wait') noteNews(progress);
     switch (answer.kind) {
       case 'overflow':
@@ -239,6 +236,18 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
       }
     }
   }
+}
+
+function callModel(
+  activities: TurnActivities,
+  { turn, callNumber, steps }: TurnProgress,
+  display: TurnDisplay,
+  view: ViewReference,
+): Promise<CallModelResult> {
+  display.calling(view);
+  return activities.callModel.executeWithOptions({ summary: display.callSummary(view) }, [
+    { turn, callNumber, headEntryId: view.headEntryId, steps },
+  ]);
 }
 
 /** Another model answers from now on: the window of the next check is its own, and so are the recoveries from an overflow. */

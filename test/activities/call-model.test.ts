@@ -183,12 +183,18 @@ async function fault(kind: Readonly<Record<string, unknown>>, times: number): Pr
   expect(response.ok).toBe(true);
 }
 
+/** Not shorter than that, and longer by no more than what calls of the same wait are spread over. */
+function expectSpread(actual: unknown, milliseconds: number): void {
+  expect(actual).toBeGreaterThanOrEqual(milliseconds);
+  expect(actual).toBeLessThanOrEqual(Math.ceil(milliseconds * 1.1));
+}
+
 /** What comes of one try: how long Temporal is told to wait, or what the activity returned. */
-async function tryOnce(turn: Awaited<ReturnType<typeof startTurn>>): Promise<unknown> {
+async function tryOnce(turn: Awaited<ReturnType<typeof startTurn>>, callNumber = 1): Promise<unknown> {
   const headEntryId = await headOf(sql, turn.conversationId);
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
   try {
-    return (await callModel(dependencies, { turn, callNumber: 1, headEntryId }, execution())).kind;
+    return (await callModel(dependencies, { turn, callNumber, headEntryId }, execution())).kind;
   } catch (error) {
     return (error as ApplicationFailure).nextRetryDelay;
   }
@@ -205,13 +211,37 @@ test('a model that fails is asked again after 1, 2, 4, 8 and 16 s, and the eight
 test('rate limits use up none of the tries, and one that is said again and again is waited for longer each time', async () => {
   const turn = await startTurn(sql, 'Say hello');
   await fault({ kind: 'rate_limit', retryAfterSeconds: 1 }, 3);
-  expect([await tryOnce(turn), await tryOnce(turn), await tryOnce(turn)]).toEqual([1_000, 1_000, 2_000]);
+  for (const milliseconds of [1_000, 1_000, 2_000]) expectSpread(await tryOnce(turn), milliseconds);
   await fault({ kind: 'server_error', status: 503 }, 7);
   for (let number = 0; number < 7; number += 1) expect(await tryOnce(turn)).toBeTypeOf('number');
   expect(await tryOnce(turn)).toBe('answered');
   const calls = await listModelCalls(sql, { conversationId: turn.conversationId });
   expect(calls.filter(({ failure }) => failure?.kind === 'rate_limited')).toHaveLength(3);
 }, 30_000);
+
+test('a rate limit that is said again to a call that came back from its wait is a further one', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  await fault({ kind: 'rate_limit', retryAfterSeconds: 0.006 }, 7);
+  for (const milliseconds of [6, 1_000, 2_000, 4_000, 8_000]) expectSpread(await tryOnce(turn), milliseconds);
+  expect(await tryOnce(turn)).toBe('wait');
+  expect(await tryOnce(turn, 2)).toBe('wait');
+  expect(await tryOnce(turn, 3)).toBe('answered');
+}, 30_000);
+
+test.each([
+  ['rate_limit', { retryAfterSeconds: 1 }],
+  ['server_error', { status: 503 }],
+])(
+  'an empty answer after two failures of the kind %s is asked for again, and the third empty one is the last',
+  async (kind, options) => {
+    const turn = await startTurn(sql, 'Say hello');
+    await fault({ kind, ...options }, 2);
+    for (let number = 0; number < 2; number += 1) expect(await tryOnce(turn)).toBeTypeOf('number');
+    await fault({ kind: 'empty_answer' }, 3);
+    expect([await tryOnce(turn), await tryOnce(turn)]).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(await tryOnce(turn)).toBe('failed');
+  },
+);
 
 test('R12 R29 a request that lacks a pinned text is never sent: no try is registered, and Temporal does not repeat it', async () => {
   const turn = await startTurn(sql, 'Say hello', { rules: text('Never say a name.') });

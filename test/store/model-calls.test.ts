@@ -206,13 +206,30 @@ describe('recordModelFailure', () => {
   it('counts the failures of a call, each attempt once, and not overflows or aborts', async () => {
     const turn = await startTurn(sql);
     await register(sql, turn, 1);
-    expect(await recordModelFailure(sql, failure(turn, 1))).toEqual({ failures: 1 });
-    expect(await recordModelFailure(sql, failure(turn, 1))).toEqual({ failures: 1 });
+    expect(await recordModelFailure(sql, failure(turn, 1))).toMatchObject({ failures: 1 });
+    expect(await recordModelFailure(sql, failure(turn, 1))).toMatchObject({ failures: 1 });
     await register(sql, turn, 1);
-    expect(await recordModelFailure(sql, failure(turn, 2, { kind: 'overflow', status: 400 }))).toEqual({ failures: 1 });
+    expect(await recordModelFailure(sql, failure(turn, 2, { kind: 'overflow', status: 400 }))).toMatchObject({
+      failures: 1,
+    });
     await register(sql, turn, 1);
-    expect(await recordModelFailure(sql, failure(turn, 3, { kind: 'permanent' }))).toEqual({ failures: 2 });
+    expect(await recordModelFailure(sql, failure(turn, 3, { kind: 'permanent' }))).toMatchObject({ failures: 2 });
     expect(await getTurn(sql, turn.turnId)).toMatchObject({ overflows: 1, usage: { modelCalls: 0 } });
+  });
+
+  it('counts rate limits apart, over all calls since the last answer', async () => {
+    const turn = await startTurn(sql);
+    const limited = async (callNumber: number, attempt: number) => {
+      await register(sql, turn, callNumber);
+      return recordModelFailure(sql, failure(turn, attempt, { callNumber, kind: 'rate_limited', status: 429 }));
+    };
+    expect(await limited(1, 1)).toEqual({ failures: 0, emptyAnswers: 0, rateLimits: 1 });
+    expect(await limited(1, 2)).toMatchObject({ rateLimits: 2 });
+    expect(await limited(2, 1)).toMatchObject({ rateLimits: 3 });
+    await answer(sql, turn, 3);
+    await register(sql, turn, 4);
+    const counted = await recordModelFailure(sql, failure(turn, 1, { callNumber: 4 }));
+    expect(counted).toEqual({ failures: 1, emptyAnswers: 0, rateLimits: 0 });
   });
 
   it('adds what a failed call cost', async () => {

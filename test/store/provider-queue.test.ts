@@ -110,3 +110,30 @@ test('a pause holds for everyone with the key, is never shortened, and its row t
   expect((await askForPlace(sql, callOf(providerKey, newId()), ONE)).kind).toBe('paused');
   expect(JSON.stringify(await sql`select * from provider_pauses`)).not.toContain('secret');
 });
+
+test('a pause, a place and a caller of a clock that was a day ahead hold nobody back when it has jumped', async () => {
+  const key = newId();
+  await pauseProvider(sql, { providerKey: key, label: 'example', milliseconds: 60_000 });
+  await sql`
+    update provider_pauses set paused_at = paused_at + interval '1 day', paused_until = paused_until + interval '1 day'
+    where provider_key = ${key}`;
+  expect(await readPause(sql, key)).toBe(0);
+  await pauseProvider(sql, { providerKey: key, label: 'example', milliseconds: 1_000 });
+  expect(await readPause(sql, key)).toBeLessThanOrEqual(1_000);
+  await sql`delete from provider_pauses where provider_key = ${key}`;
+  const [dead, absent, here] = [callOf(key, newId()), callOf(key, newId()), callOf(key, newId())];
+  expect((await askForPlace(sql, dead, ONE)).kind).toBe('granted');
+  expect((await askForPlace(sql, absent, ONE)).kind).toBe('queued');
+  await sql`
+    update provider_calls set seen_at = seen_at + interval '1 day', granted_at = granted_at + interval '1 day',
+      lease_until = lease_until + interval '1 day' where provider_key = ${key}`;
+  expect((await askForPlace(sql, here, { concurrentCalls: 1, tokensPerMinute: 10 })).kind).toBe('granted');
+});
+
+test('a call that goes on under another key leaves its place at the first', async () => {
+  const [first, second] = [newId(), newId()];
+  const call = callOf(first, newId());
+  expect((await askForPlace(sql, call, ONE)).kind).toBe('granted');
+  expect((await askForPlace(sql, { ...call, providerKey: second }, ONE)).kind).toBe('granted');
+  expect((await askForPlace(sql, callOf(first, newId()), ONE)).kind).toBe('granted');
+});

@@ -31,14 +31,15 @@ afterAll(() => server.stop());
 
 const RETENTION = JSON.stringify({ agents: { default: { model: 'simulator/sim-32k' } }, retention: { days: 30 } });
 
-async function openScenario(agent: Scenario['agent']): Promise<TurnHarness> {
+async function openScenario({ agent, queues = false }: Pick<Scenario, 'agent' | 'queues'>): Promise<TurnHarness> {
   const harness = await startTurnHarness({ temporalAddress: server.address });
   await mkdir(join(harness.workspace, '.cowork'));
   for (let file = 1; file <= 25; file += 1) {
     const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
   }
-  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
+  const providers = queues ? { simulator: { limits: { concurrentCalls: 1 } } } : {};
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent }, providers }));
   return harness;
 }
 
@@ -53,8 +54,8 @@ async function dieAt(harness: TurnHarness, point: string, script?: string): Prom
 
 test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   '%s: whichever write is the last of a worker, another one goes on as if nothing had happened',
-  async (_, { agent, task, script, deaths, outcome = 'completed' }) => {
-    const harness = await openScenario(agent);
+  async (_, { agent, queues, task, script, deaths, outcome = 'completed' }) => {
+    const harness = await openScenario({ agent, ...(queues !== undefined && { queues }) });
     const workers: WorkerProcess[] = [];
     try {
       const path = script === undefined ? undefined : join(harness.workspace, 'worker.mjs');
@@ -81,7 +82,7 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
 );
 
 test.concurrent('upkeep: whichever write is the last of a worker, the next upkeep does the rest', async () => {
-  const harness = await openScenario({ model: 'simulator/sim-32k' });
+  const harness = await openScenario({ agent: { model: 'simulator/sim-32k' } });
   let last: WorkerProcess | undefined;
   try {
     const { client, database, temporal } = harness;

@@ -77,3 +77,24 @@ test('while many calls of one conversation wait on every worker, the call of ano
     await client.waitForOutcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 120_000 });
   }
 }, 400_000);
+
+test('calls that waited in their workflows come back to their places: none is given to a call that nobody makes', async () => {
+  const { client, database } = harness;
+  await harness.clearFaults();
+  await database`delete from provider_calls`;
+  // Longer than a call waits in a worker, and than one that is gone keeps its turn.
+  await harness.fault({ kind: 'delay', milliseconds: 13_000, times: 1 });
+  const sent = [await client.startTask({ task: 'Say first' })];
+  await waitUntil('the first holds the place', async () => (await database`select from provider_calls`).length === 1);
+  sent.push(...(await Promise.all([2, 3].map((number) => client.startTask({ task: `Say ${number}` })))));
+  for (const each of sent) {
+    expect((await client.waitForOutcome({ ...each, timeoutMilliseconds: 60_000 })).outcome).toBe('completed');
+  }
+  const conversations = sent.map(({ conversationId }) => conversationId);
+  const waits = await database`
+    select from events where kind = 'turn_waiting' and conversation_id in ${database(conversations)}`;
+  expect(waits.length).toBeGreaterThan(0);
+  const places = await database<{ places: number }[]>`
+    select count(*)::int as places from provider_calls where conversation_id in ${database(conversations)} group by conversation_id`;
+  expect(places.map((row) => row.places)).toEqual([1, 1, 1]);
+}, 120_000);

@@ -14,6 +14,8 @@ export interface Scenario {
   readonly name: string;
   /** `holdfast.yaml` of the workers that die. */
   readonly agent: Readonly<Record<string, unknown>>;
+  /** One call at a time: calls queue for the provider. */
+  readonly queues?: boolean;
   readonly task: string;
   /** Default: `holdfast worker`. */
   readonly script?: string;
@@ -87,8 +89,14 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'R31 a compaction',
     agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true },
+    queues: true,
     task: `${READ} 22 times, one by one`,
     deaths: [
+      { at: 'summarize:queued' },
+      {
+        at: 'summarize:paused',
+        before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
+      },
       {
         at: 'summarize:waiting',
         before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
@@ -111,8 +119,11 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'failures of the model',
     agent: { model: 'simulator/sim-32k', fallbacks: ['simulator/sim-64k'] },
+    queues: true,
     task: `${READ} 4 times, one by one\nWrite 60 words`,
     deaths: [
+      { at: 'callModel:queued' },
+      { at: 'callModel:paused', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:failed', before: fault({ kind: 'server_error' }) },
       { at: 'callModel:waiting', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:window-learned', before: fault({ kind: 'overflow', limit: 20_000, skip: 2 }) },
@@ -153,16 +164,19 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'changes of branch',
     agent: { model: 'simulator/sim-32k' },
+    queues: true,
     task: 'Say one',
     deaths: [
       { at: 'endTurn:written' },
       {
-        at: 'changeBranch:waiting',
+        at: 'changeBranch:queued',
         before: async (harness, sent) => {
-          await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } });
+          await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 2, match: { purpose: 'summary' } });
           await forkAtStart(harness, sent);
         },
       },
+      { at: 'changeBranch:paused' },
+      { at: 'changeBranch:waiting' },
       { at: 'changeBranch:registered' },
       {
         at: 'changeBranch:failed',

@@ -4,6 +4,7 @@ import type { ActivityDependencies } from '../../../src/activities/dependencies.
 import { createFenceWatch } from '../../../src/activities/fence-watch.ts';
 import { createProviderGate } from '../../../src/activities/provider-gate.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
+import type { ProviderDefinition } from '../../../src/models/provider.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createToolRegistry } from '../../../src/tools/registry.ts';
 import type { ToolDefinition } from '../../../src/tools/tool.ts';
@@ -16,16 +17,24 @@ export function activityDependencies(
     readonly tools?: readonly ToolDefinition[];
     readonly simulatorUrl?: string;
     readonly worker?: string;
+    /** Limits of the provider. Default: its calls pass no queue. */
+    readonly providerLimits?: NonNullable<ProviderDefinition['limits']>;
   } = {},
 ): ActivityDependencies {
   const logger = pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' });
+  const { providerLimits } = options;
   const baseUrl = options.simulatorUrl ?? 'http://127.0.0.1:1';
+  const provider = { name: 'sim', protocol: 'anthropic', baseUrl, apiKey: 'key' } as const;
   return {
     database,
     liveDatabase: database,
     tools: createToolRegistry(options.tools ?? []),
-    modelClient: createModelClients([{ name: 'sim', protocol: 'anthropic', baseUrl, apiKey: 'key' }]),
-    providerGate: createProviderGate({ database, providers: [], concurrentWork: 10 }),
+    modelClient: createModelClients([provider]),
+    providerGate: createProviderGate({
+      database,
+      providers: providerLimits === undefined ? [] : [{ ...provider, limits: providerLimits }],
+      concurrentWork: providerLimits === undefined ? 10 : 1,
+    }),
     embedder: null,
     retention: [],
     learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },

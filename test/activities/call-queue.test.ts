@@ -1,0 +1,85 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { callModel } from '../../src/activities/call-model.ts';
+import { startSimulator } from '../../src/simulator/index.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
+import { recordModelFailure } from '../../src/store/model-calls.ts';
+import { askForPlace, providerKeyOf, releasePlace } from '../../src/store/provider-queue.ts';
+import { SNAPSHOT, headOf, register, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+const ONE = { concurrentCalls: 1, tokensPerMinute: null };
+
+/** A provider that takes one call at a time and has one; who asks from here on is sent to wait in its workflow. */
+async function busyProvider() {
+  const simulator = await startSimulator({ port: 0 });
+  onTestFinished(() => simulator.close());
+  const dependencies = activityDependencies(sql, {
+    simulatorUrl: simulator.url,
+    providerLimits: { concurrentCalls: 1 },
+  });
+  const providerKey = providerKeyOf({ name: 'sim', baseUrl: simulator.url, apiKey: 'key' });
+  const callOf = () => ({ providerKey, conversationId: newId(), callKey: newId(), tokens: 10 });
+  const holder = callOf();
+  await askForPlace(sql, holder, ONE);
+  // The one call that may wait in the worker.
+  const stop = new AbortController();
+  const waiting = { ...callOf(), provider: 'sim', signal: stop.signal };
+  const entering = dependencies.providerGate.enter(waiting).catch(() => undefined);
+  const queued = async () => (await sql`select from provider_calls where call_key = ${waiting.callKey}`).length === 1;
+  await waitUntil('the worker is full', queued);
+  const release = async () => {
+    stop.abort();
+    await entering;
+    await releasePlace(sql, holder.callKey);
+  };
+  const askAnew = async () => {
+    const call = callOf();
+    return { callKey: call.callKey, place: await askForPlace(sql, call, ONE) };
+  };
+  return { dependencies, release, askAnew };
+}
+
+async function placesOf(conversationId: string) {
+  return sql<{ granted: boolean }[]>`
+    select granted_at is not null as granted from provider_calls where conversation_id = ${conversationId}`;
+}
+
+test('a call that comes back from its wait under another number has its old place, and none is kept for the number that it had', async () => {
+  const { dependencies, release, askAnew } = await busyProvider();
+  const turn = await startTurn(sql, 'Say hello');
+  const headEntryId = await headOf(sql, turn.conversationId);
+  const first = { turn, callNumber: 1, headEntryId, steps: 0 };
+  expect(await callModel(dependencies, first, execution())).toMatchObject({ kind: 'wait' });
+  const younger = await askAnew();
+  await release();
+  expect(await placesOf(turn.conversationId)).toEqual([{ granted: false }]);
+  // Younger, it looks first: the place is the older one's all the same.
+  expect((await askAnew()).place.kind).toBe('queued');
+  expect(younger.place.kind).toBe('queued');
+  expect(await callModel(dependencies, { ...first, callNumber: 2 }, execution())).toMatchObject({ kind: 'answered' });
+  expect(await placesOf(turn.conversationId)).toEqual([{ granted: true }]);
+});
+
+test('a call that is given to the fallback instead of waiting leaves its place in the queue', async () => {
+  const { dependencies } = await busyProvider();
+  const { modelLimits, policy, summarizer, prices } = SNAPSHOT;
+  const fallback = { model: 'other/sim-64k', modelLimits, policy, summarizer, prices };
+  const turn = await startTurn(sql, 'Say hello', { snapshot: { fallbacks: [fallback] } });
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
+  expect(await callModel(dependencies, input, execution())).toMatchObject({ kind: 'wait' });
+  expect(await placesOf(turn.conversationId)).toHaveLength(1);
+  const { attempt } = await register(sql, turn, 1);
+  const failed = { turn, callNumber: 1, attempt, kind: 'rate_limited', evidence: 'status 429', status: 429 } as const;
+  await recordModelFailure(sql, { ...failed, message: null, usage: null, cost: 0, durationMilliseconds: 5 });
+  await sql`update model_calls set started_at = started_at - interval '6 minutes' where turn_id = ${turn.turnId}`;
+  const again = await callModel(dependencies, { ...input, callNumber: 2 }, execution());
+  expect(again).toMatchObject({ kind: 'fallback' });
+  expect(await placesOf(turn.conversationId)).toHaveLength(0);
+});
