@@ -35,6 +35,8 @@ const SETTLING_MILLISECONDS = 120_000;
 const SHORTEST_LONG_FREEZE_MILLISECONDS = 1_000;
 /** Milliseconds until the next try when there was nothing to hit: what is tried again at once keeps the processor from the work. */
 const MISS_MILLISECONDS = 100;
+/** Strikes in a row that fail: a server is gone for good, and the run would say nothing. */
+const MOST_FAILED_STRIKES = 10;
 /** Milliseconds between two things that users and the model server do, on average. */
 const INTERFERENCE_MILLISECONDS = 700;
 
@@ -150,6 +152,7 @@ async function strikeAll(
   const struck: Running[] = [];
   const open: Promise<OpenRows>[] = [];
   let misses = 0;
+  let failedStrikes = 0;
   await conversations.refill();
   const calm = new AbortController();
   const others = keepBusy({ ...run, random: createRandom(seedFor(seed, 'interference')) }, calm.signal);
@@ -158,9 +161,12 @@ async function strikeAll(
       if (signal?.aborted === true) break;
       const random = createRandom(seedFor(seed, 'strike', struck.length, misses));
       const hit = await strike({ ...field, random }).catch((error: unknown) => {
+        failedStrikes += 1;
         onProgress(`a strike failed: ${String(error)}`);
+        if (failedStrikes > MOST_FAILED_STRIKES) throw error;
         return null;
       });
+      if (hit !== null) failedStrikes = 0;
       if (hit !== null) open.push(rowsAround(field, hit, onProgress));
       if (hit === null || hit.hit.length === 0) {
         misses += 1;

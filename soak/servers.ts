@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { findTemporalCli } from '../scripts/setup/temporal-cli.mjs';
 import type { GuardedProcess } from '../src/local/guarded-process.ts';
 import { releaseDataDirectory } from '../src/local/leftovers.ts';
-import { freePort, LOCAL_HOST } from '../src/local/ports.ts';
+import { choosePort, freePort, LOCAL_HOST } from '../src/local/ports.ts';
 import { ensureDatabase, startPostgres } from '../src/local/postgres.ts';
 import type { LocalPostgres } from '../src/local/postgres.ts';
 import { holdfastCommand, startProgram } from '../src/local/services.ts';
@@ -34,6 +35,9 @@ export interface Servers {
   readonly simulatorUrl: string;
   stop(): Promise<void>;
 }
+
+const START_ATTEMPTS = 10;
+const START_PAUSE_MILLISECONDS = 500;
 
 /** Of the model's answers: slow enough for a strike to meet open calls. */
 const TOKENS_PER_SECOND = 400;
@@ -67,19 +71,40 @@ export async function startServers(
   };
 }
 
+/**
+ * A port below those that systems give to outgoing connections (Linux: from 32768 on). While its server is away, clients knock
+ * at the port all the time, and one that was given this very port for its own end would keep the server out.
+ */
+function lastingPort(): Promise<number> {
+  return choosePort(12_000 + Math.floor(Math.random() * 18_000));
+}
+
+/** Somebody may hold the port for a moment all the same; a server that stays away would be a strike without an end. */
+async function startThroughTakenPort<Running>(start: () => Promise<Running>): Promise<Running> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+      await delay(START_PAUSE_MILLISECONDS);
+    }
+  }
+}
+
 async function runPostgres(directory: string, logs: string) {
   const dataDirectory = join(directory, 'postgres');
-  const port = await freePort();
-  const start = async (): Promise<LocalPostgres> => {
-    await releaseDataDirectory(dataDirectory);
-    return startPostgres({
-      dataDirectory,
-      port,
-      durable: true,
-      maximumConnections: 200,
-      logFile: join(logs, 'postgres.log'),
+  const port = await lastingPort();
+  const start = async (): Promise<LocalPostgres> =>
+    startThroughTakenPort(async () => {
+      await releaseDataDirectory(dataDirectory);
+      return startPostgres({
+        dataDirectory,
+        port,
+        durable: true,
+        maximumConnections: 200,
+        logFile: join(logs, 'postgres.log'),
+      });
     });
-  };
   let running = await start();
   await ensureDatabase(running, DATABASE);
   const server: Server = {
@@ -95,15 +120,17 @@ async function runPostgres(directory: string, logs: string) {
 async function runTemporal(directory: string, logs: string) {
   const found = findTemporalCli();
   if (found === null) throw new Error('No Temporal CLI: run `npm run setup`.');
-  const port = await freePort();
+  const port = await lastingPort();
   const start = () =>
-    startTemporalServer({
-      executable: found.path,
-      port,
-      uiPort: null,
-      databaseFile: join(directory, 'temporal.db'),
-      logFile: join(logs, 'temporal.log'),
-    });
+    startThroughTakenPort(() =>
+      startTemporalServer({
+        executable: found.path,
+        port,
+        uiPort: null,
+        databaseFile: join(directory, 'temporal.db'),
+        logFile: join(logs, 'temporal.log'),
+      }),
+    );
   let running = await start();
   const server: Server = {
     processIds: async () => [running.process.processId],

@@ -9,8 +9,8 @@ import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
 import { entryText } from '../store/entry-text.ts';
 import { forgetMemory, insertMemory, listMemories } from '../store/memories.ts';
-import type { MemoryScope } from '../store/memories.ts';
-import { findNote, readNewestNote, readNewestRequests, readRecentWords } from '../store/notes.ts';
+import type { MemoryScope, StoredMemory } from '../store/memories.ts';
+import { findNote, findShownEntries, readNewestNote, readNewestRequests, readRecentWords } from '../store/notes.ts';
 import { readSummaryText } from '../store/compactions.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
@@ -22,8 +22,10 @@ import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 
-/** Memories that are looked through for a note: the newest of all scopes together. */
+/** Memories that are looked through for a note: the newest of all scopes together … */
 const CONSIDERED = 1_000;
+/** … and so many flushed summaries. They are long, a preset flushes one a pass, and what was remembered on purpose must not be crowded out. */
+const CONSIDERED_SUMMARIES = 50;
 /** A note never takes more of the window than this, whatever was configured. */
 const LARGEST_SHARE = 0.05;
 /** The user's newest messages are the goal after a compaction, and so much of the summary. Characters. */
@@ -54,11 +56,12 @@ export async function relevantMemories(
   }: { readonly conversationId: string; readonly snapshot: AgentSnapshot; readonly goal: string },
 ): Promise<NewContent | null> {
   if (snapshot.memory === undefined) return null;
-  const memories = await listMemories(sql, { scopes: scopesOf(snapshot), limit: CONSIDERED });
+  const scopes = scopesOf(snapshot);
+  const stated = await listMemories(sql, { scopes, kinds: ['fact', 'preference', 'decision'], limit: CONSIDERED });
+  const summaries = await listMemories(sql, { scopes, kinds: ['summary'], limit: CONSIDERED_SUMMARIES });
   const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
   const text = memoriesNote({
-    // What this conversation taught is in it, or in its summaries.
-    memories: memories.filter((memory) => memory.conversationId !== conversationId),
+    memories: [...(await withoutShown(sql, conversationId, stated)), ...ofOthers(conversationId, summaries)],
     goal,
     maximumTokens: Math.min(snapshot.memory.tokens, Math.floor(inputBudget * LARGEST_SHARE)),
     calibration: NO_CALIBRATION,
@@ -66,6 +69,24 @@ export async function relevantMemories(
   const inForce = textOf((await readNewestNote(sql, conversationId, 'memories')) ?? []);
   const wanted = text ?? (inForce === '' ? '' : NO_MEMORIES_NOTE);
   return wanted === inForce ? null : newText(wanted);
+}
+
+/** Without what this conversation taught and still shows: where the source has left the window, the memory is all that says it. */
+async function withoutShown(
+  sql: Queries,
+  conversationId: string,
+  memories: readonly StoredMemory[],
+): Promise<readonly StoredMemory[]> {
+  const own = memories.filter((memory) => memory.conversationId === conversationId);
+  if (own.length === 0) return memories;
+  const sources = own.flatMap(({ sourceId }) => (sourceId === null ? [] : [sourceId]));
+  const shown = new Set(await findShownEntries(sql, conversationId, sources));
+  return memories.filter((memory) => memory.conversationId !== conversationId || !shown.has(memory.sourceId ?? ''));
+}
+
+/** A conversation's own summaries stand in its view, the newest carrying what the others said. */
+function ofOthers(conversationId: string, summaries: readonly StoredMemory[]): readonly StoredMemory[] {
+  return summaries.filter((memory) => memory.conversationId !== conversationId);
 }
 
 /**

@@ -119,7 +119,7 @@ export function regenerateCommand(): Command {
   return withConnections(
     holdfastCommand('regenerate', {
       summary: 'answer a message again, on a branch of its own',
-      description: `Forks before a message of yours and sends it again as it was. ${BUSY}`,
+      description: `Forks before a message of yours and sends it again as it was. Without the fork it is not answered. ${BUSY}`,
       examples: [
         'npx holdfast regenerate last',
         'npx holdfast regenerate 4f1c22ab --at 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
@@ -145,7 +145,7 @@ export function editCommand(): Command {
   return withConnections(
     holdfastCommand('edit', {
       summary: 'say an earlier message in other words, on a branch of its own',
-      description: `Forks before a message of yours and sends the new text in its place. ${BUSY}`,
+      description: `Forks before a message of yours and sends the new text in its place. Without the fork it is not answered. ${BUSY}`,
       examples: ['npx holdfast edit last 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab "Use Postgres 18 instead"'],
     }),
   )
@@ -180,6 +180,10 @@ async function resend(
     const conversationId = await findConversation(client, reference);
     const { messageId } = await send(client, conversationId, flags.summary === true);
     if (flags.json === true) output.json({ conversationId, messageId });
-    else output.lines(['Sent on a new branch.', `  follow it: npx holdfast watch ${shortId(conversationId)}`]);
+    else
+      output.lines([
+        'Sent, to be answered on a new branch.',
+        `  follow it: npx holdfast watch ${shortId(conversationId)}`,
+      ]);
   });
 }

@@ -4,7 +4,7 @@ import type { Connections } from '../local/stack-file.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 
 /** Any address will do where nobody connects to it. */
-const UNUSED_ADDRESS = 'unused:0';
+export const UNUSED_ADDRESS = 'unused:0';
 
 /** What a command works with. */
 export interface Surroundings {
@@ -22,26 +22,29 @@ export async function findSurroundings(
   flags: ConnectionFlags,
   { temporal = true }: { readonly temporal?: boolean } = {},
 ): Promise<Surroundings> {
-  return resolveSurroundings({
-    ...(!temporal && { TEMPORAL_ADDRESS: UNUSED_ADDRESS }),
+  const environment = {
     ...process.env,
     ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }),
     ...(flags.temporalAddress !== undefined && { TEMPORAL_ADDRESS: flags.temporalAddress }),
     ...(flags.temporalNamespace !== undefined && { TEMPORAL_NAMESPACE: flags.temporalNamespace }),
-  });
+  };
+  return resolveSurroundings(environment, { temporal });
 }
 
 /** The database alone, for a command that needs no Temporal. @throws StackError, ConfigurationError */
 export async function findDatabaseUrl(flags: Pick<ConnectionFlags, 'databaseUrl'>): Promise<string> {
-  const { connections } = await resolveSurroundings({
-    TEMPORAL_ADDRESS: UNUSED_ADDRESS,
+  const environment = {
     ...process.env,
     ...(flags.databaseUrl !== undefined && { DATABASE_URL: flags.databaseUrl }),
-  });
+  };
+  const { connections } = await resolveSurroundings(environment, { temporal: false });
   return connections.databaseUrl;
 }
 
-async function resolveSurroundings(environment: NodeJS.ProcessEnv): Promise<Surroundings> {
+async function resolveSurroundings(
+  environment: NodeJS.ProcessEnv,
+  { temporal }: { readonly temporal: boolean },
+): Promise<Surroundings> {
   const [{ loadConfiguration }, { readStack, resolveConnections }] = await Promise.all([
     import('../config/load-configuration.ts'),
     import('../local/stack-file.ts'),
@@ -50,6 +53,7 @@ async function resolveSurroundings(environment: NodeJS.ProcessEnv): Promise<Surr
   const written = loadConfiguration({ directory: process.cwd(), environment });
   const connections = resolveConnections(
     {
+      ...(!temporal && (stack?.temporal ?? null) === null && { TEMPORAL_ADDRESS: UNUSED_ADDRESS }),
       ...environment,
       ...(written.databaseUrl !== null && { DATABASE_URL: written.databaseUrl }),
       ...(written.temporal.address !== null && {

@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
 import type { WorkflowRun } from '../client/archive-types.ts';
-import { withReader } from './connect.ts';
+import type { Connections } from '../local/stack-file.ts';
+import { UNUSED_ADDRESS, withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { plural } from './render/numbers.ts';
 import { safeLine } from './render/safe-text.ts';
+
+/** Entries are never changed, also not those that quote another conversation. */
+const NOT_REACHED =
+  'Not reached: memories of it that were noted in other conversations, files that tools or the preset cowork wrote, backups.';
 
 interface DeleteFlags extends ConnectionFlags {
   readonly yes?: true;
@@ -18,7 +23,7 @@ export function deleteCommand(): Command {
     holdfastCommand('delete', {
       summary: 'delete a conversation for good',
       description:
-        'Deletes an idle conversation: entries, originals, summaries, timeline, search index, and memories that were learned in it. Nothing brings it back, except a file of `holdfast export`. Temporal keeps the histories of its turns, ids and counts, until their retention ends; the command that removes them at once is printed. Without --yes it only says what it would delete.',
+        'Deletes an idle conversation: entries, originals, summaries, timeline, search index, and memories that were learned in it. Nothing brings it back, except a file of `holdfast export`. Temporal keeps the histories of its turns, ids and counts, until their retention ends; the command that removes them at once is printed. What others copied from it stays: memories that were noted in other conversations, and files. Without --yes it only says what it would delete.',
       examples: ['npx holdfast delete 4f1c22ab', 'npx holdfast delete 4f1c22ab --yes'],
     }),
   )
@@ -39,10 +44,10 @@ async function deleteConversation(reference: string, flags: DeleteFlags): Promis
       return;
     }
     const histories = await client.deleteConversation(conversationId);
-    const commands = historyCommands(histories, connections.temporalNamespace);
+    const commands = historyCommands(histories, connections);
     if (flags.json === true) output.json({ conversationId, deleted: true, entries: entryCount, histories, commands });
     else {
-      output.line(`Deleted ${named}`);
+      output.lines([`Deleted ${named}`, `  ${NOT_REACHED}`]);
       if (commands.length === 0) return;
       output.line(
         `Temporal keeps ${plural(histories.length, 'history', 'histories')} of its turns, without text. To remove them now:`,
@@ -52,10 +57,22 @@ async function deleteConversation(reference: string, flags: DeleteFlags): Promis
   });
 }
 
+/** As one word of a shell. */
+function shellWord(text: string): string {
+  return /^[\w.:/-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** One command for all runs of a workflow: also those that a turn went through by continuing as new. */
-function historyCommands(histories: readonly WorkflowRun[], namespace: string): string[] {
+function historyCommands(
+  histories: readonly WorkflowRun[],
+  { temporalAddress, temporalNamespace }: Connections,
+): string[] {
   const workflows = new Set(histories.map(({ workflowId }) => workflowId));
-  const where = namespace === 'default' ? '' : ` --namespace ${namespace}`;
+  const where = [
+    // The command's own default is another server's than the local stack's.
+    ...(temporalAddress === UNUSED_ADDRESS ? [] : [` --address ${shellWord(temporalAddress)}`]),
+    ...(temporalNamespace === 'default' ? [] : [` --namespace ${shellWord(temporalNamespace)}`]),
+  ].join('');
   return [...workflows].map(
     (workflowId) =>
       `temporal workflow delete${where} --query 'WorkflowId = "${workflowId}"' --reason "conversation deleted" --yes`,

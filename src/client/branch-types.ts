@@ -30,28 +30,32 @@ export interface BranchCommands {
     readonly messageId?: string;
   }): Promise<SentMessage>;
   /**
-   * Asks for another answer: forks before a message of the user and sends it again as it was.
+   * Asks for another answer: forks before a message of the user and sends it again as it was. When the fork is refused later,
+   * the message is taken back and not answered; `waitForOutcome` then tells why.
    * @param options.entryId the user's entry. Default: the newest of the active branch
    * @param options.summarize whether what is left behind is summarized. Default: false
    * @returns the message that begins the turn
-   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`
    */
   regenerate(options: {
     readonly conversationId: string;
     readonly entryId?: string;
     readonly summarize?: boolean;
+    readonly messageId?: string;
   }): Promise<SentMessage>;
   /**
-   * Says an earlier message in other words: forks before it and sends the new content in its place.
+   * Says an earlier message in other words: forks before it and sends the new content in its place, or not at all, as
+   * `regenerate` does.
    * @param options.entryId the user's entry
    * @param options.summarize whether what is left behind is summarized. Default: false
    * @returns the message that begins the turn
-   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `invalid_argument` (the content is empty)
+   * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`, `invalid_argument` (the content is empty)
    */
   edit(options: {
     readonly conversationId: string;
     readonly entryId: string;
     readonly content: string | readonly ContentPart[];
     readonly summarize?: boolean;
+    readonly messageId?: string;
   }): Promise<SentMessage>;
 }

@@ -6,16 +6,20 @@ import type { BranchCommands } from './branch-types.ts';
 import { messageParts } from './message-parts.ts';
 import type { SentMessage } from './types.ts';
 
-type Send = (message: Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>) => Promise<SentMessage>;
+type Unsent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
+type Send = (message: Unsent) => Promise<SentMessage>;
 
 /** The commands of branches, over the client's own way to send and to tell errors. */
 export function branchCommands(
   database: Database,
   {
     send,
+    sendOnNewBranch,
     guarded,
   }: {
     readonly send: Send;
+    /** Sends a fork and the message behind it. */
+    readonly sendOnNewBranch: (fork: Unsent, message: Unsent) => Promise<SentMessage>;
     readonly guarded: <Result>(work: () => Promise<Result>) => Promise<Result>;
   },
 ): BranchCommands {
@@ -32,11 +36,20 @@ export function branchCommands(
     /** `null`: as it was. */
     readonly content: readonly ContentPart[] | null;
     readonly summarize?: boolean;
+    readonly messageId?: string;
   }): Promise<SentMessage> => {
-    const { conversationId, entryId, content, summarize = false } = options;
+    const { conversationId, entryId, content, summarize = false, messageId } = options;
     const said = await guarded(() => readSaidMessage(database, conversationId, entryId ?? null));
-    await fork({ conversationId, entryId: said.parentId, summarize });
-    return send({ conversationId, kind: 'message', mode: 'queue', content: content ?? said.content });
+    return sendOnNewBranch(
+      { conversationId, kind: 'fork', target: { entryId: said.parentId, summarizes: summarize } },
+      {
+        conversationId,
+        kind: 'message',
+        mode: 'queue',
+        content: content ?? said.content,
+        ...(messageId !== undefined && { id: messageId }),
+      },
+    );
   };
   return {
     listBranches: (id) => guarded(() => listBranches(database, id)),

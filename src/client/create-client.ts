@@ -8,8 +8,8 @@ import { readCosts } from '../store/costs.ts';
 import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
 import { listServedModels, storeServedModel } from '../store/served-models.ts';
-import { acceptMessage } from '../store/messages.ts';
-import type { MessageInput } from '../store/messages.ts';
+import { acceptMessage, acceptOnNewBranch } from '../store/messages.ts';
+import type { AcceptedMessage, MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
 import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
@@ -142,25 +142,35 @@ function lazyTemporal(address: TemporalAddress) {
 
 type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
 
+function messageOf(message: Sent): MessageInput {
+  const content = message.content ?? [];
+  return { ...message, id: message.id ?? newId(), content, measurements: measureContent(content) };
+}
+
 function senders(
   database: Database,
   doorbell: Doorbell,
 ): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume' | keyof BranchCommands> {
-  const send = async (message: Sent): Promise<SentMessage> => {
-    const id = message.id ?? newId();
-    const content = message.content ?? [];
-    const accepted = await guarded(() =>
-      acceptMessage(database, { ...message, id, content, measurements: measureContent(content) }),
-    );
-    doorbell.ring(message.conversationId);
-    return { conversationId: message.conversationId, messageId: id, duplicate: accepted.state === 'duplicate' };
+  const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
+    const { id: messageId, conversationId } = message;
+    const { state } = await guarded(accept);
+    doorbell.ring(conversationId);
+    return { conversationId, messageId, duplicate: state === 'duplicate' };
+  };
+  const send = async (sent: Sent): Promise<SentMessage> => {
+    const message = messageOf(sent);
+    return sendBy(message, () => acceptMessage(database, message));
+  };
+  const sendOnNewBranch = async (fork: Sent, sent: Sent): Promise<SentMessage> => {
+    const message = messageOf(sent);
+    return sendBy(message, () => acceptOnNewBranch(database, messageOf(fork), message));
   };
   const command = async (kind: 'stop' | 'compact', conversationId: string, rest: Partial<MessageInput>) => {
     await guarded(() => describeConversation(database, conversationId));
     return send({ conversationId, kind, ...rest });
   };
   return {
-    ...branchCommands(database, { send, guarded }),
+    ...branchCommands(database, { send, sendOnNewBranch, guarded }),
     startTask: ({ task, agent, model, preset, workspace, conversationId, messageId }) =>
       send({
         conversationId: conversationId ?? newId(),

@@ -1,11 +1,12 @@
 /** Words in a row that two texts must share for one to rest on the other. */
 const RUN_WORDS = 4;
-/** Share of a text's runs that must stand in what somebody said. */
+/** Share of a text's runs that must stand in what the user said. */
 const SHARE = 0.5;
 
 /**
- * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it; what else stands in tool
- * output is the tool's: what a file or a page says must not come back as if the model had found it out. Case, punctuation and white space do not matter.
+ * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it. As soon as any words of it
+ * stand in tool output only, it is the tool's: what a file or a page says must not come back as if the user or the model had
+ * said it, also not behind words of theirs. Case, punctuation and white space do not matter.
  *
  * @param said.tools texts of tool results that the model has seen
  * @param said.user texts of the user's messages
@@ -15,26 +16,28 @@ export function memoryOrigin(
   said: { readonly tools: readonly string[]; readonly user: readonly string[] },
 ): 'user' | 'model' | 'tool' {
   const wanted = runsOf(text);
-  if (restsOn(wanted, said.user)) return 'user';
-  if (restsOn(wanted, said.tools)) return 'tool';
-  return 'model';
+  const ofUser = foundIn(wanted, said.user);
+  const others = wanted.filter((run) => !ofUser.has(run));
+  if (foundIn(others, said.tools).size > 0) return 'tool';
+  return ofUser.size > 0 && ofUser.size >= wanted.length * SHARE ? 'user' : 'model';
 }
 
-function restsOn(wanted: ReadonlySet<string>, texts: readonly string[]): boolean {
+function foundIn(wanted: readonly string[], texts: readonly string[]): ReadonlySet<string> {
   const found = new Set<string>();
   for (const text of texts) {
+    if (found.size === wanted.length) break;
     const words = ` ${wordsOf(text).join(' ')} `;
     for (const run of wanted) if (words.includes(` ${run} `)) found.add(run);
-    if (found.size >= wanted.size * SHARE) return found.size > 0;
   }
-  return false;
+  return found;
 }
 
 /** Runs of words; of a shorter text, all of it. */
-function runsOf(text: string): ReadonlySet<string> {
+function runsOf(text: string): readonly string[] {
   const words = wordsOf(text);
-  if (words.length <= RUN_WORDS) return new Set(words.length === 0 ? [] : [words.join(' ')]);
-  return new Set(words.slice(RUN_WORDS - 1).map((_, index) => words.slice(index, index + RUN_WORDS).join(' ')));
+  if (words.length <= RUN_WORDS) return words.length === 0 ? [] : [words.join(' ')];
+  const runs = words.slice(RUN_WORDS - 1).map((_, index) => words.slice(index, index + RUN_WORDS).join(' '));
+  return [...new Set(runs)];
 }
 
 function wordsOf(text: string): string[] {

@@ -195,8 +195,7 @@ export async function refuseBranchCommand(
   { messageId, refusal }: { readonly messageId: string; readonly refusal: BranchRefusal },
 ): Promise<void> {
   await writeAsTurn(sql, turn, async (writer) => {
-    if (!(await consume(writer, messageId))) return;
-    await writer.event('branch_refused', { messageId, reason: refusal });
+    if (await consume(writer, messageId)) await tellRefusal(writer, messageId, refusal);
   });
 }
 
@@ -213,9 +212,14 @@ export async function endBranchCommand(writer: TurnWriter, outcome: TurnOutcome)
       and (m.turn_id = t.id or (m.consumed_at is null and m.created_at <= t.begun_at))
     order by m.consumed_at nulls last, m.position limit 1`;
   if (command === undefined) return false;
-  if (!command.served && (await consume(writer, command.id)))
-    await writer.event('branch_refused', { messageId: command.id, reason: `turn_${outcome}` });
+  if (!command.served && (await consume(writer, command.id))) await tellRefusal(writer, command.id, `turn_${outcome}`);
   return true;
+}
+
+/** The message that was to be answered behind the fork is taken back: where it would be answered now nobody asked for it. */
+async function tellRefusal({ sql, event }: TurnWriter, messageId: string, reason: string): Promise<void> {
+  await sql`update messages set consumed_at = holdfast_now() where follows_id = ${messageId} and consumed_at is null`;
+  await event('branch_refused', { messageId, reason });
 }
 
 export { readBranchCommand };

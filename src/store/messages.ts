@@ -47,6 +47,8 @@ export interface MessageInput {
   readonly raise?: Partial<ConversationCounts>;
   /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
   readonly target?: BranchTarget;
+  /** `message` only: the fork behind which it is answered, or not at all. Set by `acceptOnNewBranch`. */
+  readonly followsId?: string;
 }
 
 export interface BranchTarget {
@@ -84,6 +86,37 @@ export async function acceptMessage(sql: Database, message: MessageInput): Promi
   });
   if (accepted.state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
   return accepted;
+}
+
+/**
+ * Writes a fork and the message that is to be answered behind it: both, or neither. When the fork is refused later, the message
+ * is taken back with it.
+ * @returns `duplicate` when the message was sent before, with a fork of its own
+ * @throws StoreError as `acceptMessage`, and `conversation_busy`, `entry_not_found`
+ */
+export async function acceptOnNewBranch(
+  sql: Database,
+  fork: MessageInput,
+  message: MessageInput,
+): Promise<AcceptedMessage> {
+  checkIds(fork);
+  checkIds(message);
+  const state = await transaction(sql, async (open): Promise<AcceptedMessage['state']> => {
+    // Of two that send the same at once, the second finds the message of the first.
+    await open`select pg_advisory_xact_lock(hashtextextended(${`message ${message.id}`}, 0))`;
+    const [known] = await open`select from messages where id = ${message.id}`;
+    if (known === undefined) {
+      await ensureConversation(open, fork);
+      await insertMessage(open, fork);
+      await requireIdle(open, fork);
+      if (await insertMessage(open, { ...message, followsId: fork.id })) return 'accepted';
+      throw idReused(message);
+    }
+    await requireSameMessage(open, message);
+    return 'duplicate';
+  });
+  if (state === 'accepted') await notifyWatchers(sql, message.conversationId, 0);
+  return { state, newConversation: false };
 }
 
 function checkIds({ id, conversationId, target }: MessageInput): void {
@@ -167,13 +200,14 @@ async function requireIdle(sql: Transaction, { id, conversationId, kind, target 
 async function insertMessage(sql: Transaction, message: MessageInput): Promise<boolean> {
   const { count } = await sql`
     insert into messages (id, conversation_id, kind, mode, content, focus, raise, measurements, target_entry_id,
-      target_branch, summarizes)
+      target_branch, summarizes, follows_id)
     values (${message.id}, ${message.conversationId}, ${message.kind}, ${message.mode ?? 'steer'},
       ${jsonText(message.content)}::text::json,
       ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
       ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
       ${measurementsText(message.measurements)}::measurements, ${message.target?.entryId ?? null},
-      ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null})
+      ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null},
+      ${message.followsId ?? null})
     on conflict (id) do nothing`;
   return count > 0;
 }
@@ -185,10 +219,13 @@ async function requireSameMessage(sql: Transaction, message: MessageInput): Prom
       and coalesce(focus::text, '') = ${message.focus === undefined ? '' : jsonText(message.focus)}
       and coalesce(raise::text, '') = ${message.raise === undefined ? '' : jsonText(message.raise)} as same
     from messages where id = ${message.id}`;
-  if (row?.same === true) return;
-  throw new StoreError(
+  if (row?.same !== true) throw idReused(message);
+}
+
+function idReused({ id }: MessageInput): StoreError {
+  return new StoreError(
     'message_id_reused',
-    `message id "${message.id}" was used for another message; give each message an id of its own`,
+    `message id "${id}" was used for another message; give each message an id of its own`,
   );
 }
 

@@ -60,3 +60,27 @@ export async function findNote(
     select id, measurements from entries where turn_id = ${turnId} and note_key = ${key}`;
   return row === undefined ? null : { id: row.id, measurements: parseMeasurements(row.measurements) };
 }
+
+/**
+ * Which of these entries the active branch still shows: those on its path that no compaction in force on it has cut off.
+ * @param ids of entries; others are left out
+ */
+export async function findShownEntries(
+  sql: Queries,
+  conversationId: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    with path as (
+      select b.ancestor, b.through_sequence, c.compactions_over
+      from branches b join conversations c on c.id = b.conversation_id
+      where c.id = ${conversationId} and b.branch = c.branch)
+    select e.id from entries e join path p on p.ancestor = e.branch and e.sequence <= p.through_sequence
+    where e.conversation_id = ${conversationId} and e.id = any(${[...ids]}::uuid[]) and e.sequence >= coalesce((
+      select k.first_kept_sequence from compactions k
+      join entries m on m.id = k.marker_entry_id join path q on q.ancestor = m.branch and m.sequence <= q.through_sequence
+      where k.conversation_id = ${conversationId} and k.status = 'committed' and k.number > q.compactions_over
+        and k.first_kept_sequence is not null
+      order by k.number desc limit 1), 0)`;
+  return rows.map(({ id }) => id);
+}

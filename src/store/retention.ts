@@ -65,7 +65,7 @@ async function findExpired(sql: Database, rule: RetentionRule, named: readonly s
         sum(coalesce(size.entries, 0) + coalesce(size.originals, 0)) over (order by c.active_at desc, c.id desc) as bytes
       from conversations c
       cross join lateral (
-        select (select sum(length(e.content::text)) from entries e where e.conversation_id = c.id) as entries,
+        select (select sum(octet_length(e.content::text)) from entries e where e.conversation_id = c.id) as entries,
           (select sum(o.bytes) from contents o where o.conversation_id = c.id) as originals) as size
       where ${ofAgent}) as sized
     where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by active_at limit 1000`;

@@ -186,9 +186,12 @@ export async function readTurnForMessage(
   { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
 ): Promise<{ readonly state: 'waiting' | 'served' } | { readonly state: 'taken'; readonly turn: TurnRow } | null> {
   if (!isId(conversationId)) return null;
+  // A message that was taken back with its fork ended as the fork did.
   const [message] = await sql<{ turn_id: string | null; consumed: boolean }[]>`
-    select turn_id, consumed_at is not null as consumed from messages
-    where id = ${messageId} and conversation_id = ${conversationId}`;
+    select case when m.consumed_at is not null then coalesce(m.turn_id, f.turn_id) end as turn_id,
+      m.consumed_at is not null as consumed
+    from messages m left join messages f on f.id = m.follows_id
+    where m.id = ${messageId} and m.conversation_id = ${conversationId}`;
   if (message === undefined) return null;
   if (message.turn_id !== null) return { state: 'taken', turn: await getTurn(sql, message.turn_id) };
   return { state: message.consumed ? 'served' : 'waiting' };

@@ -260,8 +260,9 @@ describe('export, delete and import', () => {
     expect(asked.stdout).toMatch(/^Would delete conversation .*--yes; nothing brings it back\n$/su);
     const deleted = await cli('delete', conversationId, '--yes');
     expect(deleted).toMatchObject({ code: 0, stderr: '' });
+    expect(deleted.stdout).toContain('Not reached: memories of it that were noted in other conversations');
     expect(deleted.stdout).toContain(
-      `temporal workflow delete --query 'WorkflowId = "agent-turn:${conversationId}"' --reason "conversation deleted" --yes`,
+      `temporal workflow delete --address ${harness.environment['TEMPORAL_ADDRESS'] ?? ''} --query 'WorkflowId = "agent-turn:${conversationId}"' --reason "conversation deleted" --yes`,
     );
     expect((await cli('show', conversationId)).code).toBe(2);
     const file = join(harness.workspace, 'conversation.jsonl');

@@ -3,12 +3,23 @@ import type { Database } from '../../src/store/database.ts';
 import { EVENTS_CHANNEL } from '../../src/store/events.ts';
 import { newId } from '../../src/store/ids.ts';
 import { lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
-import { acceptMessage, listWaitingMessages } from '../../src/store/messages.ts';
+import { acceptMessage, acceptOnNewBranch, listWaitingMessages } from '../../src/store/messages.ts';
 import type { MessageInput } from '../../src/store/messages.ts';
 import { listEntries } from '../../src/store/entries.ts';
+import { refuseBranchCommand } from '../../src/store/change-branch.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
 import { readTurnForMessage } from '../../src/store/turns.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { openTestStore, send, startTurn, text } from './support/store-builders.ts';
+import {
+  closeToolCall,
+  continueConversation,
+  openTestStore,
+  said,
+  send,
+  startTurn,
+  text,
+} from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
@@ -93,6 +104,54 @@ describe('acceptMessage', () => {
     await acceptMessage(sql, sent);
     await waitUntil('the watcher is told', () => heard.includes(`${sent.conversationId} 0`));
     await listening.unlisten();
+  });
+});
+
+describe('acceptOnNewBranch', () => {
+  /** An idle conversation, and a fork and a message that were not sent yet. */
+  async function idle(): Promise<{ fork: MessageInput; again: MessageInput }> {
+    const turn = await startTurn(sql);
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    const { conversationId } = turn;
+    const target = { entryId: null, summarizes: false };
+    return {
+      fork: message({ conversationId, kind: 'fork', content: [], target }),
+      again: message({ conversationId, mode: 'queue', ...text('hello') }),
+    };
+  }
+
+  it('sends both or neither, and the same message once, with one fork', async () => {
+    const { fork, again } = await idle();
+    const { conversationId } = fork;
+    const sending = Array.from({ length: 5 }, () => acceptOnNewBranch(sql, { ...fork, id: newId() }, again));
+    const states = (await Promise.all(sending)).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(['accepted', ...Array.from({ length: 4 }, () => 'duplicate')]);
+    expect((await listWaitingMessages(sql, conversationId)).map(({ kind }) => kind)).toEqual(['fork', 'message']);
+    // A message waits: the conversation is not idle.
+    const other = message({ conversationId, mode: 'queue' });
+    const refused = acceptOnNewBranch(sql, { ...fork, id: newId() }, other);
+    await expect(refused).rejects.toMatchObject({ code: 'conversation_busy' });
+    const reused = acceptOnNewBranch(sql, { ...fork, id: newId() }, { ...again, ...text('other') });
+    await expect(reused).rejects.toMatchObject({ code: 'message_id_reused' });
+    expect(await listWaitingMessages(sql, conversationId)).toHaveLength(2);
+  });
+
+  it.each(['refused', 'stopped'] as const)('takes the message back when the fork is %s', async (how) => {
+    const { fork, again } = await idle();
+    const { conversationId } = fork;
+    await acceptOnNewBranch(sql, fork, again);
+    const turn = await continueConversation(sql, conversationId);
+    expect(await listWaitingMessages(sql, conversationId)).toHaveLength(2);
+    if (how === 'refused') await refuseBranchCommand(sql, turn, { messageId: fork.id, refusal: 'conversation_busy' });
+    const [outcome, reason] =
+      how === 'refused' ? (['completed', 'conversation_busy'] as const) : (['stopped', null] as const);
+    await endTurn(sql, { turn, outcome, reason, breakdown: null }, closeToolCall);
+    expect(await listWaitingMessages(sql, conversationId)).toEqual([]);
+    const ended = await readTurnForMessage(sql, { conversationId, messageId: again.id });
+    expect(ended).toMatchObject({ state: 'taken', turn: { outcome, reason } });
+    expect(await said(sql, conversationId)).toEqual(['user hello']);
+    const { invariants } = await verify(sql, { conversationId });
+    expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
   });
 });
 

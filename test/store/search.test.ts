@@ -169,13 +169,17 @@ describe('searchMemory', () => {
     expect(opened).toEqual({ kind: 'summary', totalCharacters: 14, text: 'sum' });
   });
 
-  it('leaves out results of the tools that search', async () => {
+  it('leaves out results of the tools that search and open, and of no other', async () => {
     const turn = await startTurn(sql, 'hello');
-    const calls = [toolCall(0, 'recall_search', '{"query":"x"}'), toolCall(1, 'grep', '{"pattern":"x"}')];
+    const names = ['recall_search', 'recall_open', 'grep', 'recall_invoices'];
+    const calls = names.map((name, index) => toolCall(index, name, '{"pattern":"x"}'));
     await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), calls));
     await finishToolCall(sql, turn, 1, 0, text('narwhal found before'));
-    await finishToolCall(sql, turn, 1, 1, text('narwhal in a file'));
-    expect(await texts(turn, 'narwhal')).toEqual(['narwhal in a file']);
+    await finishToolCall(sql, turn, 1, 1, text('narwhal opened before'));
+    await finishToolCall(sql, turn, 1, 2, text('narwhal in a file'));
+    // A tool of somebody else's whose name begins alike.
+    await finishToolCall(sql, turn, 1, 3, text('narwhal on an invoice'));
+    expect((await texts(turn, 'narwhal')).toSorted()).toEqual(['narwhal in a file', 'narwhal on an invoice']);
   });
 
   it('does not find the question of an earlier search, and keeps the offsets of what stands behind it', async () => {

@@ -103,6 +103,23 @@ describe('memories across conversations', () => {
   });
 });
 
+test('a conversation is shown its own memory once the call that took it has left the window, and not before', async () => {
+  const text = 'The black stork breeds at the Naardermeer.';
+  const { conversationId } = await harness.runTask(
+    [
+      `Old words of no use. ${'Old words. '.repeat(1_500)}`,
+      `Call remember with ${JSON.stringify({ text })}`,
+      'Say Noted.',
+    ].join('\n'),
+  );
+  for (let step = 0; step < 3; step += 1)
+    await harness.runTask(`Say The black stork, step ${step}. ${'More words. '.repeat(400)}`, { conversationId });
+  expect((await notes(conversationId)).join('\n')).not.toContain(text);
+  const sent = await harness.client.requestCompaction({ conversationId });
+  await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect((await notes(conversationId)).at(-1)).toContain(text);
+});
+
 test('the upkeep schedule deletes what retention no longer keeps, with its index and the memories learned in it', async () => {
   const { database, client } = harness;
   const [kept, expired] = [await harness.runTask('Say A young heron.'), await harness.runTask('Say An old heron.')];

@@ -37,17 +37,21 @@ export async function followCompaction(options: {
     if (event.kind === 'compaction_started') planned = event.compaction;
     const end = endOf(event, planned);
     if (end === null) continue;
-    // A turn that ended before it looked at the request leaves it to the next one.
-    if (event.kind === 'turn_ended' && !(await isTaken(client, conversationId))) continue;
+    // A turn that ended before it looked at the request leaves it to the next one, which may have begun by now.
+    if (event.kind === 'turn_ended' && !(await hasServed(client, conversationId, update.event.turnId))) continue;
     return end;
   }
   return { kind: 'left' };
 }
 
-/** Whether a turn has taken the request. */
-async function isTaken(client: Pick<HoldfastClient, 'getConversation'>, conversationId: string): Promise<boolean> {
-  const { waitingMessages } = await client.getConversation(conversationId);
-  return waitingMessages === 0;
+/** Whether nothing waits any longer, and no turn came after this one that could have taken the request. */
+async function hasServed(
+  client: Pick<HoldfastClient, 'getConversation'>,
+  conversationId: string,
+  turnId: string | null,
+): Promise<boolean> {
+  const { waitingMessages, turn } = await client.getConversation(conversationId);
+  return waitingMessages === 0 && (turn === null || turn.turnId === turnId);
 }
 
 /** A turn that runs is not waited for. */

@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts';
+import { inTime } from './find-candidates.ts';
 import type { SearchFilter } from './find-candidates.ts';
 import type { RankedCandidate } from './candidate.ts';
 import { headColumns, headOf } from './passage-rows.ts';
@@ -14,8 +15,9 @@ export async function findByIds(
   sql: Database,
   scope: SearchedScope,
   text: string,
-  { kinds }: SearchFilter,
+  filter: SearchFilter,
 ): Promise<RankedCandidate[]> {
+  const { kinds } = filter;
   const ids = [...new Set([...text.matchAll(UUID)].map(([id]) => id.toLowerCase()))].slice(0, MOST_IDS);
   if (ids.length === 0) return [];
   const rows = await sql<(PassageHeadRow & { readonly text: string })[]>`
@@ -27,6 +29,7 @@ export async function findByIds(
         : sql`p.conversation_id = ${scope.conversationId}`
     }
       ${kinds === undefined ? sql`` : sql`and p.kind = any(${[...kinds]})`}
+      ${inTime(sql, filter)}
     order by p.source_id, p.character_offset`;
   return rows.map((row) =>
     Object.assign(headOf(row), {

@@ -2,6 +2,7 @@ import type { ContentPart } from '../../context/content.ts';
 import type { EntryKind } from '../../context/entry.ts';
 import type { Database, Transaction } from '../database.ts';
 import { entryText, originalText } from '../entry-text.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import { transaction } from '../transaction.ts';
 import type { IndexedConversation } from './block-allocator.ts';
 import { PassageWriter } from './passage-writer.ts';
@@ -10,9 +11,6 @@ import { PassageWriter } from './passage-writer.ts';
 const BATCH_ENTRIES = 500;
 /** Characters after which a transaction ends with the entry under way: 500 entries can be 2 GB, and a worker that stops waits for one. */
 const BATCH_CHARACTERS = 2_000_000;
-
-/** The tools that search and open what is indexed here. Their calls and results only repeat it. */
-const RECALL_PREFIX = 'recall_';
 
 /**
  * Indexes entries and summaries that are not yet; returns how many passages were written. Safe to
@@ -80,7 +78,7 @@ async function indexEntries(
   let characters = 0;
   for (const row of rows) {
     if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, more: true };
-    if (row.kind === 'compaction' || row.tool_name?.startsWith(RECALL_PREFIX) === true) continue;
+    if (row.kind === 'compaction' || isRecall(row.tool_name)) continue;
     const texts = row.original_id === null ? [searchedText(row.content)] : originalText(open, row.original_id);
     characters += await writer.add(
       {
@@ -109,8 +107,13 @@ function isSaid(part: ContentPart): boolean {
   return part.type === 'text' && part.text.trim() !== '';
 }
 
+/** The tools that search and open what is indexed here: their calls and results only repeat it. Others may begin like them. */
+function isRecall(toolName: string | null): boolean {
+  return toolName === RECALL_SEARCH || toolName === RECALL_OPEN;
+}
+
 function isRecallCall(part: ContentPart): boolean {
-  return part.type === 'tool_call' && part.name.startsWith(RECALL_PREFIX);
+  return part.type === 'tool_call' && isRecall(part.name);
 }
 
 function blank(part: ContentPart): ContentPart {
