@@ -38,10 +38,10 @@ const COMMAND_TURN: TurnSummary = {
   breakdown: null,
 };
 
-async function follow(events: readonly TimelineEvent[]) {
+async function follow(events: readonly TimelineEvent[], turn: Conversation['turn'] = null) {
   return followCompaction({
     client: {
-      getConversation: async () => CONVERSATION,
+      getConversation: async () => ({ ...CONVERSATION, turn }),
       async *watch(): AsyncGenerator<WatchUpdate> {
         for (const event of events) yield { type: 'event', event };
       },
@@ -71,6 +71,14 @@ test('the plan of another compaction is not taken for its own', async () => {
     timelineEvent('compaction_committed', { compactionId: 'other', tokensAfter: 300 }),
   ]);
   expect(end).toMatchObject({ kind: 'committed', compaction: { parts: null, fromSequence: null } });
+});
+
+test('a request that came while a turn ended is followed to what the next turn makes of it', async () => {
+  const next = { ...COMMAND_TURN, turnId: '01981f3c-0000-7000-8000-00000000000e' };
+  const ended = timelineEvent('turn_ended', { outcome: 'completed', reason: null });
+  const declined = timelineEvent('compaction_declined', { reason: 'below_threshold' });
+  expect(await follow([ended, declined], next)).toEqual({ kind: 'nothing', reason: 'below_threshold' });
+  expect(await follow([ended], COMMAND_TURN)).toEqual({ kind: 'nothing', reason: null });
 });
 
 test('a command for an idle conversation is not shown as a turn of no steps', () => {
