@@ -3,7 +3,8 @@ import { budgetFor } from '../context/budget.ts';
 import { NO_MEMORIES_NOTE, memoriesNote } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
-import { memoryOrigin } from '../context/memory-origin.ts';
+import { readingOrigin } from '../context/memory-origin.ts';
+import { finishGivingWay } from '../models/give-way.ts';
 import type { Queries } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
@@ -156,7 +157,7 @@ export function toolMemories(
         id,
         kind,
         text,
-        origin: memoryOrigin(text, { user: textsOf('user'), tools: textsOf('tool_result') }),
+        origin: await finishGivingWay(readingOrigin(text, { user: textsOf('user'), tools: textsOf('tool_result') })),
         conversationId,
         sourceId: entryId,
         confidence,

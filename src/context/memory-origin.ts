@@ -8,26 +8,38 @@ const SHARE = 0.5;
  * stand in tool output only, it is the tool's: what a file or a page says must not come back as if the user or the model had
  * said it, also not behind words of theirs. Case, punctuation and white space do not matter.
  *
+ * Stops after each text: a worker's other turns must not wait for megabytes of results.
+ *
  * @param said.tools texts of tool results that the model has seen
  * @param said.user texts of the user's messages
  */
-export function memoryOrigin(
+export function* readingOrigin(
   text: string,
   said: { readonly tools: readonly string[]; readonly user: readonly string[] },
-): 'user' | 'model' | 'tool' {
+): Generator<undefined, 'user' | 'model' | 'tool'> {
   const wanted = runsOf(text);
-  const ofUser = foundIn(wanted, said.user);
+  const ofUser = yield* foundIn(wanted, said.user);
   const others = wanted.filter((run) => !ofUser.has(run));
-  if (foundIn(others, said.tools).size > 0) return 'tool';
+  if ((yield* foundIn(others, said.tools)).size > 0) return 'tool';
   return ofUser.size > 0 && ofUser.size >= wanted.length * SHARE ? 'user' : 'model';
 }
 
-function foundIn(wanted: readonly string[], texts: readonly string[]): ReadonlySet<string> {
+/** Tool results are long and many: one walk through the words of each, whatever the number of runs. */
+function* foundIn(wanted: readonly string[], texts: readonly string[]): Generator<undefined, ReadonlySet<string>> {
+  const runs = new Set(wanted);
+  const beginnings = new Set(wanted.map((run) => run.split(' ', 1)[0] ?? ''));
+  // All runs of a text are equally long.
+  const length = wanted[0]?.split(' ').length ?? 0;
   const found = new Set<string>();
   for (const text of texts) {
-    if (found.size === wanted.length) break;
-    const words = ` ${wordsOf(text).join(' ')} `;
-    for (const run of wanted) if (words.includes(` ${run} `)) found.add(run);
+    if (found.size === runs.size) break;
+    const words = wordsOf(text);
+    for (const [index, word] of words.entries()) {
+      if (!beginnings.has(word)) continue;
+      const run = words.slice(index, index + length).join(' ');
+      if (runs.has(run)) found.add(run);
+    }
+    yield;
   }
   return found;
 }
