@@ -17,13 +17,15 @@ export interface Violation {
   readonly found: string;
 }
 
-/** A model call that was paid more than once, and what explains it. */
+/** Model calls that were paid more than once. */
 export interface RepeatedModelCalls {
   readonly calls: number;
   /** Tries beyond the first of each. */
   readonly extraTries: number;
-  /** Each call by its key, `turn:call` or `compaction:part`. */
-  readonly list: readonly { readonly key: string; readonly tries: number }[];
+  /** Model calls that strikes met, each once for a strike: so many may be paid again. */
+  readonly met: number;
+  /** Each call by its key, `turn:call` or `compaction:part`, with the number of strikes that were seen to meet it. */
+  readonly list: readonly { readonly key: string; readonly tries: number; readonly met: number }[];
 }
 
 export interface SoakFindings {
@@ -59,37 +61,63 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
     checkReports(evidence),
     countOutcomes(database),
   ]);
-  const repeated = verification.repeatedCalls.map(({ turnId, callNumber, summary, tries }) => ({
-    key:
-      summary === null || summary.compactionId === null
-        ? `${turnId}:${callNumber}`
-        : `${summary.compactionId}:${summary.part}`,
-    tries,
-  }));
+  const repeatedModelCalls = countRepeated(
+    verification.repeatedCalls.map(({ turnId, callNumber, summary, tries }) => ({
+      key:
+        summary === null || summary.compactionId === null
+          ? `${turnId}:${callNumber}`
+          : `${summary.compactionId}:${summary.part}`,
+      tries,
+    })),
+    evidence.open.map(({ modelCalls }) => modelCalls),
+  );
   return {
     violations: [
       ...broken,
       ...effects.violations,
       ...unknown.violations,
       ...facts.violations,
-      ...unexplained(
-        'model_call_paid_twice',
-        repeated.map(({ key, tries }) => ({ key, times: tries - 1 })),
-        evidence.open.map(({ modelCalls }) => modelCalls),
-      ),
+      ...paidTooOften(repeatedModelCalls),
       ...(await findInterrupted(database)),
     ],
     outcomes,
-    repeatedModelCalls: {
-      calls: repeated.length,
-      extraTries: repeated.reduce((sum, { tries }) => sum + tries - 1, 0),
-      list: repeated,
-    },
+    repeatedModelCalls,
     unknownOutcomes: unknown.count,
     effects: effects.count,
     factsRight: facts.right,
     factsChecked: facts.checked,
   };
+}
+
+/** How many strikes met each call. */
+function countStrikes(openAtEach: readonly (readonly OpenRow[])[]): Map<string, number> {
+  const strikes = new Map<string, number>();
+  for (const open of openAtEach) {
+    for (const key of new Set(open.map((row) => row.key))) strikes.set(key, (strikes.get(key) ?? 0) + 1);
+  }
+  return strikes;
+}
+
+export function countRepeated(
+  calls: readonly { readonly key: string; readonly tries: number }[],
+  openAtEach: readonly (readonly OpenRow[])[],
+): RepeatedModelCalls {
+  const strikes = countStrikes(openAtEach);
+  return {
+    calls: calls.length,
+    extraTries: calls.reduce((sum, { tries }) => sum + tries - 1, 0),
+    met: [...strikes.values()].reduce((sum, times) => sum + times, 0),
+    list: calls.map((call) => ({ ...call, met: strikes.get(call.key) ?? 0 })),
+  };
+}
+
+/**
+ * Counted over the run: a call that begins between the look at what is open and the death of its worker is met, and not seen
+ * to be.
+ */
+export function paidTooOften({ extraTries, met }: RepeatedModelCalls): Violation[] {
+  if (extraTries <= met) return [];
+  return [{ name: 'model_calls_paid_again', found: `${extraTries} tries more; strikes met ${met} model calls` }];
 }
 
 /** What happened to calls more often than strikes met them. */
@@ -98,10 +126,7 @@ export function unexplained(
   calls: readonly { readonly key: string; readonly times: number }[],
   openAtEach: readonly (readonly OpenRow[])[],
 ): Violation[] {
-  const strikes = new Map<string, number>();
-  for (const open of openAtEach) {
-    for (const key of new Set(open.map((row) => row.key))) strikes.set(key, (strikes.get(key) ?? 0) + 1);
-  }
+  const strikes = countStrikes(openAtEach);
   return calls.flatMap(({ key, times }) => {
     const met = strikes.get(key) ?? 0;
     return times <= met ? [] : [{ name, found: `${key} ${times} times, open at ${met} strikes` }];

@@ -24,7 +24,7 @@ export function reportLines(result: SoakResult): string[] {
     '  takeover',
     ...takeovers,
     ...(slowest.length > 0 ? [`    slowest of workers   ${slowest.join(', ')}`] : []),
-    `  model calls repeated ${result.repeatedModelCalls.calls} (${result.repeatedModelCalls.extraTries} tries more)`,
+    `  model calls repeated ${result.repeatedModelCalls.calls} (${result.repeatedModelCalls.extraTries} tries more; strikes met ${result.repeatedModelCalls.met})`,
     `  effects              ${result.effects}, ${result.unknownOutcomes} calls with an unknown outcome`,
     `  facts right          ${result.factsRight} of ${result.factsChecked}`,
     `  settled              ${result.settledMilliseconds === null ? 'not within two minutes' : formatDuration(result.settledMilliseconds)}`,

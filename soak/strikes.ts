@@ -55,6 +55,9 @@ const AFTERMATH_MILLISECONDS = [200, 1_000];
 const AFTERMATH_ATTEMPTS = 40;
 const AFTERMATH_PAUSE_MILLISECONDS = 100;
 
+/** Workers that do nothing more once they are struck. */
+const DIES_AT_ONCE: ReadonlySet<StrikeKind> = new Set(['worker_kill', 'worker_crash_point']);
+
 export interface Strike {
   readonly kind: StrikeKind;
   /** Milliseconds since 1970. */
@@ -84,7 +87,8 @@ export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number
 
 /**
  * Rows that a strike left open, at once and a little later: what was frozen in the middle of a claim or a registration writes
- * it when it goes on, and on a busy machine not at once. Of a struck worker only those of the conversations that it worked for.
+ * it when it goes on, and on a busy machine not at once. Of a killed worker only those of the conversations that it worked for: one that
+ * lives on for a while begins what nobody saw.
  */
 export async function readAftermath(database: Database, { kind, hit, rows }: Strike): Promise<OpenRows> {
   const later = await Promise.all(
@@ -95,7 +99,7 @@ export async function readAftermath(database: Database, { kind, hit, rows }: Str
   );
   const worked = new Set(hit.map(({ workflowId }) => workflowId));
   const isStruck = ({ conversationId }: OpenRow): boolean =>
-    !kind.startsWith('worker_') || worked.has(turnWorkflowId(conversationId));
+    !DIES_AT_ONCE.has(kind) || worked.has(turnWorkflowId(conversationId));
   const all = [rows, ...later];
   return {
     toolCalls: all.flatMap(({ toolCalls }) => toolCalls).filter(isStruck),

@@ -14,6 +14,8 @@ export interface Execution {
   readonly workflowId: string;
   /** Temporal's id of the workflow run that scheduled the activity. */
   readonly runId: string;
+  /** Unique in the run. */
+  readonly activityId: string;
   /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
   report(progress: Readonly<Record<string, number>>): void;
 }
@@ -38,6 +40,7 @@ export function activity<Input, Output>(
         signal: context.cancellationSignal,
         workflowId: context.info.workflowExecution?.workflowId ?? '',
         runId: context.info.workflowExecution?.runId ?? '',
+        activityId: context.info.activityId,
         report: (reported) => {
           progress = reported;
         },

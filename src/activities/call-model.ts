@@ -121,6 +121,7 @@ async function buy(
   const registered = await registerModelCall(database, {
     turn: input.turn,
     callNumber: input.callNumber,
+    by: execution,
     model: snapshot.model,
     headEntryId: input.headEntryId,
     compactionId: source.compactionId,

@@ -150,7 +150,7 @@ async function askForSummary(
   });
   if (pass.kind === 'wait') return pass;
   try {
-    const attempt = await registerBranchTry(dependencies.database, turn);
+    const attempt = await registerBranchTry(dependencies.database, turn, execution);
     dependencies.reachCrashPoint('changeBranch:registered');
     const fence = dependencies.fenceWatch.watch({ kind: 'branch_summary', turn, attempt });
     try {

@@ -53,7 +53,7 @@ export async function summarize(
   const task: SummaryTask = { input, source, snapshot, policy, entries, execution };
   if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush')
     return passAndAsk(dependencies, task);
-  const registered = await register(dependencies, input);
+  const registered = await register(dependencies, task);
   return registered === null ? WRITTEN_BEFORE : extract(dependencies, { ...task, ...registered });
 }
 
@@ -63,9 +63,9 @@ const WRITTEN_BEFORE: SummarizeResult = { kind: 'summarized', tokens: 0 };
 /** The numbers of a new try; `null`: the part was written meanwhile. */
 async function register(
   { database, reachCrashPoint }: ActivityDependencies,
-  input: SummarizeInput,
+  { input, execution }: SummaryTask,
 ): Promise<Pick<SummaryTry, 'attempt' | 'unreported'> | null> {
-  const registered = await registerPartAttempt(database, input);
+  const registered = await registerPartAttempt(database, input, execution);
   if (registered.state === 'written') return null;
   reachCrashPoint('summarize:registered');
   return registered;
@@ -166,7 +166,7 @@ async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask)
   });
   if (pass.kind === 'wait') return pass;
   try {
-    const registered = await register(dependencies, input);
+    const registered = await register(dependencies, task);
     if (registered === null) return WRITTEN_BEFORE;
     const summaryTry = { ...task, ...registered };
     // Each of them may have been paid: the next weaker form takes over.

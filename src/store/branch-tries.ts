@@ -1,5 +1,7 @@
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
+import type { ActivityAttempt } from './activity-attempts.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './errors.ts';
 import { writeAsTurn } from './transaction.ts';
@@ -18,14 +20,17 @@ export interface BranchCall {
  * Registers a try of a branch summary before the model is asked. A turn without a step makes one summary at a time, so its
  * row counts them.
  * @returns the number that `changeBranch` must name.
- * @throws StoreError `stale_epoch`
+ * @throws StoreError `stale_epoch`, `superseded_attempt` (a newer attempt of the activity has registered)
  */
-export async function registerBranchTry(sql: Database, turn: TurnReference): Promise<number> {
+export async function registerBranchTry(sql: Database, turn: TurnReference, by: ActivityAttempt): Promise<number> {
   return writeAsTurn(sql, turn, async ({ sql: open }) => {
     const [row] = await open<{ attempt: number }[]>`
-      update turns set branch_tries = branch_tries + 1, unreported_branch_tries = unreported_branch_tries + 1
-      where id = ${turn.turnId} returning branch_tries as attempt`;
-    return row?.attempt ?? 1;
+      update turns set branch_tries = branch_tries + 1, unreported_branch_tries = unreported_branch_tries + 1,
+        branch_registered_by = ${attemptColumn(open, by)}
+      where id = ${turn.turnId} and not ${isReplaced(open, open`branch_registered_by`, by)}
+      returning branch_tries as attempt`;
+    if (row === undefined) throw replacedAttempt(`the branch summary of turn ${turn.turnId}`, by);
+    return row.attempt;
   });
 }
 

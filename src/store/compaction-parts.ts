@@ -1,6 +1,8 @@
 import type { Entry } from '../context/entry.ts';
 import type { PlanPart } from '../context/plan.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
+import type { ActivityAttempt } from './activity-attempts.ts';
 import { onPath } from './branch-path.ts';
 import { getCompaction } from './compaction-rows.ts';
 import type { CompactionRow } from './compaction-rows.ts';
@@ -156,19 +158,29 @@ export type RegisteredPart =
 /**
  * Registers a try: the number that `storePartText` and `recordPartFailure` must name. A part that is
  * written says so, with its text: no model needs to be called.
- * @throws StoreError `stale_epoch`, `wrong_state` (the compaction is finished)
+ * @throws StoreError `stale_epoch`, `wrong_state` (the compaction is finished), `superseded_attempt` (a newer attempt of the activity
+ *   has registered)
  */
-export async function registerPartAttempt(sql: Database, reference: PartReference): Promise<RegisteredPart> {
+export async function registerPartAttempt(
+  sql: Database,
+  reference: PartReference,
+  by: ActivityAttempt,
+): Promise<RegisteredPart> {
   const { turn, compactionId, part } = reference;
   return writeAsTurn(sql, turn, async ({ sql: open }): Promise<RegisteredPart> => {
     const row = await requirePart(open, reference);
     if (row.state === 'written') return { state: 'written', row };
-    const [compaction] = await open<{ status: string }[]>`select status from compactions where id = ${compactionId}`;
+    const [compaction] = await open<{ status: string; replaced: boolean }[]>`
+      select k.status, ${isReplaced(open, open`p.registered_by`, by)} as replaced
+      from compactions k join compaction_parts p on p.compaction_id = k.id and p.number = ${part}
+      where k.id = ${compactionId}`;
+    if (compaction?.replaced === true) throw replacedAttempt(`part ${part} of compaction ${compactionId}`, by);
     if (compaction?.status !== 'planned') {
       throw new StoreError('wrong_state', `compaction ${compactionId} is ${compaction?.status ?? 'unknown'}`);
     }
     const [counted] = await open<{ unreported: number }[]>`
-      update compaction_parts set attempt = attempt + 1, unreported_tries = unreported_tries + 1, epoch = ${turn.epoch}
+      update compaction_parts set attempt = attempt + 1, unreported_tries = unreported_tries + 1, epoch = ${turn.epoch},
+        registered_by = ${attemptColumn(open, by)}
       where compaction_id = ${compactionId} and number = ${part} returning unreported_tries - 1 as unreported`;
     const { failures } = row;
     return { state: 'registered', attempt: row.attempt + 1, failures, unreported: counted?.unreported ?? 0 };

@@ -1,3 +1,5 @@
+import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
+import type { ActivityAttempt } from './activity-attempts.ts';
 import { definedOf } from '../context/defined-of.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
@@ -14,6 +16,7 @@ import { addUsage } from './usage.ts';
 export interface ModelCallRegistration {
   readonly turn: TurnReference;
   readonly callNumber: number;
+  readonly by: ActivityAttempt;
   /** `provider/model`. */
   readonly model: string;
   /** Newest entry that the request shows. */
@@ -41,26 +44,37 @@ export type RegisteredModelCall =
     }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer };
 
+interface EarlierTries {
+  readonly attempts: number;
+  readonly failures: number;
+  readonly unreported: number;
+  readonly answered: boolean | null;
+  readonly replaced: boolean;
+}
+
 /**
  * Registers a try of a model call before the model is asked. The number returned is the try's, counted
  * by the database over all activity attempts, runs and resets of the turn; only the newest may store
  * an answer. A call that is answered returns the answer instead.
- * @throws StoreError `stale_epoch`, `head_moved` (the request shows another head, or misses a compaction)
+ * @throws StoreError `stale_epoch`, `superseded_attempt` (a newer attempt of the activity has registered),
+ *   `head_moved` (the request shows another head, or misses a compaction)
  */
 export async function registerModelCall(
   sql: Database,
   registration: ModelCallRegistration,
 ): Promise<RegisteredModelCall> {
-  const { turn, callNumber, headEntryId } = registration;
+  const { turn, callNumber, headEntryId, by } = registration;
   return writeAsTurn(sql, turn, async (writer): Promise<RegisteredModelCall> => {
     const { conversation, sql: open } = writer;
-    const [tries] = await open<{ attempts: number; failures: number; unreported: number; answered: boolean | null }[]>`
-      select coalesce(max(attempt), 0) as attempts, bool_or(entry_id is not null) as answered,
+    const [tries] = await open<EarlierTries[]>`
+      select coalesce(bool_or(${isReplaced(open, open`registered_by`, by)}), false) as replaced,
+        coalesce(max(attempt), 0) as attempts, bool_or(entry_id is not null) as answered,
         (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures,
         (count(*) filter (where state = 'registered'))::int as unreported
       from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
     const answer = tries?.answered === true ? await readAnswer(open, registration) : null;
     if (answer !== null) return { kind: 'answered', answer };
+    if (tries?.replaced === true) throw replacedAttempt(`call ${callNumber} of turn ${turn.turnId}`, by);
     if (conversation.head_entry_id !== headEntryId || conversation.compaction_id !== registration.compactionId) {
       throw new StoreError(
         'head_moved',
@@ -72,11 +86,11 @@ export async function registerModelCall(
     await Promise.all([
       open`
         insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id,
-          compactions, view_fingerprint, renderer_version, estimated_tokens, measurements)
+          compactions, view_fingerprint, renderer_version, estimated_tokens, measurements, registered_by)
         values (${turn.turnId}, ${callNumber}, ${attempt}, ${turn.conversationId}, ${turn.epoch},
           ${registration.model}, ${headEntryId}, ${conversation.compactions}, ${registration.viewFingerprint},
           ${registration.rendererVersion}, ${estimatedTokens},
-          ${measurementsText(registration.measurements)}::measurements)`,
+          ${measurementsText(registration.measurements)}::measurements, ${attemptColumn(open, by)})`,
       writer.event('model_call_started', {
         callNumber,
         attempt,

@@ -14,7 +14,7 @@ import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { openTestStore, startTurn, step } from '../store/support/store-builders.ts';
+import { FIRST_ATTEMPT, openTestStore, startTurn, step } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
@@ -148,7 +148,7 @@ test('a worker that dies while it waits for leave to call the provider counts as
 test('after ten tries that told nothing a part is not bought again: the weaker form takes over', async () => {
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-  for (let dead = 1; dead <= 10; dead += 1) await registerPartAttempt(sql, part);
+  for (let dead = 1; dead <= 10; dead += 1) await registerPartAttempt(sql, part, FIRST_ATTEMPT);
   const before = await asked();
   expect(await summarize(dependencies, part, execution({ attempt: 11 }))).toEqual({ kind: 'failed', failures: 1 });
   expect(await asked()).toBe(before);

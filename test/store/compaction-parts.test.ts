@@ -14,7 +14,7 @@ import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { useTestStore, step } from './support/store-builders.ts';
+import { FIRST_ATTEMPT, useTestStore, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
 let sql: Database;
@@ -63,7 +63,7 @@ describe('parts', () => {
       files: SUMMARY.files,
     });
     for (const part of [2, 1]) {
-      const registered = await registerPartAttempt(sql, { turn, compactionId, part });
+      const registered = await registerPartAttempt(sql, { turn, compactionId, part }, FIRST_ATTEMPT);
       if (registered.state !== 'registered') throw new Error('written before');
       await storePartText(sql, {
         turn,
@@ -84,13 +84,17 @@ describe('parts', () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
-    expect(await registerPartAttempt(sql, part)).toEqual({
+    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toEqual({
       state: 'registered',
       attempt: 1,
       failures: 0,
       unreported: 0,
     });
-    expect(await registerPartAttempt(sql, part)).toMatchObject({ attempt: 2, failures: 0, unreported: 1 });
+    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({
+      attempt: 2,
+      failures: 0,
+      unreported: 1,
+    });
     const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
     const call = { model: 'sim/sim-32k', usage, cost: 0.25, durationMilliseconds: 7 };
     const written = { ...part, text: 'a\0', promptVersion: '1', call };
@@ -105,7 +109,10 @@ describe('parts', () => {
     expect(await readCosts(sql, { by: 'conversation', since: null, ...scope })).toMatchObject([
       { repeatedCalls: 1, repeatedCost: 0.25 },
     ]);
-    expect(await registerPartAttempt(sql, part)).toMatchObject({ state: 'written', row: { text: 'a\0' } });
+    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({
+      state: 'written',
+      row: { text: 'a\0' },
+    });
   });
 
   it('count failures of the model once per attempt', async () => {
@@ -113,11 +120,15 @@ describe('parts', () => {
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
     const failure = { ...part, failure: 'empty', call: null, final: false };
-    await registerPartAttempt(sql, part);
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
     for (let time = 0; time < 2; time += 1) {
       expect(await recordPartFailure(sql, { ...failure, attempt: 1 })).toEqual({ failures: 1 });
     }
-    expect(await registerPartAttempt(sql, part)).toMatchObject({ attempt: 2, failures: 1, unreported: 0 });
+    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({
+      attempt: 2,
+      failures: 1,
+      unreported: 0,
+    });
     await expect(recordPartFailure(sql, { ...failure, attempt: 1 })).rejects.toMatchObject({
       code: 'superseded_attempt',
     });
@@ -130,9 +141,9 @@ describe('parts', () => {
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
     const call = { model: 'sim/sim-32k', usage: null, durationMilliseconds: 7 };
-    await registerPartAttempt(sql, part);
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
     await withdrawPartAttempt(sql, part);
-    await registerPartAttempt(sql, part);
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
     await recordPartFailure(sql, {
       ...part,
       attempt: 2,
@@ -140,7 +151,7 @@ describe('parts', () => {
       call: { ...call, cost: 0 },
       final: false,
     });
-    await registerPartAttempt(sql, part);
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
     await storePartText(sql, { ...part, attempt: 3, text: 'a', promptVersion: '1', call: { ...call, cost: 0.25 } });
     const { repeatedCalls, invariants } = await verify(sql, { conversationId: turn.conversationId });
     expect(repeatedCalls).toEqual([]);
@@ -151,10 +162,12 @@ describe('parts', () => {
     const turn = await turnWithSteps(sql);
     const { compactionId } = (await plan(sql, turn)).compaction;
     await endCompaction(sql, { turn, compactionId, status: 'abandoned', failure: 'x' });
-    await expect(registerPartAttempt(sql, { turn, compactionId, part: 1 })).rejects.toMatchObject({
+    await expect(registerPartAttempt(sql, { turn, compactionId, part: 1 }, FIRST_ATTEMPT)).rejects.toMatchObject({
       code: 'wrong_state',
     });
-    await expect(registerPartAttempt(sql, { turn, compactionId: newId(), part: 1 })).rejects.toMatchObject({
+    await expect(
+      registerPartAttempt(sql, { turn, compactionId: newId(), part: 1 }, FIRST_ATTEMPT),
+    ).rejects.toMatchObject({
       code: 'compaction_not_found',
     });
   });

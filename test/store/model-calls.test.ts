@@ -18,6 +18,7 @@ import { getTurn } from '../../src/store/turns.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
+  FIRST_ATTEMPT,
   answer,
   answerWith,
   begin,
@@ -167,6 +168,7 @@ describe('registerModelCall', () => {
     const again = await registerModelCall(sql, {
       turn,
       callNumber: 1,
+      by: FIRST_ATTEMPT,
       model: 'sim/sim-32k',
       headEntryId: newId(),
       compactionId: null,
@@ -184,6 +186,7 @@ describe('registerModelCall', () => {
     const registration = {
       turn,
       callNumber: 1,
+      by: FIRST_ATTEMPT,
       model: 'm',
       headEntryId: newId(),
       compactionId: null,

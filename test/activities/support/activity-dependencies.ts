@@ -59,6 +59,7 @@ export function execution(overrides: Partial<Execution> = {}): Execution {
     workflowId: 'workflow',
     report: () => undefined,
     runId: 'run',
+    activityId: '1',
     ...overrides,
   };
 }

@@ -153,6 +153,8 @@ export async function headOf(sql: Database, conversationId: string): Promise<str
   return row.head;
 }
 
+export const FIRST_ATTEMPT = { runId: 'run', activityId: '1', attempt: 1 };
+
 /** Registers a try at the current head; returns its attempt and head. */
 export async function register(
   sql: Database,
@@ -165,6 +167,7 @@ export async function register(
   const registered = await registerModelCall(sql, {
     turn,
     callNumber,
+    by: FIRST_ATTEMPT,
     model: SNAPSHOT.model,
     headEntryId,
     compactionId: row?.compaction ?? null,
