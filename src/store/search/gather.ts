@@ -1,3 +1,4 @@
+import { BestPassages } from './best-passages.ts';
 import {
   BLOCK_PASSAGES,
   POSTING_BYTES,
@@ -69,7 +70,7 @@ const UNKNOWN_KIND = 255;
  */
 export function gather(read: readonly ReadPostings[], gathering: Gathering): GatheredPassage[] {
   const values = tableOfValues((count, words) => termValue(count, words, gathering.averageWords));
-  const best = new Best(gathering.count);
+  const best = new BestPassages(gathering.count);
   const board = new Board();
   for (const [block, inBlock] of byBlock(read)) {
     for (const [term, lists] of byTerm(inBlock)) {
@@ -124,7 +125,7 @@ class Board {
   }
 
   /** Hands on what is good enough, and leaves nothing for the next block. */
-  choose(block: number, { kinds, ids }: Gathering, best: Best): void {
+  choose(block: number, { kinds, ids }: Gathering, best: BestPassages): void {
     const [scores, ofKind, isTouched, { list, count }] = [this.#scores, this.#kinds, this.#isTouched, this.#touched];
     for (let index = 0; index < count; index += 1) {
       const place = list[index] ?? 0;
@@ -136,7 +137,7 @@ class Board {
       if (score < best.least || score <= 0 || place < REACH || place >= BLOCK_PASSAGES + REACH) continue;
       const id = block * BLOCK_PASSAGES + place - REACH;
       if (kinds !== undefined && kind !== UNKNOWN_KIND && !kinds.has(kind)) continue;
-      if (ids === undefined || ids.has(id)) best.add({ id, score });
+      if (ids === undefined || ids.has(id)) best.add(id, score);
     }
     this.#touched.count = 0;
   }
@@ -178,35 +179,4 @@ function byTerm(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Uin
     else list.push(postings);
   }
   return lists;
-}
-
-/** How many times as many as are wanted are kept before the worst are thrown away: the more, the seldomer are they sorted. */
-const KEPT_TIMES = 4;
-
-/** Keeps the best of many without sorting all. */
-class Best {
-  readonly #count: number;
-  #kept: GatheredPassage[] = [];
-  /** What is below it is not among the best. */
-  least = 0;
-
-  constructor(count: number) {
-    this.#count = count;
-  }
-
-  add(passage: GatheredPassage): void {
-    this.#kept.push(passage);
-    if (this.#kept.length < KEPT_TIMES * this.#count) return;
-    this.#kept = this.list();
-    this.least = this.#kept.at(-1)?.score ?? 0;
-  }
-
-  list(): GatheredPassage[] {
-    return this.#kept.toSorted(betterFirst).slice(0, this.#count);
-  }
-}
-
-/** Of equals the newer one. */
-function betterFirst(one: GatheredPassage, other: GatheredPassage): number {
-  return other.score - one.score || other.id - one.id;
 }

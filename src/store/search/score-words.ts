@@ -53,7 +53,7 @@ function score(
   indexes: ReadonlyMap<string, readonly number[]>,
   passage: PooledPassage,
 ): WordScored {
-  const places: (readonly number[] | undefined)[] = [];
+  const places = new Array<readonly number[] | undefined>(terms.length).fill(undefined);
   const add = (term: string, at: readonly number[]): void => {
     for (const index of indexes.get(term) ?? []) {
       const before = places[index];
@@ -64,29 +64,39 @@ function score(
   for (const date of passage.dates) add(date, []);
   let wordScore = passage.gathered + adjacency(terms, places);
   const matched: WeightedTerm[] = [];
-  for (const [index, term] of terms.entries()) {
+  // By index, here and below: an iterator's pair for each term of each passage is most of the garbage of a search.
+  for (let index = 0; index < terms.length; index += 1) {
+    const term = terms[index];
     const at = places[index];
-    if (at === undefined) continue;
+    if (term === undefined || at === undefined) continue;
     matched.push(term);
     if (!chosenBy.has(index)) {
       wordScore += term.weight * termValue(Math.max(1, at.length), passage.words, averageWords);
     }
   }
-  return { ...passage, wordScore, matched };
+  const { id, kind, words, createdAt, gathered, found, dates } = passage;
+  return { id, kind, words, createdAt, gathered, found, dates, wordScore, matched };
 }
 
 /** What words earn that stand side by side in the query and in the passage. */
 function adjacency(terms: readonly WeightedTerm[], places: readonly (readonly number[] | undefined)[]): number {
   let earned = 0;
-  for (const [index, term] of terms.entries()) {
+  for (let index = 0; index + 1 < terms.length; index += 1) {
+    const here = places[index];
+    const there = places[index + 1];
+    if (here === undefined || there === undefined) continue;
+    const term = terms[index];
     const next = terms[index + 1];
-    const [here, there] = [places[index], places[index + 1]];
-    if (next === undefined || here === undefined || there === undefined) continue;
+    if (term === undefined || next === undefined || term.isDate || next.isDate) continue;
     const distance = next.position - term.position;
-    if (term.isDate || next.isDate || distance < 1 || distance > 2) continue;
-    if (here.some((place) => there.includes(place + distance))) {
-      earned += ADJACENT_SHARE * Math.min(term.weight, next.weight);
-    }
+    if (distance < 1 || distance > 2) continue;
+    if (hasAt(here, there, distance)) earned += ADJACENT_SHARE * Math.min(term.weight, next.weight);
   }
   return earned;
+}
+
+/** Whether one of the places there lies so far behind one here. */
+function hasAt(here: readonly number[], there: readonly number[], distance: number): boolean {
+  for (const place of here) if (there.includes(place + distance)) return true;
+  return false;
 }
