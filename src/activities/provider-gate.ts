@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../store/database.ts';
+import { newId } from '../store/ids.ts';
 import {
   LEASE_SECONDS,
   LONGEST_ABSENCE_SECONDS,
@@ -10,7 +11,9 @@ import {
   readPause,
   releasePlace,
   renewPlace,
+  stepAside,
 } from '../store/provider-queue.ts';
+import type { HeldPlace, QueuePlace } from '../store/provider-queue.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, spreadDelay } from '../turn/limits.ts';
 
@@ -56,10 +59,11 @@ export function createProviderGate(setup: {
   const { database, concurrentWork } = setup;
   const providers = new Map(setup.providers.map((one) => [one.name, { ...one, key: providerKeyOf(one) }]));
   const waiting = new Map<string, number>();
-  const mayWait = ({ conversationId }: GateCall): boolean => {
-    const all = [...waiting.values()].reduce((sum, count) => sum + count, 0);
-    return all < Math.max(1, concurrentWork / 2) && (waiting.get(conversationId) ?? 0) < WAITING_PER_CONVERSATION;
-  };
+  const all = (): number => [...waiting.values()].reduce((sum, count) => sum + count, 0);
+  const mayWait = ({ conversationId }: GateCall, isNext: boolean): boolean =>
+    // Whose turn is near should be there when it comes. One slot is left for what runs.
+    (isNext && all() < concurrentWork - 1) ||
+    (all() < Math.max(1, concurrentWork / 2) && (waiting.get(conversationId) ?? 0) < WAITING_PER_CONVERSATION);
   return {
     async enter(call) {
       const provider = providers.get(call.provider);
@@ -67,28 +71,39 @@ export function createProviderGate(setup: {
       const { concurrentCalls = null, tokensPerMinute = null } = provider.limits ?? {};
       const isLimited = concurrentCalls !== null || tokensPerMinute !== null;
       const until = Date.now() + LONGEST_RETRY_DELAY_MILLISECONDS;
-      const stays = mayWait(call);
+      const held = { callKey: call.callKey, holder: newId() };
+      let stays = mayWait(call, false);
       if (stays) add(waiting, call.conversationId, 1);
       try {
         for (;;) {
           const place = isLimited
-            ? await askForPlace(database, { ...call, providerKey: provider.key }, { concurrentCalls, tokensPerMinute })
+            ? await askForPlace(
+                database,
+                { ...call, ...held, providerKey: provider.key },
+                { concurrentCalls, tokensPerMinute },
+              )
             : await pauseOnly(database, provider.key);
-          if (place.kind === 'granted') return isLimited ? openPlace(database, call.callKey) : OPEN;
-          const look =
-            place.kind === 'paused' ? spreadDelay(place.milliseconds, Math.random()) : lookAfter(place.waiting);
-          if (!stays || Date.now() + look > until) {
-            const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS;
-            return { kind: 'wait', delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
+          if (place.kind === 'granted') return isLimited ? openPlace(database, held) : OPEN;
+          const isNext = place.kind === 'queued' && place.isNext;
+          if (!stays && isNext && mayWait(call, isNext)) {
+            stays = true;
+            add(waiting, call.conversationId, 1);
           }
-          await waitInQueue(database, look, call);
+          const look = place.kind === 'paused' ? spreadDelay(place.milliseconds, Math.random()) : lookAfter(place);
+          if (stays && Date.now() + look <= until) {
+            await waitInQueue(database, look, { held, signal: call.signal });
+            continue;
+          }
+          if (place.kind === 'queued' && !isNext && !(await stepAside(database, held))) continue;
+          const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS;
+          return { kind: 'wait', delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
         }
       } finally {
         if (stays) add(waiting, call.conversationId, -1);
       }
     },
     async giveUp(callKey) {
-      await leaveQueue(database, callKey);
+      await leaveQueue(database, { callKey });
     },
     async pause(name, milliseconds) {
       const provider = providers.get(name);
@@ -99,11 +114,15 @@ export function createProviderGate(setup: {
 }
 
 /** A call that was stopped here would else be given a place that nobody uses. */
-async function waitInQueue(database: Database, milliseconds: number, { callKey, signal }: GateCall): Promise<void> {
+async function waitInQueue(
+  database: Database,
+  milliseconds: number,
+  { held, signal }: { readonly held: HeldPlace; readonly signal: AbortSignal },
+): Promise<void> {
   try {
     await delay(milliseconds, undefined, { signal });
   } catch (stopped) {
-    await leaveQueue(database, callKey).catch(() => undefined);
+    await leaveQueue(database, held).catch(() => undefined);
     throw stopped;
   }
 }
@@ -116,10 +135,10 @@ async function pauseOnly(database: Database, key: string) {
 }
 
 /** Renews the place while the call runs; one that cannot be given back is free after its lease. */
-function openPlace(database: Database, callKey: string): GatePass {
+function openPlace(database: Database, held: HeldPlace): GatePass {
   const renewing = setInterval(
     () => {
-      renewPlace(database, callKey).catch(() => undefined);
+      renewPlace(database, held).catch(() => undefined);
     },
     (LEASE_SECONDS * 1_000) / 3,
   );
@@ -127,13 +146,14 @@ function openPlace(database: Database, callKey: string): GatePass {
     kind: 'open',
     async leave() {
       clearInterval(renewing);
-      await releasePlace(database, callKey).catch(() => undefined);
+      await releasePlace(database, held).catch(() => undefined);
     },
   };
 }
 
-function lookAfter(waiting: number): number {
-  const pace = Math.min(LONGEST_LOOK_MILLISECONDS, LOOK_MILLISECONDS * (1 + waiting / 20));
+/** Whose turn is near looks often: a place that it was given lies idle until it does. */
+function lookAfter({ waiting, isNext }: Extract<QueuePlace, { kind: 'queued' }>): number {
+  const pace = isNext ? LOOK_MILLISECONDS : Math.min(LONGEST_LOOK_MILLISECONDS, LOOK_MILLISECONDS * (1 + waiting / 20));
   return pace * (0.75 + Math.random() / 2);
 }
 

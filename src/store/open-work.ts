@@ -2,6 +2,7 @@ import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Transaction } from './database.ts';
 import { withdrawDecisions } from './decisions.ts';
 import { insertEntry } from './entry-writer.ts';
+import { leaveAllQueues } from './provider-queue.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 import { toPartialOutput } from './tool-call-rows.ts';
 import type { CloseToolCall, OpenToolCall, PartialColumns } from './tool-call-rows.ts';
@@ -74,9 +75,9 @@ export interface ContextUsage {
   readonly trailingTokens: number;
 }
 
-/** Writes the outcome. The row is final from here on: the database refuses another. */
+/** Writes the outcome. The row is final from here on: the database refuses another. Nothing of it waits for a provider. */
 export async function finishTurn(
-  { sql, event }: Writer,
+  { sql, turn, event }: Writer,
   end: {
     readonly turnId: string;
     readonly outcome: TurnOutcome;
@@ -89,6 +90,7 @@ export async function finishTurn(
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
       ended_at = holdfast_now()
     where id = ${end.turnId}`;
+  await leaveAllQueues(sql, turn.conversationId);
   await event('turn_ended', { outcome: end.outcome, reason: end.reason, ...end.contextUsage }, end.turnId);
 }
 

@@ -21,6 +21,9 @@ const PRESENT_SECONDS = 3 * LONGEST_ABSENCE_SECONDS;
 const AHEAD_SECONDS = 60;
 /** Waiting calls that are looked at for free places at a time. */
 const LOOKED_AT = 100;
+/** So many calls for each that may run have their turn soon: when places get free, some of them are there. At most eight, which wait in slots of workers. */
+const NEXT_OF_EACH = 2;
+const MOST_NEXT = 8;
 
 /** How much a provider is asked at once; `null`: no limit of ours. */
 export interface ProviderCapacity {
@@ -32,17 +35,22 @@ export interface QueuedCall {
   readonly providerKey: string;
   /** Names the call; asked again, it keeps its place. */
   readonly callKey: string;
+  /** Id of the attempt that asks: takes the place over from the one before. */
+  readonly holder: string;
   readonly conversationId: string;
   /** Estimated input. */
   readonly tokens: number;
 }
 
+/** A place as the attempt knows it that asked for it. */
+export type HeldPlace = Pick<QueuedCall, 'callKey' | 'holder'>;
+
 export type QueuePlace =
   | { readonly kind: 'granted' }
   /** The provider wants no calls for so long. */
   | { readonly kind: 'paused'; readonly milliseconds: number }
-  /** Others are first; `waiting` counts all that wait. */
-  | { readonly kind: 'queued'; readonly waiting: number };
+  /** Others are first; `waiting` counts all that wait. `isNext`: few of them are. */
+  | { readonly kind: 'queued'; readonly waiting: number; readonly isNext: boolean };
 
 /**
  * The same for all workers that use a server with the same key; tells nothing of the key. A key that is read in use may
@@ -89,30 +97,43 @@ export async function readPause(sql: Database | Transaction, providerKey: string
 export async function askForPlace(sql: Database, call: QueuedCall, capacity: ProviderCapacity): Promise<QueuePlace> {
   const { providerKey, callKey } = call;
   return transaction(sql, async (open): Promise<QueuePlace> => {
-    // Places of one provider are handed out by one at a time; a lock of the transaction needs no row.
-    await open`select pg_advisory_xact_lock(hashtextextended(${`provider ${providerKey}`}, 0))`;
+    await lockPlaces(open, providerKey);
     const milliseconds = await readPause(open, providerKey);
     await enqueue(open, call);
     if (milliseconds > 0) return { kind: 'paused', milliseconds };
-    await handOut(open, providerKey, capacity);
+    const waiting = await handOut(open, providerKey, capacity);
     const [row] = await open<{ granted: boolean; waiting: number }[]>`
       select (select granted_at is not null from provider_calls where call_key = ${callKey}) as granted,
         (select count(*) from provider_calls where provider_key = ${providerKey} and granted_at is null)::int as waiting`;
-    return row?.granted === true ? { kind: 'granted' } : { kind: 'queued', waiting: row?.waiting ?? 0 };
+    if (row?.granted === true) return { kind: 'granted' };
+    const next = Math.min(MOST_NEXT, NEXT_OF_EACH * (capacity.concurrentCalls ?? MOST_NEXT));
+    const isNext = waiting.slice(0, next).some((one) => one.callKey === callKey);
+    return { kind: 'queued', waiting: row?.waiting ?? 0, isNext };
   });
 }
 
-/** The row of an earlier try, whose worker may be dead, gives its place back; a call that goes elsewhere keeps none here. */
-async function enqueue(sql: Transaction, { providerKey, callKey, conversationId, tokens }: QueuedCall): Promise<void> {
+/** Places of one provider are handed out by one at a time; a lock of the transaction needs no row. */
+async function lockPlaces(sql: Transaction, providerKey: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`provider ${providerKey}`}, 0))`;
+}
+
+/**
+ * The row of an earlier try, whose worker may be dead, gives its place back; a call that goes elsewhere keeps none here. What
+ * an earlier try has sent counts for its minute all the same, under another key.
+ */
+async function enqueue(sql: Transaction, call: QueuedCall): Promise<void> {
+  const { providerKey, callKey, holder, conversationId, tokens } = call;
   await sql`
-    delete from provider_calls where (call_key = ${callKey} and (released_at is not null or provider_key <> ${providerKey}))
+    delete from provider_calls where (call_key = ${callKey} and released_at is null and provider_key <> ${providerKey})
       or (provider_key = ${providerKey}
         and (released_at < holdfast_now() - interval '1 minute' or lease_until < holdfast_now() - interval '1 minute'
           or seen_at < holdfast_now() - interval '1 hour'))`;
   await sql`
-    insert into provider_calls (id, provider_key, conversation_id, call_key, tokens)
-    values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${Math.ceil(tokens)})
-    on conflict (call_key) do update set seen_at = holdfast_now(), tokens = excluded.tokens,
+    update provider_calls set call_key = call_key || ':' || id where call_key = ${callKey} and released_at is not null`;
+  await sql`
+    insert into provider_calls (id, provider_key, conversation_id, call_key, holder, tokens)
+    values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${holder}, ${Math.ceil(tokens)})
+    on conflict (call_key) do update set seen_at = holdfast_now(), holder = excluded.holder, tokens = excluded.tokens,
       lease_until = case when provider_calls.granted_at is not null
         then holdfast_now() + make_interval(secs => ${LEASE_SECONDS}) end`;
 }
@@ -127,7 +148,12 @@ function isUnderWay(sql: Transaction) {
     and lease_until < ${ahead(sql)} + make_interval(secs => ${LEASE_SECONDS})`;
 }
 
-async function handOut(sql: Transaction, providerKey: string, capacity: ProviderCapacity): Promise<void> {
+/** @returns calls that wait on, those first that have their turn first. */
+async function handOut(
+  sql: Transaction,
+  providerKey: string,
+  capacity: ProviderCapacity,
+): Promise<readonly WaitingCall[]> {
   const [now] = await sql<{ running: number; tokens: number }[]>`
     select (count(*) filter (where ${isUnderWay(sql)}))::int as running,
       coalesce(sum(tokens) filter (
@@ -135,33 +161,42 @@ async function handOut(sql: Transaction, providerKey: string, capacity: Provider
     from provider_calls where provider_key = ${providerKey} and granted_at is not null`;
   let running = now?.running ?? 0;
   let tokens = now?.tokens ?? 0;
-  for (const next of await fairOrder(sql, providerKey)) {
-    if (capacity.concurrentCalls !== null && running >= capacity.concurrentCalls) return;
+  const waiting = await fairOrder(sql, providerKey);
+  const granted = new Set<string>();
+  // One that is away far from its turn is passed over: its place would lie idle until it comes back.
+  for (const next of waiting.filter(({ isThere }) => isThere)) {
+    if (capacity.concurrentCalls !== null && running >= capacity.concurrentCalls) break;
     // One that is larger than a whole minute goes alone, or it would wait for ever. Smaller ones behind do not pass it.
     const fits = capacity.tokensPerMinute === null || tokens === 0 || tokens + next.tokens <= capacity.tokensPerMinute;
-    if (!fits) return;
+    if (!fits) break;
     await sql`
       update provider_calls set granted_at = holdfast_now(),
         lease_until = holdfast_now() + make_interval(secs => ${LEASE_SECONDS}) where id = ${next.id}`;
+    granted.add(next.id);
     running += 1;
     tokens += next.tokens;
   }
+  return waiting.filter(({ id }) => !granted.has(id));
+}
+
+interface WaitingCall {
+  readonly id: string;
+  readonly callKey: string;
+  readonly tokens: number;
+  readonly isThere: boolean;
 }
 
 /**
  * The n-th call of a conversation, those under way counted, stands beside the n-th of every other; of them the conversation
  * goes first whose last place is longest ago.
  */
-async function fairOrder(
-  sql: Transaction,
-  providerKey: string,
-): Promise<readonly { readonly id: string; readonly tokens: number }[]> {
-  return sql<{ id: string; tokens: number }[]>`
+async function fairOrder(sql: Transaction, providerKey: string): Promise<readonly WaitingCall[]> {
+  return sql<WaitingCall[]>`
     with served as (
       select conversation_id, max(granted_at) as last,
         count(*) filter (where ${isUnderWay(sql)}) as running
       from provider_calls where provider_key = ${providerKey} and granted_at is not null group by conversation_id)
-    select q.id, q.tokens::float8
+    select q.id, q.call_key as "callKey", q.tokens::float8, q.holder is not null as "isThere"
     from provider_calls q left join served s using (conversation_id)
     where q.provider_key = ${providerKey} and q.granted_at is null
       and q.seen_at between holdfast_now() - make_interval(secs => ${PRESENT_SECONDS}) and ${ahead(sql)}
@@ -170,22 +205,56 @@ async function fairOrder(
     limit ${LOOKED_AT}`;
 }
 
+/**
+ * The call waits in its workflow, far from its turn: until it asks again, places go to others.
+ * @returns `false`: it has been given one meanwhile.
+ */
+export async function stepAside(sql: Database, { callKey, holder }: HeldPlace): Promise<boolean> {
+  const { count } = await sql`
+    update provider_calls set holder = null
+    where call_key = ${callKey} and holder = ${holder} and granted_at is null`;
+  return count > 0;
+}
+
 /** The call is still under way. */
-export async function renewPlace(sql: Database, callKey: string): Promise<void> {
+export async function renewPlace(sql: Database, { callKey, holder }: HeldPlace): Promise<void> {
   await sql`
     update provider_calls set lease_until = holdfast_now() + make_interval(secs => ${LEASE_SECONDS})
-    where call_key = ${callKey} and granted_at is not null and released_at is null`;
+    where call_key = ${callKey} and holder = ${holder} and granted_at is not null and released_at is null`;
 }
 
-/** The call will not be made: nobody keeps a place for it. */
-export async function leaveQueue(sql: Database, callKey: string): Promise<void> {
-  await sql`delete from provider_calls where call_key = ${callKey} and granted_at is null`;
-  await releasePlace(sql, callKey);
-}
-
-/** The call is over: its place is free, its tokens count for the rest of the minute. */
-export async function releasePlace(sql: Database, callKey: string): Promise<void> {
+/**
+ * The call will not be made: nobody keeps a place for it.
+ * @param place without a holder: of whoever asked last
+ */
+export async function leaveQueue(
+  sql: Database,
+  { callKey, holder }: Pick<HeldPlace, 'callKey'> & Partial<HeldPlace>,
+): Promise<void> {
+  const mine = sql`call_key = ${callKey} ${holder === undefined ? sql`` : sql`and holder = ${holder}`}`;
+  await sql`delete from provider_calls where ${mine} and granted_at is null`;
   await sql`
     update provider_calls set released_at = holdfast_now()
-    where call_key = ${callKey} and granted_at is not null and released_at is null`;
+    where ${mine} and granted_at is not null and released_at is null`;
+}
+
+/** The call is over: its place is free, its tokens count for the rest of the minute. What another attempt holds by now stays. */
+export async function releasePlace(sql: Database, { callKey, holder }: HeldPlace): Promise<void> {
+  await sql`
+    update provider_calls set released_at = holdfast_now()
+    where call_key = ${callKey} and holder = ${holder} and granted_at is not null and released_at is null`;
+}
+
+/** The turn has ended: no place is kept for what it waited for, and those that it was given are free. */
+export async function leaveAllQueues(sql: Transaction, conversationId: string): Promise<void> {
+  const keys = await sql<{ key: string }[]>`
+    select distinct provider_key as key from provider_calls
+    where conversation_id = ${conversationId} and released_at is null order by 1`;
+  if (keys.length === 0) return;
+  // As whoever hands out places: else each might wait for rows of the other.
+  for (const { key } of keys) await lockPlaces(sql, key);
+  await sql`delete from provider_calls where conversation_id = ${conversationId} and granted_at is null`;
+  await sql`
+    update provider_calls set released_at = holdfast_now()
+    where conversation_id = ${conversationId} and granted_at is not null and released_at is null`;
 }

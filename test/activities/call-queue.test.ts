@@ -2,10 +2,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { callModel } from '../../src/activities/call-model.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Database } from '../../src/store/database.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
 import { recordModelFailure } from '../../src/store/model-calls.ts';
 import { askForPlace, providerKeyOf, releasePlace } from '../../src/store/provider-queue.ts';
-import { SNAPSHOT, headOf, register, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { SNAPSHOT, closeToolCall, headOf, register, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
@@ -25,9 +26,9 @@ async function busyProvider() {
     providerLimits: { concurrentCalls: 1 },
   });
   const providerKey = providerKeyOf({ name: 'sim', baseUrl: simulator.url, apiKey: 'key' });
-  const callOf = () => ({ providerKey, conversationId: newId(), callKey: newId(), tokens: 10 });
-  const holder = callOf();
-  await askForPlace(sql, holder, ONE);
+  const callOf = () => ({ providerKey, conversationId: newId(), callKey: newId(), holder: newId(), tokens: 10 });
+  const running = callOf();
+  await askForPlace(sql, running, ONE);
   // The one call that may wait in the worker.
   const stop = new AbortController();
   const waiting = { ...callOf(), provider: 'sim', signal: stop.signal };
@@ -37,7 +38,7 @@ async function busyProvider() {
   const release = async () => {
     stop.abort();
     await entering;
-    await releasePlace(sql, holder.callKey);
+    await releasePlace(sql, running);
   };
   const askAnew = async () => {
     const call = callOf();
@@ -82,4 +83,25 @@ test('a call that is given to the fallback instead of waiting leaves its place i
   const again = await callModel(dependencies, { ...input, callNumber: 2 }, execution());
   expect(again).toMatchObject({ kind: 'fallback' });
   expect(await placesOf(turn.conversationId)).toHaveLength(0);
+});
+
+test('a turn that ends keeps no place for the call that it waited with, nor the one that this was given', async () => {
+  const { dependencies, release, askAnew } = await busyProvider();
+  const turns = await Promise.all([startTurn(sql, 'Say hello'), startTurn(sql, 'Say hello')]);
+  for (const turn of turns) {
+    const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
+    expect(await callModel(dependencies, input, execution())).toMatchObject({ kind: 'wait' });
+  }
+  const [given, waits] = turns;
+  await release();
+  const younger = await askAnew();
+  expect(younger.place.kind).toBe('queued');
+  expect(await placesOf(given.conversationId)).toEqual([{ granted: true }]);
+  for (const turn of [waits, given])
+    await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
+  expect(await placesOf(waits.conversationId)).toEqual([]);
+  await askAnew();
+  const [place] =
+    await sql`select granted_at is not null as granted from provider_calls where call_key = ${younger.callKey}`;
+  expect(place).toEqual({ granted: true });
 });

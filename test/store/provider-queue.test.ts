@@ -9,7 +9,10 @@ import {
   providerKeyOf,
   readPause,
   releasePlace,
+  renewPlace,
+  stepAside,
 } from '../../src/store/provider-queue.ts';
+import type { HeldPlace, QueuedCall } from '../../src/store/provider-queue.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 let sql: Database;
@@ -28,7 +31,7 @@ afterAll(async () => {
 const ONE = { concurrentCalls: 1, tokensPerMinute: null };
 
 function callOf(providerKey: string, conversationId: string, callKey = newId(), tokens = 10) {
-  return { providerKey, conversationId, callKey, tokens };
+  return { providerKey, conversationId, callKey, holder: newId(), tokens };
 }
 
 test("with two hundred calls of one conversation waiting, another's waits for at most two of them", async () => {
@@ -36,17 +39,18 @@ test("with two hundred calls of one conversation waiting, another's waits for at
   const greedy = newId();
   expect((await askForPlace(sql, callOf(key, greedy), ONE)).kind).toBe('granted');
   await sql`
-    insert into provider_calls (id, provider_key, conversation_id, call_key, tokens)
-    select gen_random_uuid(), ${key}, ${greedy}, gen_random_uuid()::text, 10 from generate_series(1, 199)`;
+    insert into provider_calls (id, provider_key, conversation_id, call_key, holder, tokens)
+    select gen_random_uuid(), ${key}, ${greedy}, gen_random_uuid()::text, gen_random_uuid(), 10 from generate_series(1, 199)`;
   const other = callOf(key, newId());
   let passed = 0;
   for (;;) {
     // All are there: each looks again, as it does in a worker.
     await sql`update provider_calls set seen_at = holdfast_now() where provider_key = ${key}`;
     if ((await askForPlace(sql, other, ONE)).kind === 'granted') break;
-    const [running] = await sql<{ call_key: string }[]>`
-      select call_key from provider_calls where provider_key = ${key} and granted_at is not null and released_at is null`;
-    await releasePlace(sql, running?.call_key ?? '');
+    const [running] = await sql<HeldPlace[]>`
+      select call_key as "callKey", holder from provider_calls where provider_key = ${key} and granted_at is not null and released_at is null`;
+    if (running === undefined) throw new Error('nobody has the place');
+    await releasePlace(sql, running);
     passed += 1;
   }
   expect(passed).toBeLessThanOrEqual(2);
@@ -56,14 +60,14 @@ test('no more calls run at once than the limit; a place of a dead worker is free
   const key = newId();
   const two = { concurrentCalls: 2, tokensPerMinute: null };
   const [first, second, third, absent] = [1, 2, 3, 4].map(() => callOf(key, newId())) as [
-    ReturnType<typeof callOf>,
-    ReturnType<typeof callOf>,
-    ReturnType<typeof callOf>,
-    ReturnType<typeof callOf>,
+    QueuedCall,
+    QueuedCall,
+    QueuedCall,
+    QueuedCall,
   ];
   expect((await askForPlace(sql, first, two)).kind).toBe('granted');
   expect((await askForPlace(sql, second, two)).kind).toBe('granted');
-  expect(await askForPlace(sql, absent, two)).toEqual({ kind: 'queued', waiting: 1 });
+  expect(await askForPlace(sql, absent, two)).toEqual({ kind: 'queued', waiting: 1, isNext: true });
   expect((await askForPlace(sql, third, two)).kind).toBe('queued');
   await sql`update provider_calls set seen_at = seen_at - interval '1 minute' where call_key = ${absent.callKey}`;
   await sql`update provider_calls set lease_until = holdfast_now() where call_key = ${first.callKey}`;
@@ -77,13 +81,13 @@ test('a call keeps its turn while it waits in its workflow, also on a slow machi
   expect((await askForPlace(sql, running, ONE)).kind).toBe('granted');
   expect((await askForPlace(sql, away, ONE)).kind).toBe('queued');
   await sql`update provider_calls set seen_at = seen_at - interval '12 seconds' where call_key = ${away.callKey}`;
-  await releasePlace(sql, running.callKey);
+  await releasePlace(sql, running);
   expect((await askForPlace(sql, younger, ONE)).kind).toBe('queued');
   expect((await askForPlace(sql, away, ONE)).kind).toBe('granted');
   const stopped = callOf(key, newId());
   await askForPlace(sql, stopped, ONE);
-  await leaveQueue(sql, stopped.callKey);
-  await leaveQueue(sql, away.callKey);
+  await leaveQueue(sql, stopped);
+  await leaveQueue(sql, away);
   expect((await askForPlace(sql, younger, ONE)).kind).toBe('granted');
 });
 
@@ -136,4 +140,69 @@ test('a call that goes on under another key leaves its place at the first', asyn
   expect((await askForPlace(sql, call, ONE)).kind).toBe('granted');
   expect((await askForPlace(sql, { ...call, providerKey: second }, ONE)).kind).toBe('granted');
   expect((await askForPlace(sql, callOf(first, newId()), ONE)).kind).toBe('granted');
+});
+
+test('an attempt that was replaced neither gives back nor renews what its successor holds, nor takes it from the queue', async () => {
+  const key = newId();
+  const first = callOf(key, newId());
+  const next = { ...first, holder: newId() };
+  const other = callOf(key, newId());
+  expect((await askForPlace(sql, first, ONE)).kind).toBe('granted');
+  expect((await askForPlace(sql, next, ONE)).kind).toBe('granted');
+  await releasePlace(sql, first);
+  await leaveQueue(sql, first);
+  expect((await askForPlace(sql, other, ONE)).kind).toBe('queued');
+  await leaveQueue(sql, { ...other, holder: newId() });
+  await sql`update provider_calls set lease_until = holdfast_now() + interval '1 second' where call_key = ${first.callKey}`;
+  const left = async () => {
+    const [row] = await sql<{ seconds: number }[]>`
+      select extract(epoch from lease_until - holdfast_now())::float8 as seconds from provider_calls
+      where call_key = ${first.callKey}`;
+    return row?.seconds;
+  };
+  await renewPlace(sql, first);
+  expect(await left()).toBeLessThan(2);
+  await renewPlace(sql, next);
+  expect(await left()).toBeGreaterThan(20);
+  await releasePlace(sql, next);
+  expect((await askForPlace(sql, other, ONE)).kind).toBe('granted');
+});
+
+test('the tokens of every try of a call count for its minute', async () => {
+  const key = newId();
+  const capacity = { concurrentCalls: null, tokensPerMinute: 100 };
+  const call = callOf(key, newId(), newId(), 80);
+  expect((await askForPlace(sql, call, capacity)).kind).toBe('granted');
+  await releasePlace(sql, call);
+  expect((await askForPlace(sql, call, capacity)).kind).toBe('queued');
+  await sql`update provider_calls set granted_at = granted_at - interval '61 seconds' where provider_key = ${key} and granted_at is not null`;
+  expect((await askForPlace(sql, call, capacity)).kind).toBe('granted');
+});
+
+test('a place goes to a call that is there rather than to one that is away far from its turn, and that one is there when its turn is near', async () => {
+  const key = newId();
+  const [running, second, third, far, last] = [1, 2, 3, 4, 5].map(() => callOf(key, newId())) as [
+    QueuedCall,
+    QueuedCall,
+    QueuedCall,
+    QueuedCall,
+    QueuedCall,
+  ];
+  await askForPlace(sql, running, ONE);
+  expect(await askForPlace(sql, second, ONE)).toMatchObject({ isNext: true });
+  expect(await askForPlace(sql, third, ONE)).toMatchObject({ isNext: true });
+  expect(await askForPlace(sql, far, ONE)).toMatchObject({ isNext: false });
+  expect(await stepAside(sql, far)).toBe(true);
+  await askForPlace(sql, last, ONE);
+  for (const over of [running, second, third]) {
+    await releasePlace(sql, over);
+    await askForPlace(sql, last, ONE);
+  }
+  expect((await askForPlace(sql, last, ONE)).kind).toBe('granted');
+  expect(await askForPlace(sql, far, ONE)).toMatchObject({ isNext: true });
+  await releasePlace(sql, last);
+  expect((await askForPlace(sql, callOf(key, newId()), ONE)).kind).toBe('queued');
+  // The place was handed out before it could step aside.
+  expect(await stepAside(sql, far)).toBe(false);
+  expect((await askForPlace(sql, far, ONE)).kind).toBe('granted');
 });
