@@ -58,12 +58,7 @@ export function createProviderGate(setup: {
 }): ProviderGate {
   const { database, concurrentWork } = setup;
   const providers = new Map(setup.providers.map((one) => [one.name, { ...one, key: providerKeyOf(one) }]));
-  const waiting = new Map<string, number>();
-  const all = (): number => [...waiting.values()].reduce((sum, count) => sum + count, 0);
-  const mayWait = ({ conversationId }: GateCall, isNext: boolean): boolean =>
-    // Whose turn is near should be there when it comes. One slot is left for what runs.
-    (isNext && all() < concurrentWork - 1) ||
-    (all() < Math.max(1, concurrentWork / 2) && (waiting.get(conversationId) ?? 0) < WAITING_PER_CONVERSATION);
+  const waiting = new WaitingCalls(concurrentWork);
   return {
     async enter(call) {
       const provider = providers.get(call.provider);
@@ -72,8 +67,7 @@ export function createProviderGate(setup: {
       const isLimited = concurrentCalls !== null || tokensPerMinute !== null;
       const until = Date.now() + LONGEST_RETRY_DELAY_MILLISECONDS;
       const held = { callKey: call.callKey, holder: newId() };
-      let stays = mayWait(call, false);
-      if (stays) add(waiting, call.conversationId, 1);
+      let stays = waiting.join(call, false);
       try {
         for (;;) {
           const place = isLimited
@@ -85,10 +79,7 @@ export function createProviderGate(setup: {
             : await pauseOnly(database, provider.key);
           if (place.kind === 'granted') return isLimited ? openPlace(database, held) : OPEN;
           const isNext = place.kind === 'queued' && place.isNext;
-          if (!stays && isNext && mayWait(call, isNext)) {
-            stays = true;
-            add(waiting, call.conversationId, 1);
-          }
+          stays ||= waiting.join(call, isNext);
           const look = place.kind === 'paused' ? spreadDelay(place.milliseconds, Math.random()) : lookAfter(place);
           if (stays && Date.now() + look <= until) {
             await waitInQueue(database, look, { held, signal: call.signal });
@@ -99,7 +90,7 @@ export function createProviderGate(setup: {
           return { kind: 'wait', delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
         }
       } finally {
-        if (stays) add(waiting, call.conversationId, -1);
+        if (stays) waiting.leave(call);
       }
     },
     async giveUp(callKey) {
@@ -157,8 +148,33 @@ function lookAfter({ waiting, isNext }: Extract<QueuePlace, { kind: 'queued' }>)
   return pace * (0.75 + Math.random() / 2);
 }
 
-function add(counts: Map<string, number>, key: string, by: number): void {
-  const next = (counts.get(key) ?? 0) + by;
-  if (next > 0) counts.set(key, next);
-  else counts.delete(key);
+/** Calls that wait in this worker, by conversation. */
+class WaitingCalls {
+  readonly #concurrentWork: number;
+  readonly #counts = new Map<string, number>();
+  #all = 0;
+
+  constructor(concurrentWork: number) {
+    this.#concurrentWork = concurrentWork;
+  }
+
+  /**
+   * @param isNext whose turn is near should be there when it comes; one slot is left for what runs.
+   * @returns whether there is room; then `leave` must follow.
+   */
+  join({ conversationId }: GateCall, isNext: boolean): boolean {
+    const own = this.#counts.get(conversationId) ?? 0;
+    const hasRoom = this.#all < Math.max(1, this.#concurrentWork / 2) && own < WAITING_PER_CONVERSATION;
+    if (!hasRoom && !(isNext && this.#all < this.#concurrentWork - 1)) return false;
+    this.#counts.set(conversationId, own + 1);
+    this.#all += 1;
+    return true;
+  }
+
+  leave({ conversationId }: GateCall): void {
+    const left = (this.#counts.get(conversationId) ?? 0) - 1;
+    if (left > 0) this.#counts.set(conversationId, left);
+    else this.#counts.delete(conversationId);
+    this.#all -= 1;
+  }
 }
