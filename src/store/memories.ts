@@ -46,6 +46,9 @@ export interface StoredMemory extends MemoryScope {
   readonly createdAt: string;
 }
 
+/** Summaries are long. */
+const QUOTED_PER_PAGE = 50;
+
 /**
  * Stores a memory and marks those that it supersedes; `false` when its id was stored before.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
@@ -100,6 +103,28 @@ export async function listMemories(
       ${request.all === true ? sql`` : sql`and m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`}
     order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
   return rows.map(toMemory);
+}
+
+/**
+ * Pages of the texts that are shown to these scopes as quoted data: what came from tool output, and summaries. Also those that
+ * are over: what was noted of them still stands in conversations.
+ */
+export async function* readQuotedMemories(
+  sql: Queries,
+  scopes: readonly MemoryScope[],
+): AsyncGenerator<readonly string[], void, undefined> {
+  let after: string | null = null;
+  for (;;) {
+    const rows: { id: string; text: string }[] = await sql<{ id: string; text: string }[]>`
+      select m.id, m.text from memories m
+      where (m.scope, m.scope_name) in (select * from unnest(
+          ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))
+        and (m.origin = 'tool' or m.kind = 'summary') ${after === null ? sql`` : sql`and m.id > ${after}`}
+      order by m.id limit ${QUOTED_PER_PAGE}`;
+    if (rows.length > 0) yield rows.map(({ text }) => text);
+    if (rows.length < QUOTED_PER_PAGE) return;
+    after = rows.at(-1)?.id ?? null;
+  }
 }
 
 /**
