@@ -1,6 +1,7 @@
 import { estimateTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
 import type { Calibration } from './plan.ts';
+import { isUnspaced, wordsIn } from './unspaced-words.ts';
 
 /** What is remembered, as the choice needs it. */
 export interface Memory {
@@ -21,6 +22,10 @@ export interface Memory {
 const LONGEST_SHOWN = 600;
 /** Letters by which words are compared: endings differ, beginnings mean the same. */
 const STEM_LETTERS = 6;
+/** Letters of a word that says something of a subject. */
+const LETTERS_OF_A_WORD = 3;
+const WORDS = /[\p{L}\p{N}_]+/gu;
+const SHORT_NAME = /^[\p{Lu}\p{N}]{2}$/u;
 /** What a preference counts without a common word: it holds for whatever is asked. */
 const PREFERENCE_SCORE = 0.5;
 
@@ -81,8 +86,15 @@ function byRelevance(memories: readonly Memory[], goal: string): readonly Memory
 }
 
 function stemsOf(text: string): string[] {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}_]{3,}/gu) ?? [];
-  return words.filter((word) => !COMMON.has(word)).map((word) => word.slice(0, STEM_LETTERS));
+  return wordsIn(text, WORDS).flatMap((word) => {
+    const lower = word.toLowerCase();
+    return COMMON.has(lower) || !saysSomething(word) ? [] : [lower.slice(0, STEM_LETTERS)];
+  });
+}
+
+/** Short words rarely do, but for names as `DB`, `CI` or `22`, and pairs of characters where words have no spaces. */
+function saysSomething(word: string): boolean {
+  return word.length >= LETTERS_OF_A_WORD || SHORT_NAME.test(word) || isUnspaced(word);
 }
 
 /** Words that say nothing of a subject. English, as most prompts are; in other languages the weight does it. */

@@ -1,3 +1,5 @@
+import { wordsIn } from './unspaced-words.ts';
+
 /** Words in a row that two texts must share for one to rest on the other. */
 const RUN_WORDS = 4;
 /** Share of a text's runs that must stand in what the user said. */
@@ -71,5 +73,5 @@ function runsOf(text: string): readonly string[] {
 }
 
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return wordsIn(text.toLowerCase(), /[\p{L}\p{N}]+/gu);
 }
