@@ -6,7 +6,7 @@ import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import type { Queries } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
-import { forgetMemory, insertMemory, listMemories } from '../store/memories.ts';
+import { forgetMemory, insertMemory, listMemories, renewMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
 import { findNote, findShownEntries, readNewestNote, readNewestRequests } from '../store/notes.ts';
 import { readSummaryText } from '../store/compactions.ts';
@@ -140,24 +140,30 @@ export function toolMemories(
       const { text } = await redactSecrets(maskText(written, secrets));
       const own = scopes.find((each) => each.scope === scope);
       if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
-      const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find(
-        (each) => each.text === text,
-      );
-      if (known !== undefined) return { id: known.id, isNew: false };
-      const id = idOf(idempotencyKey);
-      const isNew = await insertMemory(database, {
+      const stated = {
         ...own,
-        id,
-        kind,
-        text,
-        origin: await findOrigin(database, { text, conversationId, scopes }),
-        conversationId,
-        sourceId: entryId,
         confidence,
         supersedes,
         ...(expiresInDays !== null && {
           expiresAt: new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY).toISOString(),
         }),
+      };
+      const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find(
+        (each) => each.text === text,
+      );
+      if (known !== undefined && (await renewMemory(database, { ...stated, id: known.id }))) {
+        return { id: known.id, isNew: false };
+      }
+      const id = idOf(idempotencyKey);
+      const origin = await findOrigin(database, { text, conversationId, scopes });
+      const isNew = await insertMemory(database, {
+        ...stated,
+        id,
+        kind,
+        text,
+        origin,
+        conversationId,
+        sourceId: entryId,
       });
       return { id, isNew };
     },

@@ -71,11 +71,33 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
   return count > 0;
 }
 
-async function supersede(open: Transaction, { id, scope, scopeName, supersedes = [] }: MemoryToInsert): Promise<void> {
-  for (const older of supersedes) {
+/**
+ * States a memory again that is in force: it takes the place of others, and counts for as long and as much as is said now.
+ * `false` when it was forgotten or superseded meanwhile.
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
+ */
+export async function renewMemory(
+  sql: Database,
+  memory: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'confidence' | 'expiresAt' | 'supersedes'>,
+): Promise<boolean> {
+  return transaction(sql, async (open) => {
+    const { count } = await open`
+      update memories set confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
+      where id = ${memory.id} and scope = ${memory.scope} and scope_name = ${memory.scopeName} and superseded_by is null`;
+    if (count > 0) await supersede(open, memory);
+    return count > 0;
+  });
+}
+
+async function supersede(
+  open: Transaction,
+  { id, scope, scopeName, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'supersedes'>,
+): Promise<void> {
+  // The model may name the very memory that it states again.
+  for (const older of supersedes.filter((each) => each !== id)) {
     const { count } = await open`
       update memories set superseded_by = ${id}
-      where id = ${older} and id <> ${id} and scope = ${scope} and scope_name = ${scopeName}`;
+      where id = ${older} and scope = ${scope} and scope_name = ${scopeName}`;
     if (count === 0) throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
   }
 }
