@@ -6,7 +6,7 @@ import { readQuotedMemories } from '../store/memories.ts';
 import type { MemoryScope } from '../store/memories.ts';
 import { readSaidWords } from '../store/said-words.ts';
 
-/** Characters that are looked through for the words of a memory: some four million tokens of tool results, in a second or two. */
+/** Characters that are looked through for the words of a memory: some four million tokens. A second of English, three of Chinese. */
 const MOST_CHARACTERS = 16_000_000;
 
 /**

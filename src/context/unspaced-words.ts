@@ -1,8 +1,10 @@
 /** Scripts that write words without spaces between them, as the search index takes them. */
 const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
 const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
-/** A word's stretches with and without spaces: `文件txt` is two. */
-const STRETCHES = new RegExp(`(?<unspaced>${UNSPACED})|(?:(?!${UNSPACED}).)+`, 'gu');
+/** Takes a word apart into stretches with and without spaces, by turns: `文件txt` is two. */
+const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');
+/** What takes two code units. */
+const SURROGATE = /[\uD800-\uDFFF]/;
 
 /**
  * What a pattern finds in a text, with scripts that have no spaces by pairs of characters: a whole clause of Chinese would be
@@ -11,9 +13,12 @@ const STRETCHES = new RegExp(`(?<unspaced>${UNSPACED})|(?:(?!${UNSPACED}).)+`, '
  * @param pattern of words, with the flags `g` and `u`
  */
 export function wordsIn(text: string, pattern: RegExp): string[] {
-  const words: string[] = text.match(pattern) ?? [];
+  const found: string[] = text.match(pattern) ?? [];
   // One look at the whole text: most have no such script, and many are long.
-  return HAS_UNSPACED.test(text) ? words.flatMap(withPairs) : words;
+  if (!HAS_UNSPACED.test(text)) return found;
+  const words: string[] = [];
+  for (const word of found) addWithPairs(words, word);
+  return words;
 }
 
 /** Whether a word has characters of these scripts. */
@@ -21,15 +26,22 @@ export function isUnspaced(word: string): boolean {
   return HAS_UNSPACED.test(word);
 }
 
-function withPairs(word: string): string[] {
-  if (!HAS_UNSPACED.test(word)) return [word];
-  return [...word.matchAll(STRETCHES)].flatMap(({ 0: stretch, groups }) =>
-    groups?.['unspaced'] === undefined ? [stretch] : characterPairs(stretch),
-  );
+/** Without arrays of its own where it can: a tool may return megabytes. */
+function addWithPairs(words: string[], word: string): void {
+  if (!HAS_UNSPACED.test(word)) {
+    words.push(word);
+    return;
+  }
+  for (const [index, stretch] of word.split(STRETCHES).entries()) {
+    if (index % 2 === 1) addPairs(words, stretch);
+    else if (stretch !== '') words.push(stretch);
+  }
 }
 
-function characterPairs(stretch: string): string[] {
-  const characters = Array.from(stretch);
-  if (characters.length === 1) return characters;
-  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
+function addPairs(words: string[], stretch: string): void {
+  const characters = SURROGATE.test(stretch) ? Array.from(stretch) : stretch;
+  if (characters.length === 1) words.push(stretch);
+  for (let index = 1; index < characters.length; index += 1) {
+    words.push(`${characters[index - 1] ?? ''}${characters[index] ?? ''}`);
+  }
 }

@@ -35,7 +35,7 @@ export async function* readSaidWords(
       select e.sequence, e.kind, k.summary, (
           -- By its beginning: Postgres cannot read a member of what holds NUL.
           select coalesce(json_agg(part), '[]') from json_array_elements(e.content) as parts (part)
-          where part::text !~ '^\\s*\\{\\s*"type"\\s*:\\s*"(image|file)"') as content
+          where left(part::text, 40) !~ '^\\s*\\{\\s*"type"\\s*:\\s*"(image|file)"') as content
       from entries e 
       left join compactions k on k.conversation_id = e.conversation_id and k.marker_entry_id = e.id
       where e.conversation_id = ${conversationId} and e.kind = any(${[...KINDS[whose]]})
