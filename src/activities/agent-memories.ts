@@ -3,15 +3,12 @@ import { budgetFor } from '../context/budget.ts';
 import { NO_MEMORIES_NOTE, memoriesNote } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
-import { readingOrigin } from '../context/memory-origin.ts';
-import { finishGivingWay } from '../models/give-way.ts';
 import type { Queries } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
-import { entryText } from '../store/entry-text.ts';
-import { forgetMemory, insertMemory, listMemories } from '../store/memories.ts';
+import { forgetMemory, insertMemory, listMemories, renewMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
-import { findNote, findShownEntries, readNewestNote, readNewestRequests, readRecentWords } from '../store/notes.ts';
+import { findNote, findShownEntries, readNewestNote, readNewestRequests } from '../store/notes.ts';
 import { readSummaryText } from '../store/compactions.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
@@ -21,6 +18,7 @@ import type { CommitCompactionInput, CommitCompactionResult } from '../turn/acti
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { findOrigin } from './find-origin.ts';
 import { newText } from './new-content.ts';
 
 /** Memories that are looked through for a note: the newest of all scopes together … */
@@ -32,8 +30,6 @@ const LARGEST_SHARE = 0.05;
 /** The user's newest messages are the goal after a compaction, and so much of the summary. Characters. */
 const REQUESTS = 3;
 const GOAL_CHARACTERS = 4_000;
-/** Entries in which the words of a memory are looked for. */
-const RECENT_ENTRIES = 200;
 const MILLISECONDS_PER_DAY = 86_400_000;
 
 function scopesOf({ agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
@@ -144,27 +140,30 @@ export function toolMemories(
       const { text } = await redactSecrets(maskText(written, secrets));
       const own = scopes.find((each) => each.scope === scope);
       if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
-      const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find(
-        (each) => each.text === text,
-      );
-      if (known !== undefined) return { id: known.id, isNew: false };
-      const id = idOf(idempotencyKey);
-      const recent = await readRecentWords(database, conversationId, RECENT_ENTRIES);
-      const textsOf = (wanted: 'user' | 'tool_result'): string[] =>
-        recent.flatMap((entry) => (entry.kind === wanted ? [entryText(entry.content)] : []));
-      const isNew = await insertMemory(database, {
+      const stated = {
         ...own,
-        id,
-        kind,
-        text,
-        origin: await finishGivingWay(readingOrigin(text, { user: textsOf('user'), tools: textsOf('tool_result') })),
-        conversationId,
-        sourceId: entryId,
         confidence,
         supersedes,
         ...(expiresInDays !== null && {
           expiresAt: new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY).toISOString(),
         }),
+      };
+      const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find(
+        (each) => each.text === text,
+      );
+      if (known !== undefined && (await renewMemory(database, { ...stated, id: known.id }))) {
+        return { id: known.id, isNew: false };
+      }
+      const id = idOf(idempotencyKey);
+      const origin = await findOrigin(database, { text, conversationId, scopes });
+      const isNew = await insertMemory(database, {
+        ...stated,
+        id,
+        kind,
+        text,
+        origin,
+        conversationId,
+        sourceId: entryId,
       });
       return { id, isNew };
     },

@@ -1,36 +1,56 @@
+import { wordsIn } from './unspaced-words.ts';
+
 /** Words in a row that two texts must share for one to rest on the other. */
 const RUN_WORDS = 4;
 /** Share of a text's runs that must stand in what the user said. */
 const SHARE = 0.5;
 
+export type MemoryOrigin = 'user' | 'model' | 'tool';
+
+/** Texts are given in pages, the user's first. Each walk stops after each text: other turns must not wait for megabytes of results. */
+export interface OriginReading {
+  /** Walks through messages of the user; `true` when he said all of it and nothing else needs to be read. */
+  readUser(texts: readonly string[]): Generator<undefined, boolean>;
+  /** Walks through what tools returned; `true` when some of it is theirs and nothing else needs to be read. */
+  readTools(texts: readonly string[]): Generator<undefined, boolean>;
+  /** @param isAllRead whether the pages held all that the model may have seen; what was not read may have said anything */
+  origin(isAllRead: boolean): MemoryOrigin;
+}
+
 /**
  * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it. As soon as any words of it
  * stand in tool output only, it is the tool's: what a file or a page says must not come back as if the user or the model had
  * said it, also not behind words of theirs. Case, punctuation and white space do not matter.
- *
- * Stops after each text: a worker's other turns must not wait for megabytes of results.
- *
- * @param said.tools texts of tool results that the model has seen
- * @param said.user texts of the user's messages
  */
-export function* readingOrigin(
-  text: string,
-  said: { readonly tools: readonly string[]; readonly user: readonly string[] },
-): Generator<undefined, 'user' | 'model' | 'tool'> {
+export function readOrigin(text: string): OriginReading {
   const wanted = runsOf(text);
-  const ofUser = yield* foundIn(wanted, said.user);
-  const others = wanted.filter((run) => !ofUser.has(run));
-  if ((yield* foundIn(others, said.tools)).size > 0) return 'tool';
-  return ofUser.size > 0 && ofUser.size >= wanted.length * SHARE ? 'user' : 'model';
+  const others = new Set(wanted);
+  let isOfTools = false;
+  return {
+    *readUser(texts) {
+      for (const run of yield* foundIn(others, texts)) others.delete(run);
+      return wanted.length > 0 && others.size === 0;
+    },
+    *readTools(texts) {
+      isOfTools ||= (yield* foundIn(others, texts)).size > 0;
+      return isOfTools;
+    },
+    origin(isAllRead) {
+      if (isOfTools || (!isAllRead && others.size > 0)) return 'tool';
+      const ofUser = wanted.length - others.size;
+      return ofUser > 0 && ofUser >= wanted.length * SHARE ? 'user' : 'model';
+    },
+  };
 }
 
 /** Tool results are long and many: one walk through the words of each, whatever the number of runs. */
-function* foundIn(wanted: readonly string[], texts: readonly string[]): Generator<undefined, ReadonlySet<string>> {
-  const runs = new Set(wanted);
-  const beginnings = new Set(wanted.map((run) => run.split(' ', 1)[0] ?? ''));
-  // All runs of a text are equally long.
-  const length = wanted[0]?.split(' ').length ?? 0;
+function* foundIn(runs: ReadonlySet<string>, texts: readonly string[]): Generator<undefined, ReadonlySet<string>> {
   const found = new Set<string>();
+  const [first] = runs;
+  if (first === undefined) return found;
+  const beginnings = new Set([...runs].map((run) => run.split(' ', 1)[0] ?? ''));
+  // All runs of a text are equally long.
+  const length = first.split(' ').length;
   for (const text of texts) {
     if (found.size === runs.size) break;
     const words = wordsOf(text);
@@ -53,5 +73,5 @@ function runsOf(text: string): readonly string[] {
 }
 
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return wordsIn(text.toLowerCase(), /[\p{L}\p{N}]+/gu);
 }

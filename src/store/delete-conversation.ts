@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
 import { IMPORTER } from './import-conversation.ts';
@@ -14,10 +14,15 @@ export interface WorkflowRun {
  * Removes a conversation for good: entries, originals, summaries, events, its part of the search index, and the
  * memories that were learned in it. The database's own function does it, the only way past the append-only log.
  *
+ * @param idleSince only when it was active last at this time, as `active_at` says it, and no message waits. Default: whatever waits.
  * @returns the workflow runs of its turns; Temporal keeps their histories, which hold ids and counts
- * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open
+ * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open, or when it is no longer idle since then
  */
-export async function deleteConversation(sql: Database, conversationId: string): Promise<readonly WorkflowRun[]> {
+export async function deleteConversation(
+  sql: Database,
+  conversationId: string,
+  idleSince?: string,
+): Promise<readonly WorkflowRun[]> {
   return transaction(sql, async (open) => {
     const [row] = isId(conversationId)
       ? await open`select from conversations where id = ${conversationId} for update`
@@ -25,10 +30,20 @@ export async function deleteConversation(sql: Database, conversationId: string):
     if (row === undefined) {
       throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
     }
+    if (idleSince !== undefined) await requireIdleSince(open, conversationId, idleSince);
     // Of an imported turn there never was a workflow.
     const runs = await open<{ workflow_id: string; run_id: string }[]>`
       select workflow_id, run_id from delete_conversation(${conversationId})
       where workflow_id not like ${`${IMPORTER}:%`}`;
     return runs.map((run) => ({ workflowId: run.workflow_id, runId: run.run_id }));
   });
+}
+
+/** Under the lock of its row: messages that are being accepted wait for it, and find no conversation then. */
+async function requireIdleSince(open: Transaction, conversationId: string, idleSince: string): Promise<void> {
+  const [row] = await open`
+    select from conversations c where c.id = ${conversationId} and c.active_at = ${idleSince}::text::timestamptz
+      and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
+  if (row !== undefined) return;
+  throw new StoreError('conversation_busy', `conversation ${conversationId} was active again, or a message waits`);
 }

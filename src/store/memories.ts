@@ -46,6 +46,9 @@ export interface StoredMemory extends MemoryScope {
   readonly createdAt: string;
 }
 
+/** Summaries are long. */
+const QUOTED_PER_PAGE = 50;
+
 /**
  * Stores a memory and marks those that it supersedes; `false` when its id was stored before.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
@@ -68,11 +71,33 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
   return count > 0;
 }
 
-async function supersede(open: Transaction, { id, scope, scopeName, supersedes = [] }: MemoryToInsert): Promise<void> {
-  for (const older of supersedes) {
+/**
+ * States a memory again that is in force: it takes the place of others, and counts for as long and as much as is said now.
+ * `false` when it was forgotten or superseded meanwhile.
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
+ */
+export async function renewMemory(
+  sql: Database,
+  memory: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'confidence' | 'expiresAt' | 'supersedes'>,
+): Promise<boolean> {
+  return transaction(sql, async (open) => {
+    const { count } = await open`
+      update memories set confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
+      where id = ${memory.id} and scope = ${memory.scope} and scope_name = ${memory.scopeName} and superseded_by is null`;
+    if (count > 0) await supersede(open, memory);
+    return count > 0;
+  });
+}
+
+async function supersede(
+  open: Transaction,
+  { id, scope, scopeName, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'supersedes'>,
+): Promise<void> {
+  // The model may name the very memory that it states again.
+  for (const older of supersedes.filter((each) => each !== id)) {
     const { count } = await open`
       update memories set superseded_by = ${id}
-      where id = ${older} and id <> ${id} and scope = ${scope} and scope_name = ${scopeName}`;
+      where id = ${older} and scope = ${scope} and scope_name = ${scopeName}`;
     if (count === 0) throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
   }
 }
@@ -100,6 +125,28 @@ export async function listMemories(
       ${request.all === true ? sql`` : sql`and m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`}
     order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
   return rows.map(toMemory);
+}
+
+/**
+ * Pages of the texts that are shown to these scopes as quoted data: what came from tool output, and summaries. Also those that
+ * are over: what was noted of them still stands in conversations.
+ */
+export async function* readQuotedMemories(
+  sql: Queries,
+  scopes: readonly MemoryScope[],
+): AsyncGenerator<readonly string[], void, undefined> {
+  let after: string | null = null;
+  for (;;) {
+    const rows: { id: string; text: string }[] = await sql<{ id: string; text: string }[]>`
+      select m.id, m.text from memories m
+      where (m.scope, m.scope_name) in (select * from unnest(
+          ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))
+        and (m.origin = 'tool' or m.kind = 'summary') ${after === null ? sql`` : sql`and m.id > ${after}`}
+      order by m.id limit ${QUOTED_PER_PAGE}`;
+    if (rows.length > 0) yield rows.map(({ text }) => text);
+    if (rows.length < QUOTED_PER_PAGE) return;
+    after = rows.at(-1)?.id ?? null;
+  }
 }
 
 /**

@@ -38,18 +38,6 @@ export async function readNewestRequests(
   return rows.map(({ content }) => content);
 }
 
-/** What tools returned and the user said of late, for telling whose words a text repeats. Newest first. */
-export async function readRecentWords(
-  sql: Queries,
-  conversationId: string,
-  limit: number,
-): Promise<readonly { readonly kind: 'user' | 'tool_result'; readonly content: readonly ContentPart[] }[]> {
-  return sql<{ kind: 'user' | 'tool_result'; content: readonly ContentPart[] }[]>`
-    select e.kind, e.content from entries e
-    where e.conversation_id = ${conversationId} and e.kind in ('user', 'tool_result')
-    order by e.sequence desc limit ${limit}`;
-}
-
 /** A note by its writer's key within a turn; `null` when it was not written. */
 export async function findNote(
   sql: Queries,

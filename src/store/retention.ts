@@ -39,28 +39,34 @@ export async function applyRetention(
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
   for (const rule of rules) {
-    for (const conversationId of await findExpired(sql, rule, named)) {
+    for (const expired of await findExpired(sql, rule, named)) {
       if (signal.aborted) return deleted;
-      if (await deleteIdle(sql, conversationId)) deleted += 1;
+      if (await deleteIdle(sql, expired)) deleted += 1;
     }
   }
   return deleted;
 }
 
-async function findExpired(sql: Database, rule: RetentionRule, named: readonly string[]): Promise<readonly string[]> {
+interface Expired {
+  readonly id: string;
+  /** When it was active last, with microseconds. */
+  readonly active_at: string;
+}
+
+async function findExpired(sql: Database, rule: RetentionRule, named: readonly string[]): Promise<readonly Expired[]> {
   const ofAgent = rule.agent === null ? sql`not c.agent = any(${[...named]})` : sql`c.agent = ${rule.agent}`;
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
   const tooOld =
     rule.days === null
       ? []
-      : await sql<{ id: string }[]>`
-          select c.id from conversations c
+      : await sql<Expired[]>`
+          select c.id, c.active_at::text from conversations c
           where ${ofAgent} and ${idle} and c.active_at < holdfast_now() - make_interval(secs => ${rule.days * 86_400})
           order by c.active_at limit 1000`;
-  if (rule.megabytes === null) return tooOld.map(({ id }) => id);
-  const tooMuch = await sql<{ id: string }[]>`
-    select id from (
+  if (rule.megabytes === null) return tooOld;
+  const tooMuch = await sql<Expired[]>`
+    select id, active_at::text from (
       select c.id, c.active_at, ${idle} as idle,
         sum(coalesce(size.entries, 0) + coalesce(size.originals, 0)) over (order by c.active_at desc, c.id desc) as bytes
       from conversations c
@@ -68,14 +74,15 @@ async function findExpired(sql: Database, rule: RetentionRule, named: readonly s
         select (select sum(octet_length(e.content::text)) from entries e where e.conversation_id = c.id) as entries,
           (select sum(o.bytes) from contents o where o.conversation_id = c.id) as originals) as size
       where ${ofAgent}) as sized
-    where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by active_at limit 1000`;
-  return [...new Set([...tooOld, ...tooMuch].map(({ id }) => id))];
+    where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by sized.active_at limit 1000`;
+  // What both name is deleted once; the second time it is not there.
+  return [...tooOld, ...tooMuch];
 }
 
-/** `false` when a turn began meanwhile, or somebody else deleted it. */
-async function deleteIdle(sql: Database, conversationId: string): Promise<boolean> {
+/** `false` when a message came or a turn began meanwhile, or somebody else deleted it. */
+async function deleteIdle(sql: Database, { id, active_at: idleSince }: Expired): Promise<boolean> {
   try {
-    await deleteConversation(sql, conversationId);
+    await deleteConversation(sql, id, idleSince);
     return true;
   } catch (error) {
     const passed = error instanceof StoreError && ['conversation_busy', 'conversation_not_found'].includes(error.code);

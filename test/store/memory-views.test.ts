@@ -138,4 +138,18 @@ describe('the working files of a task', () => {
     expect(Buffer.from(details[6]?.output ?? []).toString('utf8')).toBe(letter(7));
     expect(Buffer.compare(Buffer.from(details[40]?.output ?? []), raw)).toBe(0);
   });
+
+  it('the detail log says what Postgres cannot hold of a short result', async () => {
+    const odd = await startTurn(sql);
+    await answer(sql, odd, 1, { calls: 1 });
+    await finishToolCall(sql, odd, 1, 0, text('NUL \0, a lone surrogate \uD800, a \\u0000 that is none, ü'));
+    const [details] = await sql<{ output: Uint8Array }[]>`
+      select output from task_details where turn_id = ${odd.turnId}`;
+    const shown = 'NUL \uFFFD, a lone surrogate \uFFFD, a \\u0000 that is none, ü';
+    expect(Buffer.from(details?.output ?? []).toString('utf8')).toBe(shown);
+    const [column] = await sql<{ comment: string }[]>`
+      select col_description(attrelid, attnum) as comment from pg_attribute
+      where attrelid = 'task_details'::regclass and attname = 'output'`;
+    expect(column?.comment).toContain('with U+FFFD for NUL and lone surrogates');
+  });
 });

@@ -1,0 +1,47 @@
+/** Scripts that write words without spaces between them, as the search index takes them. */
+const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
+const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
+/** Takes a word apart into stretches with and without spaces, by turns: `文件txt` is two. */
+const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');
+/** What takes two code units. */
+const SURROGATE = /[\uD800-\uDFFF]/;
+
+/**
+ * What a pattern finds in a text, with scripts that have no spaces by pairs of characters: a whole clause of Chinese would be
+ * one word otherwise, and equal to no other.
+ *
+ * @param pattern of words, with the flags `g` and `u`
+ */
+export function wordsIn(text: string, pattern: RegExp): string[] {
+  const found: string[] = text.match(pattern) ?? [];
+  // One look at the whole text: most have no such script, and many are long.
+  if (!HAS_UNSPACED.test(text)) return found;
+  const words: string[] = [];
+  for (const word of found) addWithPairs(words, word);
+  return words;
+}
+
+/** Whether a word has characters of these scripts. */
+export function isUnspaced(word: string): boolean {
+  return HAS_UNSPACED.test(word);
+}
+
+/** Without arrays of its own where it can: a tool may return megabytes. */
+function addWithPairs(words: string[], word: string): void {
+  if (!HAS_UNSPACED.test(word)) {
+    words.push(word);
+    return;
+  }
+  for (const [index, stretch] of word.split(STRETCHES).entries()) {
+    if (index % 2 === 1) addPairs(words, stretch);
+    else if (stretch !== '') words.push(stretch);
+  }
+}
+
+function addPairs(words: string[], stretch: string): void {
+  const characters = SURROGATE.test(stretch) ? Array.from(stretch) : stretch;
+  if (characters.length === 1) words.push(stretch);
+  for (let index = 1; index < characters.length; index += 1) {
+    words.push(`${characters[index - 1] ?? ''}${characters[index] ?? ''}`);
+  }
+}

@@ -1,0 +1,53 @@
+import { quotedIn } from '../context/choose-memories.ts';
+import { textOf } from '../context/content.ts';
+import type { ContentPart } from '../context/content.ts';
+import type { Queries } from './database.ts';
+
+/** Entries that one query reads: results of tools can be long. */
+const ENTRIES_PER_PAGE = 50;
+
+const KINDS = {
+  user: ['user'],
+  // What a summary says, it may have from a tool.
+  tools: ['tool_result', 'branch_summary', 'compaction', 'note'],
+} as const;
+
+interface SaidRow {
+  readonly sequence: number;
+  readonly kind: (typeof KINDS)['user' | 'tools'][number];
+  /** Without images and files: they are large and say nothing here. */
+  readonly content: readonly ContentPart[];
+  readonly summary: string | null;
+}
+
+/**
+ * Pages of what the user said in a conversation, or of what tools did: their results, summaries, and memories that were shown as
+ * quoted data. Of all branches, newest first; for telling whose words a text repeats.
+ */
+export async function* readSaidWords(
+  sql: Queries,
+  conversationId: string,
+  whose: 'user' | 'tools',
+): AsyncGenerator<readonly string[], void, undefined> {
+  let before: number | null = null;
+  for (;;) {
+    const rows: SaidRow[] = await sql<SaidRow[]>`
+      select e.sequence, e.kind, k.summary, (
+          -- By its beginning: Postgres cannot read a member of what holds NUL.
+          select coalesce(json_agg(part), '[]') from json_array_elements(e.content) as parts (part)
+          where left(part::text, 40) !~ '^\\s*\\{\\s*"type"\\s*:\\s*"(image|file)"') as content
+      from entries e 
+      left join compactions k on k.conversation_id = e.conversation_id and k.marker_entry_id = e.id
+      where e.conversation_id = ${conversationId} and e.kind = any(${[...KINDS[whose]]})
+        and (e.slot is null or e.slot = 'memories') ${before === null ? sql`` : sql`and e.sequence < ${before}`}
+      order by e.sequence desc limit ${ENTRIES_PER_PAGE}`;
+    if (rows.length > 0) yield rows.flatMap(textsOf);
+    if (rows.length < ENTRIES_PER_PAGE) return;
+    before = rows.at(-1)?.sequence ?? null;
+  }
+}
+
+function textsOf({ kind, content, summary }: SaidRow): readonly string[] {
+  if (kind === 'note') return quotedIn(textOf(content));
+  return kind === 'compaction' ? [summary ?? ''] : [textOf(content)];
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { toolMemories } from '../../src/activities/agent-memories.ts';
+import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
+import { listMemories } from '../../src/store/memories.ts';
+import type { ToolMemories } from '../../src/tools/tool.ts';
+import { SNAPSHOT, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { activityDependencies } from './support/activity-dependencies.ts';
+
+type Stated = Partial<Parameters<ToolMemories['remember']>[0]>;
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+/** A conversation of a user of its own that remembers. */
+async function rememberer() {
+  const turn = await startTurn(sql);
+  const user = `user-${newId()}`;
+  const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
+  const plain = { kind: 'fact', scope: 'user', supersedes: [], confidence: 1, expiresInDays: null } as const;
+  return {
+    inForce: () => listMemories(sql, { scopes: [{ scope: 'user', scopeName: user }] }),
+    remember: async (text: string, rest: Stated = {}) => {
+      const call = { turn, snapshot, entryId: newId(), idempotencyKey: newId() };
+      const memories = toolMemories(activityDependencies(sql), call);
+      if (memories === null) throw new Error('there is no memory');
+      return memories.remember({ ...plain, text, ...rest });
+    },
+  };
+}
+
+describe('what is remembered already', () => {
+  it('takes the place of what it is said to supersede', async () => {
+    const { inForce, remember } = await rememberer();
+    const fridays = await remember('Deploys run on Fridays.');
+    const mondays = await remember('Deploys run on Mondays.');
+    expect(await remember('Deploys run on Fridays.', { supersedes: [mondays.id, fridays.id] })).toEqual({
+      id: fridays.id,
+      isNew: false,
+    });
+    expect((await inForce()).map(({ text }) => text)).toEqual(['Deploys run on Fridays.']);
+    // And back again: no circle, of which none would be left in force.
+    const again = await remember('Deploys run on Mondays.', { supersedes: [fridays.id] });
+    expect(again.isNew).toBe(true);
+    expect((await inForce()).map(({ text }) => text)).toEqual(['Deploys run on Mondays.']);
+  });
+
+  it('counts for as long and as much as was said last', async () => {
+    const { inForce, remember } = await rememberer();
+    await remember('The staging port is 6432.', { expiresInDays: 1, confidence: 0.5 });
+    await remember('The staging port is 6432.');
+    expect(await inForce()).toMatchObject([{ expiresAt: null, confidence: 1 }]);
+    await remember('The staging port is 6432.', { expiresInDays: 2, confidence: 0.25 });
+    const [memory] = await inForce();
+    expect(memory?.confidence).toBe(0.25);
+    expect(Date.parse(memory?.expiresAt ?? '')).toBeGreaterThan(Date.now() + 86_400_000);
+  });
+
+  it('stays as it was when it is to supersede what is not there', async () => {
+    const { inForce, remember } = await rememberer();
+    await remember('The staging port is 6432.', { confidence: 0.5 });
+    const attempt = remember('The staging port is 6432.', { supersedes: [newId()] });
+    await expect(attempt).rejects.toMatchObject({ code: 'memory_not_found' });
+    expect(await inForce()).toMatchObject([{ confidence: 0.5 }]);
+  });
+});
