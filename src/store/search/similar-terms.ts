@@ -1,7 +1,7 @@
-import type { Database, Queries } from '../database.ts';
+import type { Database, Fragment, Queries } from '../database.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { SearchedScope } from './scope.ts';
-import { rarity } from './weigh-terms.ts';
+import { countPassages, isCountedInPart, rarity } from './weigh-terms.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
 /** Shorter words are like too many others. Characters. */
@@ -38,21 +38,42 @@ export async function similarTerms(
   });
 }
 
-async function lookUp(
-  sql: Queries,
-  { numbers, hasTrigrams }: SearchedScope,
-  { terms, word }: QueryTerm,
-): Promise<{ readonly term: string; readonly passages: number; readonly similarity: number }[]> {
+interface SimilarWord {
+  readonly term: string;
+  readonly passages: number;
+  readonly similarity: number;
+}
+
+async function lookUp(sql: Queries, scope: SearchedScope, { terms, word }: QueryTerm): Promise<SimilarWord[]> {
   // The stem is nearest to what the index holds.
   const stem = terms.at(-1) ?? word;
   const escaped = word.replaceAll(/[\\%_]/gu, String.raw`\$&`);
-  const like = hasTrigrams
+  const like = scope.hasTrigrams
     ? sql`select term, greatest(similarity(term, ${stem}), case when term like ${`%${escaped}%`} then 0.7 else 0 end)::float8 as similarity
         from search_vocabulary where term % ${stem} or term like ${`%${escaped}%`}`
     : sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`${escaped}%`}`;
-  return sql`
+  return isCountedInPart(scope) ? amongPostings(sql, scope, like) : amongStatistics(sql, scope, like);
+}
+
+async function amongStatistics(sql: Queries, { numbers }: SearchedScope, like: Fragment): Promise<SimilarWord[]> {
+  return sql<SimilarWord[]>`
     select l.term, l.similarity, sum(s.passages)::int as passages
     from (${like}) as l join search_statistics s on s.term = l.term and s.conversation_number = any(${[...numbers]}::int[])
     where l.similarity >= ${SMALLEST_SIMILARITY}
     group by l.term, l.similarity order by l.similarity desc, l.term limit ${MOST_SIMILAR}`;
+}
+
+/** Where the statistics know a part of the conversations: the few that are most alike are chosen before any is counted. */
+async function amongPostings(sql: Queries, scope: SearchedScope, like: Fragment): Promise<SimilarWord[]> {
+  const rows = await sql<Omit<SimilarWord, 'passages'>[]>`
+    select l.term, l.similarity from (${like}) as l
+    where l.similarity >= ${SMALLEST_SIMILARITY}
+      and exists (select from search_postings p where p.agent_number = ${scope.agentNumber} and p.term = l.term)
+    order by l.similarity desc, l.term limit ${MOST_SIMILAR}`;
+  const counts = await countPassages(
+    sql,
+    scope,
+    rows.map(({ term }) => term),
+  );
+  return rows.map(({ term, similarity }) => ({ term, similarity, passages: counts.get(term) ?? 0 }));
 }
