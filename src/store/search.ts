@@ -5,7 +5,7 @@ import { arrange } from './search/arrange.ts';
 import type { ArrangedCandidate } from './search/arrange.ts';
 import type { RankedCandidate } from './search/candidate.ts';
 import { findPool, readTexts } from './search/find-candidates.ts';
-import type { SearchFilter } from './search/find-candidates.ts';
+import type { SearchFilter } from './search/filtered-passages.ts';
 import type { MeaningSearch } from './search/embedder.ts';
 import { findByIds } from './search/find-by-id.ts';
 import { findByMeaning, fuse } from './search/find-by-meaning.ts';
