@@ -113,9 +113,10 @@ async function rank(sql: Database, scope: SearchedScope, text: string, query: Me
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
-  const { pool, chosenBy } = await findPool(sql, scope, terms, query);
+  const wanted = Math.max(READ, limitOf(query) + SPARE);
+  const { pool, chosenBy } = await findPool(sql, scope, terms, { filter: query, wanted });
   const asked = { text, terms, averageWords: scope.averageWords, chosenBy };
-  const best = scoreByWords(asked, pool).slice(0, Math.max(READ, limitOf(query) + SPARE));
+  const best = scoreByWords(asked, pool).slice(0, wanted);
   return rankCandidates(asked, await readTexts(sql, best));
 }
 

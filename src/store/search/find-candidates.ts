@@ -13,12 +13,15 @@ import type { PostingsReading } from './read-postings.ts';
 import type { SearchedScope } from './scope.ts';
 import type { PooledPassage, WordScored } from './score-words.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
+import { isFullOfCopies, withoutCopies } from './without-copies.ts';
 
 /** Passages whose words are looked at. */
 const POOL = 120;
 /** As many where the last of the pool is about as good as its first: the places of the words have to decide. */
 const LARGE_POOL = 180;
 const ABOUT_AS_GOOD = 0.8;
+/** As many are gathered where most of a pool say the same: nine tenths of what a tool returns may be one line. */
+const POOL_OF_COPIES = 2_000;
 /** Portions of postings that are read until a pool is full, where a filter may let nothing of the newest through. */
 const MOST_PORTIONS = 20;
 
@@ -33,7 +36,7 @@ export async function findPool(
   sql: Database,
   scope: SearchedScope,
   terms: readonly WeightedTerm[],
-  filter: SearchFilter,
+  { filter, wanted }: { readonly filter: SearchFilter; readonly wanted: number },
 ): Promise<FoundPool> {
   const { blocks, ids } = await filteredPassages(sql, scope, filter);
   if (blocks.length === 0) return { pool: [], chosenBy: new Set() };
@@ -50,8 +53,13 @@ export async function findPool(
     chosen = withNextTerm(terms, chosen);
     best = await gatherBest(sql, scope, { terms, chosen, blocks }, gathering);
   }
-  const pool = isTied(best, terms) ? best : best.slice(0, POOL);
-  return { pool: await readPool(sql, pool, terms, filter), chosenBy: new Set(chosen) };
+  const isFull = best.length === gathering.count;
+  let pool = await readPool(sql, isTied(best, terms) ? best : best.slice(0, POOL), terms, filter);
+  if (isFull && (await isFullOfCopies(sql, pool, wanted))) {
+    const more = await gatherBest(sql, scope, { terms, chosen, blocks }, { ...gathering, count: POOL_OF_COPIES });
+    pool = await readPool(sql, (await withoutCopies(sql, more)).slice(0, LARGE_POOL), terms, filter);
+  }
+  return { pool, chosenBy: new Set(chosen) };
 }
 
 /** The newest blocks first; older ones only while a filter leaves too few. */
