@@ -22,6 +22,7 @@ import { scoreByWords } from './search/score-words.ts';
 import { similarTerms } from './search/similar-terms.ts';
 import { weighTerms } from './search/weigh-terms.ts';
 import type { WeightedTerm } from './search/weigh-terms.ts';
+import { isUnspacedCharacter } from './search/words.ts';
 import { isoTime, plainText } from './stored-text.ts';
 
 export { indexConversation } from './search/index-conversation.ts';
@@ -109,7 +110,7 @@ async function rank(sql: Database, scope: SearchedScope, text: string, query: Me
   const like = await similarTerms(
     sql,
     scope,
-    sought.filter(({ word, isRelated }) => !isRelated && !words.has(word)),
+    sought.filter(({ word, isRelated }) => !isRelated && (!words.has(word) || isUnspacedCharacter(word))),
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
