@@ -53,7 +53,7 @@ function score(
   indexes: ReadonlyMap<string, readonly number[]>,
   passage: PooledPassage,
 ): WordScored {
-  const places = new Array<readonly number[] | undefined>(terms.length).fill(undefined);
+  const places = Array.from<readonly number[] | undefined>({ length: terms.length });
   const add = (term: string, at: readonly number[]): void => {
     for (const index of indexes.get(term) ?? []) {
       const before = places[index];
