@@ -5,7 +5,7 @@ import { arrange } from './search/arrange.ts';
 import type { ArrangedCandidate } from './search/arrange.ts';
 import type { RankedCandidate } from './search/candidate.ts';
 import { findPool, readTexts } from './search/find-candidates.ts';
-import type { SearchFilter } from './search/find-candidates.ts';
+import type { SearchFilter } from './search/filtered-passages.ts';
 import type { MeaningSearch } from './search/embedder.ts';
 import { findByIds } from './search/find-by-id.ts';
 import { findByMeaning, fuse } from './search/find-by-meaning.ts';
@@ -22,6 +22,7 @@ import { scoreByWords } from './search/score-words.ts';
 import { similarTerms } from './search/similar-terms.ts';
 import { weighTerms } from './search/weigh-terms.ts';
 import type { WeightedTerm } from './search/weigh-terms.ts';
+import { isUnspacedCharacter } from './search/words.ts';
 import { isoTime, plainText } from './stored-text.ts';
 
 export { indexConversation } from './search/index-conversation.ts';
@@ -109,13 +110,14 @@ async function rank(sql: Database, scope: SearchedScope, text: string, query: Me
   const like = await similarTerms(
     sql,
     scope,
-    sought.filter(({ word, isRelated }) => !isRelated && !words.has(word)),
+    sought.filter(({ word, isRelated }) => !isRelated && (!words.has(word) || isUnspacedCharacter(word))),
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
-  const { pool, chosenBy } = await findPool(sql, scope, terms, query);
+  const wanted = Math.max(READ, limitOf(query) + SPARE);
+  const { pool, chosenBy } = await findPool(sql, scope, terms, { filter: query, wanted });
   const asked = { text, terms, averageWords: scope.averageWords, chosenBy };
-  const best = scoreByWords(asked, pool).slice(0, Math.max(READ, limitOf(query) + SPARE));
+  const best = scoreByWords(asked, pool).slice(0, wanted);
   return rankCandidates(asked, await readTexts(sql, best));
 }
 

@@ -14,6 +14,8 @@ const DAY = String.raw`(\d{1,2})(?:st|nd|rd|th)?`;
 const YEAR = String.raw`(\d{4})`;
 
 const ISO_DATE = /\b(\d{4})-(\d{2})(?:-(\d{2}))?\b/gu;
+/** With slashes only where the year comes first: which of the others is the day depends on the country. */
+const SLASHED_DATE = /(?<![\d/])(\d{4})\/(\d{1,2})\/(\d{1,2})(?![\d/])/gu;
 const DAY_MONTH = new RegExp(String.raw`\b${DAY}(?: of)? (${MONTH})\b\.?(?:,? ${YEAR})?`, 'giu');
 const MONTH_DAY = new RegExp(String.raw`\b(${MONTH})\b\.? ${DAY}\b(?:,? ${YEAR})?`, 'giu');
 const MONTH_YEAR = new RegExp(String.raw`\b(${MONTH})\b\.?,? ${YEAR}\b`, 'giu');
@@ -58,6 +60,7 @@ function addAbsolute(terms: Set<string>, text: string, writtenAt: Date): void {
     for (const term of calendarTerms(year, month, day, writtenAt)) terms.add(term);
   };
   for (const [, year, month, day] of text.matchAll(ISO_DATE)) add(year, Number(month) - 1, day);
+  for (const [, year, month, day] of text.matchAll(SLASHED_DATE)) add(year, Number(month) - 1, day);
   for (const [, day, month, year] of text.matchAll(DAY_MONTH)) add(year, monthOf(month), day);
   for (const [, month, day, year] of text.matchAll(MONTH_DAY)) add(year, monthOf(month), day);
   for (const [, month, year] of text.matchAll(MONTH_YEAR)) add(year, monthOf(month), undefined);
@@ -115,7 +118,8 @@ function unitTerms(writtenAt: Date, unit: string, steps: number): string[] {
     case 'year':
       return [`@${writtenAt.getUTCFullYear() + steps}`];
     case 'weekend': {
-      const saturday = addDays(writtenAt, 6 - writtenAt.getUTCDay() + 7 * steps);
+      // A Sunday belongs to the weekend that it ends.
+      const saturday = addDays(writtenAt, 5 - ((writtenAt.getUTCDay() + 6) % 7) + 7 * steps);
       return [...dayTerms(saturday), ...dayTerms(addDays(saturday, 1))];
     }
     default: {

@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts';
-import { inTime } from './find-candidates.ts';
-import type { SearchFilter } from './find-candidates.ts';
+import { inTime } from './filtered-passages.ts';
+import type { SearchFilter } from './filtered-passages.ts';
 import type { RankedCandidate } from './candidate.ts';
 import { headColumns, headOf } from './passage-rows.ts';
 import type { PassageHeadRow } from './passage-rows.ts';

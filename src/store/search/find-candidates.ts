@@ -1,32 +1,29 @@
 import type { Database, Fragment, Queries } from '../database.ts';
-import type { PassageKind } from './found-passage.ts';
+import { filteredPassages, inTime } from './filtered-passages.ts';
+import type { SearchFilter } from './filtered-passages.ts';
 import { gather } from './gather.ts';
-import type { GatheredPassage } from './gather.ts';
+import type { GatheredPassage, Gathering } from './gather.ts';
 import { numbersOfKinds } from './postings.ts';
 import type { Candidate } from './candidate.ts';
 import { headColumns, headOf } from './passage-rows.ts';
 import type { PassageHeadRow } from './passage-rows.ts';
 import type { ReadCandidate } from './rank.ts';
-import { choosingTerms, readPostings } from './read-postings.ts';
+import { choosingTerms, mostPostings, portionsOf, readPostings, withNextTerm } from './read-postings.ts';
+import type { PostingsReading } from './read-postings.ts';
 import type { SearchedScope } from './scope.ts';
 import type { PooledPassage, WordScored } from './score-words.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
+import { isFullOfCopies, withoutCopies } from './without-copies.ts';
 
 /** Passages whose words are looked at. */
 const POOL = 120;
 /** As many where the last of the pool is about as good as its first: the places of the words have to decide. */
 const LARGE_POOL = 180;
 const ABOUT_AS_GOOD = 0.8;
-/** Up to so many passages of a time range are looked up one by one; of more, the range is checked in the pool. */
-const MOST_IN_RANGE = 20_000;
-
-export interface SearchFilter {
-  readonly kinds?: readonly PassageKind[];
-  /** ISO time: only what was written at or after. */
-  readonly after?: string;
-  /** ISO time: only what was written before. */
-  readonly before?: string;
-}
+/** As many are gathered where most of a pool say the same: nine tenths of what a tool returns may be one line. */
+const POOL_OF_COPIES = 2_000;
+/** Portions of postings that are read until a pool is full, where a filter may let nothing of the newest through. */
+const MOST_PORTIONS = 20;
 
 export interface FoundPool {
   readonly pool: readonly PooledPassage[];
@@ -39,49 +36,55 @@ export async function findPool(
   sql: Database,
   scope: SearchedScope,
   terms: readonly WeightedTerm[],
-  filter: SearchFilter,
+  { filter, wanted }: { readonly filter: SearchFilter; readonly wanted: number },
 ): Promise<FoundPool> {
-  const chosen = choosingTerms(terms);
-  const [read, ids] = await Promise.all([readPostings(sql, scope, terms, chosen), idsInRange(sql, scope, filter)]);
-  const best = gather(read, {
+  const { blocks, ids } = await filteredPassages(sql, scope, filter);
+  if (blocks.length === 0) return { pool: [], chosenBy: new Set() };
+  const gathering: Gathering = {
     weights: terms.map(({ weight }) => weight),
     averageWords: scope.averageWords,
     count: LARGE_POOL,
     ...(filter.kinds === undefined ? {} : { kinds: numbersOfKinds(filter.kinds) }),
     ...(ids === null ? {} : { ids }),
-  });
-  const pool = isTied(best, terms) || (isInTime(filter) && ids === null) ? best : best.slice(0, POOL);
-  return { pool: await readPool(sql, pool, terms, filter), chosenBy: new Set(chosen) };
+  };
+  let chosen: readonly number[] = choosingTerms(terms, mostPostings(scope, blocks));
+  let best = await gatherBest(sql, scope, { terms, chosen, blocks }, gathering);
+  if (best.length < POOL && isFiltered(gathering) && chosen.length < terms.length) {
+    chosen = withNextTerm(terms, chosen);
+    best = await gatherBest(sql, scope, { terms, chosen, blocks }, gathering);
+  }
+  const isFull = best.length === gathering.count;
+  let pool = await readPool(sql, isTied(best, terms) ? best : best.slice(0, POOL), terms, filter);
+  if (isFull && (await isFullOfCopies(sql, pool, wanted))) {
+    const more = await gatherBest(sql, scope, { terms, chosen, blocks }, { ...gathering, count: POOL_OF_COPIES });
+    pool = await readPool(sql, (await withoutCopies(sql, more)).slice(0, LARGE_POOL), terms, filter);
+  }
+  return { pool, chosenBy: new Set(chosen) };
+}
+
+/** The newest blocks first; older ones only while a filter leaves too few. */
+async function gatherBest(
+  sql: Database,
+  scope: SearchedScope,
+  reading: PostingsReading,
+  gathering: Gathering,
+): Promise<readonly GatheredPassage[]> {
+  const best: GatheredPassage[] = [];
+  for (const blocks of portionsOf(scope, reading).slice(0, isFiltered(gathering) ? MOST_PORTIONS : 1)) {
+    best.push(...gather(await readPostings(sql, scope, { ...reading, blocks }), gathering));
+    if (best.length >= POOL) break;
+  }
+  return best.toSorted((one, other) => other.score - one.score || other.id - one.id).slice(0, gathering.count);
+}
+
+function isFiltered({ kinds, ids }: Gathering): boolean {
+  return kinds !== undefined || ids !== undefined;
 }
 
 /** Of a single word nothing more can be said by reading more. */
 function isTied(best: readonly GatheredPassage[], terms: readonly WeightedTerm[]): boolean {
   const [first, last] = [best[0], best[POOL - 1]];
   return terms.length > 1 && first !== undefined && last !== undefined && last.score >= ABOUT_AS_GOOD * first.score;
-}
-
-function isInTime({ after, before }: SearchFilter): boolean {
-  return after !== undefined || before !== undefined;
-}
-
-/** `null` when the time does not limit, or not to few. */
-async function idsInRange(
-  sql: Database,
-  { conversationId, agent }: SearchedScope,
-  filter: SearchFilter,
-): Promise<ReadonlySet<number> | null> {
-  if (!isInTime(filter)) return null;
-  const rows = await sql<{ id: string }[]>`
-    select p.id from passages p ${conversationId === null ? sql`join conversations c on c.id = p.conversation_id` : sql``}
-    where ${conversationId === null ? sql`c.agent = ${agent}` : sql`p.conversation_id = ${conversationId}`}
-      ${inTime(sql, filter)} limit ${MOST_IN_RANGE + 1}`;
-  return rows.length > MOST_IN_RANGE ? null : new Set(rows.map(({ id }) => Number(id)));
-}
-
-export function inTime(sql: Queries, { after, before }: SearchFilter): Fragment {
-  return sql`
-    ${after === undefined ? sql`` : sql`and p.created_at >= ${after}`}
-    ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
 }
 
 interface PooledRow extends Pick<PassageHeadRow, 'kind' | 'words' | 'created_at'> {

@@ -28,7 +28,11 @@ export interface Gathering {
   /** Of kinds that are wanted; absent: all. */
   readonly kinds?: ReadonlySet<number>;
   /** Ids that are wanted; absent: all. */
-  readonly ids?: ReadonlySet<number>;
+  readonly ids?: IdSet;
+}
+
+export interface IdSet {
+  has(id: number): boolean;
 }
 
 export interface GatheredPassage {

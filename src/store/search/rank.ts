@@ -14,6 +14,7 @@ const EXPECTED_FACTOR = 1.15;
 /** A passage with none of the names in the query is likelier of somebody else. */
 const NAMELESS_FACTOR = 0.85;
 const UNEVEN_SPACE = /\s\s|[^\S ]/u;
+const QUOTED = /^(?:"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|'([^']+)'|‘([^‘’]+)’|「([^「」]+)」)$/u;
 /** Shorter queries would stand everywhere. Characters. */
 const SHORTEST_PHRASE = 3;
 
@@ -33,7 +34,7 @@ const PARTIAL_TERMS = 2;
 
 /** Scores each candidate by its words and by what its text says; best first. */
 export function rankCandidates(query: RankedQuery, candidates: readonly ReadCandidate[]): RankedCandidate[] {
-  const asked: ScoredQuery = { ...query, text: plain(query.text), expected: expectedAnswerOf(query.text) };
+  const asked: ScoredQuery = { ...query, text: unquoted(plain(query.text)), expected: expectedAnswerOf(query.text) };
   const speakers = speakersAmong(candidates, query);
   const ranked = candidates.map((candidate) => score(asked, speakers, candidate));
   // A single word asks for where it stands, a question for its answer.
@@ -99,6 +100,16 @@ function matchOf(query: RankedQuery, candidate: Candidate, own: readonly Weighte
 function hasPhrase(text: string, phrase: string): boolean {
   // Most texts have single spaces only, and need no copy.
   return text.toLowerCase().includes(phrase) || (UNEVEN_SPACE.test(text) && plain(text).includes(phrase));
+}
+
+/** Who puts the whole query in quotation marks asks for what stands between them. */
+function unquoted(text: string): string {
+  return (
+    QUOTED.exec(text)
+      ?.slice(1)
+      .find((inner) => inner !== undefined)
+      ?.trim() ?? text
+  );
 }
 
 function countAsked(terms: readonly WeightedTerm[]): number {

@@ -11,13 +11,9 @@ const MOST_POSTINGS = 14_000;
 
 /** The terms of a query by index that choose its passages, those that few have first. */
 export function choosingTerms(terms: readonly WeightedTerm[], most = MOST_POSTINGS): number[] {
-  const order = [...terms.keys()].toSorted((one, other) => {
-    const [a, b] = [terms[one], terms[other]];
-    return Number(a?.isStopWord) - Number(b?.isStopWord) || (a?.passages ?? 0) - (b?.passages ?? 0) || one - other;
-  });
   const chosen: number[] = [];
   let left = most;
-  for (const index of order) {
+  for (const index of tellingFirst(terms)) {
     const passages = terms[index]?.passages ?? 0;
     // Always something: of a word that is everywhere the newest blocks are read.
     if (passages > left && chosen.length > 0) continue;
@@ -27,6 +23,19 @@ export function choosingTerms(terms: readonly WeightedTerm[], most = MOST_POSTIN
   return chosen;
 }
 
+/** With one more that was left out, where what the chosen ones find is not let through by a filter. */
+export function withNextTerm(terms: readonly WeightedTerm[], chosen: readonly number[]): readonly number[] {
+  const next = tellingFirst(terms).find((index) => !chosen.includes(index));
+  return next === undefined ? chosen : [...chosen, next];
+}
+
+function tellingFirst(terms: readonly WeightedTerm[]): number[] {
+  return [...terms.keys()].toSorted((one, other) => {
+    const [a, b] = [terms[one], terms[other]];
+    return Number(a?.isStopWord) - Number(b?.isStopWord) || (a?.passages ?? 0) - (b?.passages ?? 0) || one - other;
+  });
+}
+
 interface PostingsRow {
   readonly term: string;
   readonly block: number;
@@ -34,21 +43,28 @@ interface PostingsRow {
   readonly postings: string;
 }
 
-/** Postings of the terms with these indexes, within the bound. */
+/** What one search reads of the postings in its scope. */
+export interface PostingsReading {
+  readonly terms: readonly WeightedTerm[];
+  /** Indexes of the terms whose postings are read. */
+  readonly chosen: readonly number[];
+  /** Ascending. */
+  readonly blocks: readonly number[];
+}
+
+/** Postings of the chosen terms in these blocks. */
 export async function readPostings(
   sql: Queries,
   scope: SearchedScope,
-  terms: readonly WeightedTerm[],
-  chosen: readonly number[],
+  { terms, chosen, blocks }: PostingsReading,
 ): Promise<ReadPostings[]> {
   const indexes = new Map<string, number[]>();
   for (const index of chosen) {
     for (const term of terms[index]?.terms ?? []) indexes.set(term, [...(indexes.get(term) ?? []), index]);
   }
-  const blocks = newestBlocks(scope, Math.max(...chosen.map((index) => terms[index]?.passages ?? 0)));
   const [first = 0, last = 0] = [blocks[0], blocks.at(-1)];
   // Blocks that lie close together are read in one go, with those between them that are not asked for.
-  const isDense = scope.conversationId === null || last - first < 2 * blocks.length;
+  const isDense = hasAllBetween(scope, blocks) || last - first < 2 * blocks.length;
   const rows = await sql<PostingsRow[]>`
     select term, block, encode(postings, 'base64') as postings from search_postings
     where agent_number = ${scope.agentNumber} and term = any(${[...indexes.keys()]}::text[])
@@ -62,9 +78,23 @@ export async function readPostings(
     });
 }
 
-/** All blocks, or the newest when one word alone is in too many passages. */
-function newestBlocks({ blocks, passages }: SearchedScope, ofTerm: number): readonly number[] {
-  if (ofTerm <= MOST_POSTINGS) return blocks;
-  const perBlock = Math.max(1, (passages / blocks.length) * (ofTerm / Math.max(1, passages)));
-  return blocks.slice(-Math.max(1, Math.floor(MOST_POSTINGS / perBlock)));
+/** All blocks of the agent from the first to the last: none of another stands under its number. */
+function hasAllBetween(scope: SearchedScope, blocks: readonly number[]): boolean {
+  return scope.conversationId === null && scope.blocks.at(-blocks.length) === blocks[0];
+}
+
+/** Blocks to read one after the other, the newest first: all at once unless one word alone is in too many passages. */
+export function portionsOf(scope: SearchedScope, { terms, chosen, blocks }: PostingsReading): (readonly number[])[] {
+  const ofTerm = Math.max(...chosen.map((index) => terms[index]?.passages ?? 0));
+  const perBlock = ofTerm / scope.blocks.length;
+  if (perBlock * blocks.length <= MOST_POSTINGS) return [blocks];
+  const size = Math.max(1, Math.floor(MOST_POSTINGS / Math.max(1, perBlock)));
+  const portions: (readonly number[])[] = [];
+  for (let end = blocks.length; end > 0; end -= size) portions.push(blocks.slice(Math.max(0, end - size), end));
+  return portions;
+}
+
+/** Of the postings in scope so many are in these blocks that terms may have so many in all to be chosen. */
+export function mostPostings(scope: SearchedScope, blocks: readonly number[]): number {
+  return blocks.length === 0 ? MOST_POSTINGS : (MOST_POSTINGS * scope.blocks.length) / blocks.length;
 }

@@ -1,8 +1,9 @@
-import type { Database, Queries } from '../database.ts';
+import type { Database, Fragment, Queries } from '../database.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { SearchedScope } from './scope.ts';
-import { rarity } from './weigh-terms.ts';
+import { countPassages, isCountedInPart, rarity } from './weigh-terms.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
+import { isUnspacedCharacter } from './words.ts';
 
 /** Shorter words are like too many others. Characters. */
 const SHORTEST_WORD = 3;
@@ -10,6 +11,8 @@ const SHORTEST_WORD = 3;
 const SMALLEST_SIMILARITY = 0.4;
 /** Words that one word may stand for. */
 const MOST_SIMILAR = 5;
+/** Pairs of characters that one character may stand for: those that hold it. */
+const MOST_PAIRS = 100;
 
 /**
  * Words of the conversation that a word, which it does not have, may be meant for: words that contain
@@ -20,7 +23,10 @@ export async function similarTerms(
   scope: SearchedScope,
   words: readonly QueryTerm[],
 ): Promise<WeightedTerm[]> {
-  const asked = words.filter(({ word, isDate, isStopWord }) => !isDate && !isStopWord && word.length >= SHORTEST_WORD);
+  const asked = words.filter(
+    ({ word, isDate, isStopWord }) =>
+      !isDate && !isStopWord && (word.length >= SHORTEST_WORD || isUnspacedCharacter(word)),
+  );
   if (asked.length === 0) return [];
   const found = await sql.begin(async (open) => {
     // Postgres takes a comparison of trigrams for as cheap as one of numbers and reads all words, at 120 ms for 35,000; their index takes 5.
@@ -38,21 +44,50 @@ export async function similarTerms(
   });
 }
 
-async function lookUp(
-  sql: Queries,
-  { numbers, hasTrigrams }: SearchedScope,
-  { terms, word }: QueryTerm,
-): Promise<{ readonly term: string; readonly passages: number; readonly similarity: number }[]> {
+interface SimilarWord {
+  readonly term: string;
+  readonly passages: number;
+  readonly similarity: number;
+}
+
+async function lookUp(sql: Queries, scope: SearchedScope, { terms, word }: QueryTerm): Promise<SimilarWord[]> {
   // The stem is nearest to what the index holds.
   const stem = terms.at(-1) ?? word;
+  const most = isUnspacedCharacter(word) ? MOST_PAIRS : MOST_SIMILAR;
   const escaped = word.replaceAll(/[\\%_]/gu, String.raw`\$&`);
-  const like = hasTrigrams
-    ? sql`select term, greatest(similarity(term, ${stem}), case when term like ${`%${escaped}%`} then 0.7 else 0 end)::float8 as similarity
+  const like = isUnspacedCharacter(word)
+    ? sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`%${stem}%`} and term <> ${stem} and char_length(term) <= ${2 * stem.length}`
+    : scope.hasTrigrams
+      ? sql`select term, greatest(similarity(term, ${stem}), case when term like ${`%${escaped}%`} then 0.7 else 0 end)::float8 as similarity
         from search_vocabulary where term % ${stem} or term like ${`%${escaped}%`}`
-    : sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`${escaped}%`}`;
-  return sql`
+      : sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`${escaped}%`}`;
+  return isCountedInPart(scope) ? amongPostings(sql, scope, like, most) : amongStatistics(sql, scope, like, most);
+}
+
+async function amongStatistics(
+  sql: Queries,
+  { numbers }: SearchedScope,
+  like: Fragment,
+  most: number,
+): Promise<SimilarWord[]> {
+  return sql<SimilarWord[]>`
     select l.term, l.similarity, sum(s.passages)::int as passages
     from (${like}) as l join search_statistics s on s.term = l.term and s.conversation_number = any(${[...numbers]}::int[])
     where l.similarity >= ${SMALLEST_SIMILARITY}
-    group by l.term, l.similarity order by l.similarity desc, l.term limit ${MOST_SIMILAR}`;
+    group by l.term, l.similarity order by l.similarity desc, l.term limit ${most}`;
+}
+
+/** Where the statistics know a part of the conversations: the few that are most alike are chosen before any is counted. */
+async function amongPostings(sql: Queries, scope: SearchedScope, like: Fragment, most: number): Promise<SimilarWord[]> {
+  const rows = await sql<Omit<SimilarWord, 'passages'>[]>`
+    select l.term, l.similarity from (${like}) as l
+    where l.similarity >= ${SMALLEST_SIMILARITY}
+      and exists (select from search_postings p where p.agent_number = ${scope.agentNumber} and p.term = l.term)
+    order by l.similarity desc, l.term limit ${most}`;
+  const counts = await countPassages(
+    sql,
+    scope,
+    rows.map(({ term }) => term),
+  );
+  return rows.map(({ term, similarity }) => ({ term, similarity, passages: counts.get(term) ?? 0 }));
 }

@@ -1,4 +1,5 @@
 import type { Queries } from '../database.ts';
+import { POSTING_BYTES } from './postings.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { SearchedScope } from './scope.ts';
 
@@ -53,12 +54,40 @@ export async function weighTerms(
 /** How many passages in scope have each term; of a scope of many conversations, from a part of them. */
 export async function countPassages(
   sql: Queries,
-  { numbers, passages, countedPassages }: SearchedScope,
+  scope: SearchedScope,
   terms: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql<{ term: string; passages: number }[]>`
+  const { numbers, passages, countedPassages } = scope;
+  const rows = await sql<CountedTerm[]>`
     select s.term, sum(s.passages)::int as passages from search_statistics s
     where s.conversation_number = any(${[...numbers]}::int[]) and s.term = any(${[...terms]}::text[]) group by s.term`;
   const scale = countedPassages === 0 ? 1 : passages / countedPassages;
-  return new Map(rows.map((row) => [row.term, Math.ceil(row.passages * scale)]));
+  const counts = new Map(rows.map((row) => [row.term, Math.ceil(row.passages * scale)]));
+  if (!isCountedInPart(scope)) return counts;
+  // What none of the counted conversations has may still stand in another: a rare word is what is searched for most.
+  const missing = terms.filter((term) => !counts.has(term));
+  for (const row of await countPostings(sql, scope, missing)) counts.set(row.term, row.passages);
+  return counts;
+}
+
+/** Whether there are conversations in scope that the statistics say nothing of. */
+export function isCountedInPart({ passages, countedPassages }: SearchedScope): boolean {
+  return countedPassages < passages;
+}
+
+interface CountedTerm {
+  readonly term: string;
+  readonly passages: number;
+}
+
+/** Exact, by the length of the postings, which are not read for it. */
+async function countPostings(
+  sql: Queries,
+  { agentNumber }: SearchedScope,
+  terms: readonly string[],
+): Promise<readonly CountedTerm[]> {
+  if (terms.length === 0) return [];
+  return sql<CountedTerm[]>`
+    select term, (sum(octet_length(postings)) / ${POSTING_BYTES})::int as passages from search_postings
+    where agent_number = ${agentNumber} and term = any(${[...terms]}::text[]) group by term`;
 }

@@ -15,18 +15,22 @@ export interface Word {
 /** Characters of a word; longer runs (base64, hashes) count by as many. */
 const LONGEST_WORD = 64;
 
-const WORD = /[\p{L}\p{N}_]+(?:[.\-/:@][\p{L}\p{N}_]+)*/gu;
+const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[.\-/:@][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*/gu;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 /** What stands behind an apostrophe in English is no word: possessives and shortened verbs. */
-const CLITIC = /(?<=\p{L})['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
+const CLITIC = /(?<=[\p{L}\p{M}])['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
 /** Most words: English ones, without parts. */
 const SIMPLE = /^[A-Za-z]?[a-z]*$/;
 const ASCII = /^[\0-\x7f]*$/;
 /** `WORD` where all is ASCII. */
 const ASCII_WORD = /[A-Za-z0-9_]+(?:[.\-/:@][A-Za-z0-9_]+)*/g;
 /** `fooBarBaz`, `HTTPServer2`: words, capitals in a row, numbers. */
-const IDENTIFIER_PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|\p{Lo}+/gu;
+const IDENTIFIER_PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?(?:\p{Ll}\p{M}*)+|\p{N}+|(?:\p{Lo}\p{M}*)+/gu;
+/** What may be written as one character with the one before: in the names of files of some systems all accents, and Hangul. */
+const DECOMPOSED = /[\p{M}\u1161-\u11ff]/u;
+/** Signs that stand for a sound of their own are no accents: Hindi and Thai have nothing else for vowels. */
+const ACCENTS = /(?:\p{Script=Inherited}|\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Cyrillic})(?<=\p{M})/gu;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
 
 /** Base64 in one piece, and in lines as in mail and PEM files. Longer than any digest, path or identifier that is asked for. */
@@ -48,7 +52,7 @@ export function wordsOf(text: string): Word[] {
     const lower = found.slice(0, LONGEST_WORD).normalize('NFKC').toLowerCase();
     words.push({ text: lower, isPlain: PLAIN.test(lower), position });
   };
-  for (const [piece] of withoutClitics(text).matchAll(WORD)) {
+  for (const [piece] of withoutClitics(composed(text)).matchAll(WORD)) {
     if (SIMPLE.test(piece)) {
       position += 1;
       words.push({ text: piece.slice(0, LONGEST_WORD).toLowerCase(), isPlain: true, position });
@@ -71,18 +75,20 @@ export function wordsOf(text: string): Word[] {
 
 /** How many places the words of a text take: what `wordsOf` says of the last one, for less. */
 export function countPlaces(text: string): number {
-  const pattern = patternOf(text);
-  if (pattern === null) return wordsOf(text).at(-1)?.position ?? 0;
-  return withoutClitics(text).match(pattern)?.length ?? 0;
+  const whole = composed(text);
+  const pattern = patternOf(whole);
+  if (pattern === null) return wordsOf(whole).at(-1)?.position ?? 0;
+  return withoutClitics(whole).match(pattern)?.length ?? 0;
 }
 
 /** The words of a text at some places, as `wordsOf` gives them; for less where most are passed over. */
 export function wordsAt(text: string, places: Iterable<number>): Word[] {
   const wanted = new Set(places);
-  const pattern = patternOf(text);
-  if (pattern === null) return wordsOf(text).filter(({ position }) => wanted.has(position));
+  const whole = composed(text);
+  const pattern = patternOf(whole);
+  if (pattern === null) return wordsOf(whole).filter(({ position }) => wanted.has(position));
   // All pieces at once: a match of its own for each takes several times as long.
-  const pieces: readonly string[] = withoutClitics(text).match(pattern) ?? [];
+  const pieces: readonly string[] = withoutClitics(whole).match(pattern) ?? [];
   const inOrder = [...wanted].toSorted((one, other) => one - other);
   return inOrder.flatMap((position) =>
     wordsOf(pieces[position - 1] ?? '').map((word) => Object.assign(word, { position })),
@@ -93,6 +99,10 @@ export function wordsAt(text: string, places: Iterable<number>): Word[] {
 function patternOf(text: string): RegExp | null {
   if (ASCII.test(text)) return ASCII_WORD;
   return text.search(UNSPACED) < 0 ? WORD : null;
+}
+
+function composed(text: string): string {
+  return DECOMPOSED.test(text) ? text.normalize('NFC') : text;
 }
 
 function withoutClitics(text: string): string {
@@ -119,7 +129,7 @@ function byScript(piece: string): { readonly run: string; readonly isUnspaced: b
 function withParts(word: string): string[] {
   if (PLAIN.test(word) && !/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return [word];
   const found = new Set([word]);
-  const parts = word.split(/[^\p{L}\p{N}]+/u).filter((part) => part !== '');
+  const parts = word.split(/[^\p{L}\p{M}\p{N}]+/u).filter((part) => part !== '');
   if (parts.length > 1) parts.forEach((part) => found.add(part));
   for (const part of parts) {
     const pieces = [...part.matchAll(IDENTIFIER_PARTS)].map(([piece]) => piece);
@@ -136,5 +146,12 @@ function characterPairs(run: string): string[] {
 
 /** Accents off: `café` and `cafe` are one term. */
 export function foldAccents(word: string): string {
-  return /^\p{ASCII}*$/u.test(word) ? word : word.normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  if (ASCII.test(word)) return word;
+  const folded = word.normalize('NFKD').replaceAll(ACCENTS, '');
+  return folded === '' ? word : folded;
+}
+
+/** One character of a script without spaces: it stands in the index only where it stands alone, else in pairs. */
+export function isUnspacedCharacter(word: string): boolean {
+  return Array.from(word).length === 1 && word.search(UNSPACED) === 0;
 }

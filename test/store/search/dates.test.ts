@@ -21,11 +21,21 @@ describe('dateTermsOf', () => {
     ['two days ago', ['@2026-03-09']],
     ['3 days ago', ['@2026-03-08']],
     ['last weekend', ['@2026-03-07', '@2026-03-08']],
+    ['on 2026/03/05 it rained', ['@2026-03-05']],
+    ['in src/2026/03/05/notes.md', []],
     ['you may march on, in may be', []],
     ['nothing of the kind', []],
     ['2026-13-45', []],
   ])('resolves %j', (text, expected) => {
     expect(days(text)).toEqual(expected);
+  });
+
+  it('counts a Sunday to the weekend that it ends', () => {
+    const weekend = (text: string) =>
+      dateTermsOf(text, new Date('2026-03-15T12:00:00Z')).filter((term) => term.length > 8);
+    expect(weekend('this weekend')).toEqual(['@2026-03-14', '@2026-03-15']);
+    expect(weekend('last weekend')).toEqual(['@2026-03-07', '@2026-03-08']);
+    expect(weekend('next weekend')).toEqual(['@2026-03-21', '@2026-03-22']);
   });
 
   it('knows months and years without a day', () => {

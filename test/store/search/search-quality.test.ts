@@ -178,6 +178,30 @@ describe('searchMemory', () => {
     expect(found[0]).toContain('Micah Pearsen');
   });
 
+  it('finds one ideograph within a run of others, and file names however their accents are written', async () => {
+    const turn = await conversationOf(
+      sql,
+      '我的猫叫小白',
+      '猫',
+      'see Zu\u0308rich-re\u0301sume\u0301.txt',
+      '我喜欢猫',
+      'nothing',
+    );
+    expect((await texts(turn, '猫')).toSorted()).toEqual(['我喜欢猫', '我的猫叫小白', '猫'].toSorted());
+    expect(await texts(turn, 'Zürich')).toHaveLength(1);
+    expect(await texts(turn, 're\u0301sume\u0301')).toHaveLength(1);
+  });
+
+  it.each(['"heron eats frogs"', '“heron eats frogs”', '«heron eats frogs»'])(
+    'takes %s for a phrase',
+    async (query) => {
+      const turn = await conversationOf(sql, 'frogs that a heron sees it eats', 'the heron eats frogs at dawn');
+      const { conversationId } = turn;
+      const [first] = await searchMemory(sql, { conversationId, query });
+      expect(first).toMatchObject({ text: 'the heron eats frogs at dawn', match: 'phrase' });
+    },
+  );
+
   it('folds what was said twice', async () => {
     const turn = await conversationOf(sql, 'The port is 5433', 'something', 'the port  is 5433', 'Which port?');
     const found = await texts(turn, 'port 5433');

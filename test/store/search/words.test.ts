@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { foldAccents, withoutEncodedBytes, wordsOf } from '../../../src/store/search/words.ts';
+import { countPlaces, foldAccents, withoutEncodedBytes, wordsAt, wordsOf } from '../../../src/store/search/words.ts';
 
 describe('wordsOf', () => {
   it.each<[string, string[]]>([
@@ -15,6 +15,10 @@ describe('wordsOf', () => {
     ['猫', ['猫']],
     ['open 文件.txt now', ['open', '文件', 'txt', 'now']],
     ["don't ask Anna's O'Neill", ['don', 'ask', 'anna', 'o', 'neill']],
+    ['Zu\u0308rich-re\u0301sume\u0301.txt', ['zürich-résumé.txt', 'zürich', 'résumé', 'txt']],
+    ['\u110c\u1175\u11b8 집', ['집', '집']],
+    ['हिन्दी भाषा', ['हिन्दी', 'भाषा']],
+    ['วันที่', ['วั', 'ัน', 'นท', 'ที', 'ี่']],
     ['', []],
     ['!!! --- ...', []],
   ])('of %j are %j', (text, words) => {
@@ -29,6 +33,14 @@ describe('wordsOf', () => {
       'file 2',
       'now 3',
     ]);
+  });
+
+  it('stand at the same places however accents are written', () => {
+    const text = 'Zu\u0308rich and re\u0301sume\u0301.txt, then हिन्दी of वह';
+    expect(countPlaces(text)).toBe(7);
+    expect(wordsAt(text, [1, 5]).map((word) => word.text)).toEqual(['zürich', 'हिन्दी']);
+    const mixed = `${text} 猫`;
+    expect(wordsAt(mixed, [5, 8]).map((word) => word.text)).toEqual(['हिन्दी', '猫']);
   });
 
   it('are plain when a dictionary may know them', () => {
