@@ -24,7 +24,7 @@ const LONGEST_SHOWN = 600;
 const STEM_LETTERS = 6;
 /** Letters of a word that says something of a subject. */
 const LETTERS_OF_A_WORD = 3;
-const WORDS = /[\p{L}\p{N}_]+/gu;
+const WORDS = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
 const SHORT_NAME = /^[\p{Lu}\p{N}]{2}$/u;
 /** What a preference counts without a common word: it holds for whatever is asked. */
 const PREFERENCE_SCORE = 0.5;

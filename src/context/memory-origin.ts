@@ -73,5 +73,5 @@ function runsOf(text: string): readonly string[] {
 }
 
 function wordsOf(text: string): string[] {
-  return wordsIn(text.toLowerCase(), /[\p{L}\p{N}]+/gu);
+  return wordsIn(text.toLowerCase(), /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu);
 }

@@ -1,5 +1,5 @@
-/** Scripts that write words without spaces between them, as the search index takes them. */
-const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
+/** Pattern of a stretch of scripts that write words without spaces between them. */
+export const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
 const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
 /** Takes a word apart into stretches with and without spaces, by turns: `文件txt` is two. */
 const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');

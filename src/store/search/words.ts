@@ -1,3 +1,5 @@
+import { UNSPACED } from '../../context/unspaced-words.ts';
+
 /**
  * Words of a text for the search index and for queries, by the same rules, so that they meet.
  * Postgres's own parser keeps `src/store/errors.ts` as one word and finds none in Chinese; here
@@ -16,8 +18,7 @@ export interface Word {
 const LONGEST_WORD = 64;
 
 const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[.\-/:@][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*/gu;
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+const UNSPACED_RUN = new RegExp(UNSPACED, 'gu');
 /** What stands behind an apostrophe in English is no word: possessives and shortened verbs. */
 const CLITIC = /(?<=[\p{L}\p{M}])['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
 /** Most words: English ones, without parts. */
@@ -98,7 +99,7 @@ export function wordsAt(text: string, places: Iterable<number>): Word[] {
 /** What finds the words of a text where each stands at one place; `null` where a run of characters stands at many. */
 function patternOf(text: string): RegExp | null {
   if (ASCII.test(text)) return ASCII_WORD;
-  return text.search(UNSPACED) < 0 ? WORD : null;
+  return text.search(UNSPACED_RUN) < 0 ? WORD : null;
 }
 
 function composed(text: string): string {
@@ -116,7 +117,7 @@ function byScript(piece: string): { readonly run: string; readonly isUnspaced: b
   const spaced = (text: string): void => {
     for (const [run] of text.matchAll(WORD)) runs.push({ run, isUnspaced: false });
   };
-  for (const found of piece.matchAll(UNSPACED)) {
+  for (const found of piece.matchAll(UNSPACED_RUN)) {
     spaced(piece.slice(end, found.index));
     runs.push({ run: found[0], isUnspaced: true });
     end = found.index + found[0].length;
@@ -153,5 +154,5 @@ export function foldAccents(word: string): string {
 
 /** One character of a script without spaces: it stands in the index only where it stands alone, else in pairs. */
 export function isUnspacedCharacter(word: string): boolean {
-  return Array.from(word).length === 1 && word.search(UNSPACED) === 0;
+  return Array.from(word).length === 1 && word.search(UNSPACED_RUN) === 0;
 }
