@@ -55,6 +55,11 @@ export function timeTermsOf(writtenAt: Date): string[] {
   return dayTerms(writtenAt);
 }
 
+/** The year of a day or month; `null` for the term of a month of any year. */
+export function yearTermOf(term: string): string | null {
+  return /^@\d{4}/.exec(term)?.[0] ?? null;
+}
+
 function addAbsolute(terms: Set<string>, text: string, writtenAt: Date): void {
   const add = (year: string | undefined, month: number, day: string | undefined): void => {
     for (const term of calendarTerms(year, month, day, writtenAt)) terms.add(term);

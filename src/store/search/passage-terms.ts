@@ -1,4 +1,4 @@
-import { dateTermsOf, timeTermsOf } from './dates.ts';
+import { dateTermsOf, timeTermsOf, yearTermOf } from './dates.ts';
 import { headingOf } from './heading.ts';
 import type { Stem } from './stems.ts';
 import type { Word } from './words.ts';
@@ -30,7 +30,12 @@ export function passageTerms(
     else if (places.at(-1) !== position) places.push(position);
   }
   const saidAt = headingOf(text).saidAt ?? writtenAt;
-  for (const term of [...timeTermsOf(writtenAt), ...dateTermsOf(text, saidAt)]) terms.set(term, []);
+  for (const term of [...timeTermsOf(writtenAt), ...dateTermsOf(text, saidAt)]) {
+    terms.set(term, []);
+    // Who asks for "last year" asks for all of its days; who asks for a day does not ask for its year.
+    const year = yearTermOf(term);
+    if (year !== null) terms.set(year, []);
+  }
   return terms;
 }
 
