@@ -10,6 +10,9 @@ import type { SoakConversation } from './conversations.ts';
 import type { OpenRow, OpenRows } from './open-work.ts';
 import { JOURNAL } from './workers.ts';
 
+/** More than any run has. */
+const ALL_TURNS = 100_000;
+
 /** Something that must hold and does not. */
 export interface Violation {
   /** Stable name. */
@@ -51,7 +54,8 @@ export interface SoakEvidence {
 export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
   const { database, temporal } = evidence;
   const verification = await verify(database);
-  const asked = await verifyTemporal(database, temporal, { conversationId: null, limit: 20 });
+  const scope = { conversationId: null, limit: 20 };
+  const asked = await verifyTemporal(database, temporal, scope, { turns: ALL_TURNS });
   const broken = [...verification.invariants, ...asked].flatMap(({ name, breaches }) =>
     breaches.map(({ conversationId, subject, found }) => ({ name, found: `${conversationId} ${subject}: ${found}` })),
   );

@@ -56,8 +56,14 @@ function count(low: number, high: number) {
   };
 }
 
+/** Nothing in a soak changes a branch, or is as old as retention would have it. */
+const NEVER_REACHED = /^(?:changeBranch|deleteExpired):/u;
+
 function crashPoint(text: string): string {
-  if (pointsNamed(text).length > 0) return text;
+  const named = pointsNamed(text);
+  if (named.length > 0 && named.every((point) => NEVER_REACHED.test(point)))
+    throw new InvalidArgumentError('No conversation of the soak reaches this point.');
+  if (named.length > 0) return text;
   throw new InvalidArgumentError(
     `There is no such point: use <activity>:after-write or one of ${CRASH_POINTS.join(', ')}.`,
   );

@@ -8,6 +8,8 @@ const TAKEOVER_TARGET_MILLISECONDS = 8_000;
 /** Milliseconds that a strike may cost on average: 75 minutes for 500. */
 const TARGET_MILLISECONDS_PER_STRIKE = 9_000;
 
+/** Strikes from which on a run is judged as a whole. */
+const MANY_KILLS = 100;
 /** Slow takeovers that are listed. */
 const LISTED_TAKEOVERS = 5;
 
@@ -63,7 +65,7 @@ export function soakResult(
   },
 ): SoakResult {
   const { struck, settled, findings, wallMilliseconds } = run;
-  const violations = [...findings.violations, ...run.left];
+  const violations = [...findings.violations, ...run.left, ...unfinished(options, run)];
   const missedTargets = missed(options, run);
   return {
     ...findings,
@@ -82,21 +84,36 @@ export function soakResult(
   };
 }
 
+/** What was not shown: a turn that did not end, reports that nobody could check. */
+function unfinished(
+  { kills }: SoakOptions,
+  { settled, findings }: { readonly settled: number | null; readonly findings: SoakFindings },
+): Violation[] {
+  return [
+    ...(settled === null
+      ? [{ name: 'turn_not_settled', found: 'not every turn reached its outcome within two minutes' }]
+      : []),
+    // In a short run all may have been stopped.
+    ...(kills >= MANY_KILLS && findings.factsChecked === 0
+      ? [{ name: 'no_report_checked', found: 'no task of reading was completed' }]
+      : []),
+  ];
+}
+
 function missed(
   { kills, patience }: SoakOptions,
-  run: { readonly struck: readonly StruckOnce[]; readonly settled: number | null; readonly wallMilliseconds: number },
+  run: { readonly struck: readonly StruckOnce[]; readonly wallMilliseconds: number },
 ): string[] {
   const killed = run.struck.filter(({ strike }) => isWorkerKill(strike.kind));
   const { p95 } = summarizeTakeovers(killed);
   return [
     ...(run.struck.length < kills ? [`${run.struck.length} of ${kills} strikes in the time`] : []),
-    ...(run.settled === null ? ['not every turn reached its outcome within two minutes'] : []),
     // Where strikes overlap, the next one holds up what the one before had hit.
     ...(patience >= TAKEOVER_TARGET_MILLISECONDS && p95 > TAKEOVER_TARGET_MILLISECONDS
       ? [`takeover after a worker kill ${p95} ms (p95), at most ${TAKEOVER_TARGET_MILLISECONDS}`]
       : []),
     // A short run spends its time on starting and settling.
-    ...(kills >= 100 && run.wallMilliseconds > kills * TARGET_MILLISECONDS_PER_STRIKE
+    ...(kills >= MANY_KILLS && run.wallMilliseconds > kills * TARGET_MILLISECONDS_PER_STRIKE
       ? ['more than 9 s a strike']
       : []),
   ];

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -9,7 +10,7 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { HISTORIES, MANIFEST, keptHistories } from './kept-histories.ts';
+import { HISTORIES, MANIFEST, keptHistories, manifest } from './kept-histories.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
@@ -62,21 +63,30 @@ function withoutMachine(key: string, value: unknown): unknown {
   return key === 'identity' ? 'recorder' : value;
 }
 
-/** Keeps the histories of all runs of a conversation under this version; a name that is kept already is left alone. */
+/** Keeps the histories of all runs of a conversation. */
 async function keep(name: string, conversationId: string, from = harness): Promise<void> {
-  const runs: string[] = [];
-  const query = `WorkflowId = "${turnWorkflowId(conversationId)}"`;
-  for await (const execution of from.temporal.workflow.list({ query })) runs.push(execution.runId);
-  for (const [index, runId] of runs.reverse().entries()) {
+  await keepRuns(name, turnWorkflowId(conversationId), from);
+}
+
+/** Keeps the histories of a chain of runs under this version, once it is closed; a name that is kept already is left alone. */
+async function keepRuns(name: string, workflowId: string, from: TurnHarness): Promise<void> {
+  await from.temporal.workflow.getHandle(workflowId).result();
+  const runs: History[] = [];
+  for (let runId: string | undefined; runId !== ''; ) {
+    const history = await from.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
+    runs.unshift(history);
+    runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
+  }
+  for (const [index, history] of runs.entries()) {
     const path = join(HISTORIES, version, `${name}-${index + 1}.json`);
     if (existsSync(path)) continue;
-    const history = await from.temporal.workflow
-      .getHandle(turnWorkflowId(conversationId), runId)
-      .fetchHistory();
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `${JSON.stringify(JSON.parse(historyToJSON(history), withoutMachine))}\n`);
   }
+  const known = manifest();
   const hashes = Object.fromEntries(keptHistories().map((kept) => [kept.path, kept.sha256]));
+  for (const [path, hash] of Object.entries(known))
+    if (hashes[path] !== hash) throw new Error(`the kept history ${path} was changed: restore it, or record under another name`);
   writeFileSync(MANIFEST, `${JSON.stringify(hashes, null, 2)}\n`);
 }
 
@@ -227,4 +237,45 @@ test('a turn that goes on in a new run before the server suggests it', async () 
     await patient.stop();
     await plain.stop();
   }
+});
+
+/** A conversation of many messages, whose summarizer reads less at once than its model. */
+async function compactInParts(name: string, messages: number): Promise<void> {
+  const partwise = await startTurnHarness({
+    temporalAddress: server.address,
+    agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
+  });
+  try {
+    const { conversationId } = await partwise.client.startTask({ task: 'Say ready' });
+    for (let number = 0; number < messages; number += 1) {
+      const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
+      await partwise.client.sendMessage({ conversationId, content, mode: 'steer' });
+    }
+    const asked = await partwise.client.requestCompaction({ conversationId });
+    await partwise.startWorker();
+    await partwise.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+    await keep(name, conversationId, partwise);
+  } finally {
+    await partwise.stop();
+  }
+}
+
+test('summaries side by side', async () => {
+  await compactInParts('parallel-summaries', 10);
+});
+
+test('more summaries than run at once', async () => {
+  await compactInParts('many-summaries', 22);
+});
+
+test('a summary that waits for a rate limit', async () => {
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 1, match: { purpose: 'summary' } });
+  const turn = await harness.runTask(`${READ} 6 times, one by one`);
+  await keep('summary-rate-limit', turn.conversationId);
+});
+
+test('upkeep', async () => {
+  const workflowId = 'recorded-upkeep';
+  await harness.temporal.workflow.start('upkeep', { workflowId, taskQueue: harness.taskQueue });
+  await keepRuns('upkeep', workflowId, harness);
 });

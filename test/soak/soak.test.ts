@@ -12,9 +12,10 @@ test('a seed always chooses the same', () => {
   expect(draw(7)).not.toEqual(draw(8));
 });
 
-test('a crash point that does not exist is refused', () => {
+test('a crash point that does not exist, or that a soak does not reach, is refused', () => {
   expect(parseOptions(['--at', 'commitCompaction:after-write'])).toMatchObject({ at: 'commitCompaction:after-write' });
   expect(() => parseOptions(['--at', 'commitCompaction:before-write'])).toThrow(/no such point/);
+  expect(() => parseOptions(['--at', 'changeBranch:after-write'])).toThrow(/reaches/);
   expect(() => parseOptions(['--kills', '0'])).toThrow(/whole number from 1/);
 });
 

@@ -166,7 +166,14 @@ describe('Temporal', () => {
   test('a payload over the limit is named', async () => {
     const [, payloads] = await verifyTemporal(harness.database, harness.temporal, { conversationId, limit: 5 });
     expect(payloads).toMatchObject({ name: 'payloads_are_small', breaches: [] });
-    const [, strict] = await verifyTemporal(harness.database, harness.temporal, { conversationId, limit: 5 }, 10);
+    const [, strict] = await verifyTemporal(
+      harness.database,
+      harness.temporal,
+      { conversationId, limit: 5 },
+      {
+        payloadLimit: 10,
+      },
+    );
     expect(strict?.breaches).toHaveLength(3);
   });
 });
