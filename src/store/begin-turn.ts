@@ -63,7 +63,7 @@ export type BegunTurn =
       readonly compactRequested: boolean;
       /** A fork or a switch waits, and is all that the turn does. */
       readonly branchRequested: boolean;
-      /** A stop that was sent after every message the turn took. */
+      /** A stop that was sent after everything that the turn is to do. */
       readonly stopRequested: boolean;
       /** User entries that the turn took when it began. */
       readonly messages: number;
@@ -126,8 +126,8 @@ async function begin(
   const compactRequested = !branchRequested && waiting.some(({ kind }) => kind === 'compact');
   const resumes = branchRequested ? [] : waiting.filter(({ kind }) => kind === 'resume').map(({ id }) => id);
   const commandOnly = messages.length === 0 && resumes.length === 0;
-  const stopRequested = !commandOnly && isStopNewest(waiting);
   const nothingWaits = commandOnly && !compactRequested && !branchRequested;
+  const stopRequested = !nothingWaits && isStopNewest(waiting);
   const deadTurnId = conversation?.active_turn_id ?? null;
   // A stop before the messages that are taken was meant for what is over.
   if (!stopRequested) await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null });
@@ -164,9 +164,9 @@ async function begin(
   };
 }
 
-/** Whether a stop came after every message that the turn takes: a later message means that the user goes on. */
+/** Whether a stop came after all that waits: a later message or command means that the user goes on. */
 function isStopNewest(waiting: readonly WaitingRow[]): boolean {
-  return waiting.findLast(({ kind }) => kind === 'message' || kind === 'stop')?.kind === 'stop';
+  return waiting.at(-1)?.kind === 'stop';
 }
 
 function isBranchCommand(kind: MessageKind): boolean {

@@ -44,7 +44,7 @@ interface CallRow {
 /**
  * Decides on a call that waits. The row is the decision: it holds with no worker alive, and the turn reads it when it is rung.
  * @throws StoreError `decision_not_found` (nothing waits, or no such call), `decision_ambiguous` (several wait and none was
- * named), `decision_stale` (it was decided before, its time is over, or the turn has ended)
+ * named), `decision_stale` (it was decided before, perhaps otherwise under this id, its time is over, or the turn has ended)
  */
 export async function decide(sql: Database, decision: DecisionToMake): Promise<MadeDecision> {
   const { conversationId } = decision;
@@ -56,7 +56,10 @@ export async function decide(sql: Database, decision: DecisionToMake): Promise<M
     const call = await findCall(open, decision);
     const { turn_id: turnId, call_number: callNumber, call_index: callIndex } = call;
     const address = { turnId, callNumber, callIndex };
-    if (call.decision_id === decision.decisionId) return { ...address, duplicate: true, decided: 0 };
+    if (call.decision_id === decision.decisionId) {
+      if (call.kind !== decision.kind || call.state !== decision.state) throw stale(call);
+      return { ...address, duplicate: true, decided: 0 };
+    }
     if (call.kind !== decision.kind) throw wrongKind(call);
     if (call.state !== 'waiting' || call.overdue) throw stale(call);
     const epoch = conversation?.epoch ?? 0;

@@ -53,7 +53,8 @@ export interface TakenMessages {
 
 /**
  * Appends all waiting steering messages as user entries, in order of arrival, and marks them
- * consumed, in one transaction. Repeating it takes only what came since.
+ * consumed, in one transaction. Repeating it takes only what came since. What was sent behind a stop is for the turn that
+ * follows: this one ends.
  * @throws StoreError `stale_epoch`
  */
 export async function takeMessages(sql: Database, turn: TurnReference): Promise<TakenMessages> {
@@ -61,6 +62,9 @@ export async function takeMessages(sql: Database, turn: TurnReference): Promise<
     const waiting = await writer.sql<WaitingMessage[]>`
       select id, position, content, measurements from messages
       where conversation_id = ${turn.conversationId} and consumed_at is null and kind = 'message' and mode = 'steer'
+        and not exists (
+          select from messages s where s.conversation_id = ${turn.conversationId} and s.consumed_at is null
+            and s.kind = 'stop' and s.position < messages.position)
       order by position`;
     await appendMessages(writer, waiting);
     return { messages: waiting.length };

@@ -87,7 +87,7 @@ async function noteSuperseded(writer: TurnWriter, answer: AnswerToStore): Promis
 }
 
 /**
- * Earlier tries whose worker never reported: the request was sent, so it is taken for paid, as much as the same request
+ * Earlier tries whose worker never reported, or gave the call up when it was shut down: the request was sent, so it is taken for paid, as much as the same request
  * cost this time. Too much rather than too little, since limits are checked against it.
  */
 async function countLostTries({ sql }: TurnWriter, answer: AnswerToStore): Promise<void> {
@@ -98,7 +98,8 @@ async function countLostTries({ sql }: TurnWriter, answer: AnswerToStore): Promi
       input_tokens = ${usage?.input ?? null}, cache_read_tokens = ${usage?.cacheRead ?? null},
       cache_write_tokens = ${usage?.cacheWrite ?? null}, output_tokens = ${usage?.output ?? null}, cost = ${cost},
       epoch = ${turn.epoch}, ended_at = holdfast_now()
-    where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt < ${attempt} and state = 'registered'`;
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt < ${attempt}
+      and (state = 'registered' or failure_kind = 'aborted')`;
   for (let lost = 0; lost < count; lost += 1) await addUsage(sql, turn, usage, cost);
 }
 

@@ -2,7 +2,7 @@ import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { COUNTED_OF_CONVERSATION, DEFAULT_NOTE_AT, raisedLimits, resumedLimits } from '../turn/spending.ts';
 import type { ConversationCounts, Counts, Spending, SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database, Queries, Transaction } from './database.ts';
+import type { Database, Fragment, Queries, Transaction } from './database.ts';
 
 type Raise = Partial<ConversationCounts>;
 
@@ -50,13 +50,22 @@ interface CountColumns {
   readonly wall_time: number;
 }
 
+/** From the turn's begin to its end or now, without the times in which it waited for people: a night is not work. */
+function workedSeconds(sql: Queries): Fragment {
+  return sql`(extract(epoch from coalesce(t.ended_at, holdfast_now()) - t.begun_at) - coalesce((
+    select sum(extract(epoch from upper(waited.during) - lower(waited.during)))
+    from unnest((
+      select range_agg(tstzrange(d.requested_at, greatest(d.requested_at, coalesce(d.decided_at, holdfast_now()))))
+      from decisions d where d.turn_id = t.id)) as waited (during)), 0))::float8`;
+}
+
 /** Counted from the ledgers, summaries and calls paid twice included, so no crash and no continue-as-new resets a limit. */
 export async function readTurnCounts(sql: Queries, turnId: string): Promise<Counts> {
   const [row] = await sql<CountColumns[]>`
     select (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
       (select count(*) from tool_calls k where k.turn_id = t.id)::int as tool_calls,
       t.input_tokens::float8, t.output_tokens::float8, t.cost::float8,
-      extract(epoch from coalesce(t.ended_at, holdfast_now()) - t.begun_at)::float8 as wall_time
+      ${workedSeconds(sql)} as wall_time
     from turns t where t.id = ${turnId}`;
   return toCounts(row);
 }
@@ -73,8 +82,7 @@ export async function readSpending(
     select (select count(*) from model_calls m where m.conversation_id = c.id and m.entry_id is not null)::int as steps,
       (select count(*) from turns t join tool_calls k on k.turn_id = t.id where t.conversation_id = c.id)::int as tool_calls,
       c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
-      (select extract(epoch from sum(coalesce(t.ended_at, holdfast_now()) - t.begun_at)) from turns t
-       where t.conversation_id = c.id)::float8 as wall_time,
+      (select sum(${workedSeconds(sql)}) from turns t where t.conversation_id = c.id)::float8 as wall_time,
       (select extract(epoch from t.begun_at - m.ended_at) from turns t join model_calls m on m.conversation_id = c.id
        where t.id = ${turnId} and m.entry_id is not null and m.started_at < t.begun_at
        order by m.started_at desc limit 1)::float8 as idle_time

@@ -14,7 +14,6 @@ import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
 import { DEFAULT_LOOP_LIMITS, NEW_LOOP_GUARD, findLoop, noteProgress } from '../turn/loop-guard.ts';
 import type { LoopLimits } from '../turn/loop-guard.ts';
-import type { TurnOutcome } from '../turn/turn-reference.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
@@ -23,6 +22,8 @@ import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
 import { openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
+import { obeyCommand } from './obey-command.ts';
+import type { TurnEnd } from './obey-command.ts';
 import { isStop } from './stopped.ts';
 import { noteNews, watchTimeLimits } from './time-limits.ts';
 import { runToolCalls } from './tool-calls.ts';
@@ -31,11 +32,6 @@ export interface AgentTurnInput {
   readonly conversationId: string;
   /** Present when the turn goes on from an earlier run. */
   readonly carryOver?: TurnCarryOver;
-}
-
-interface TurnEnd {
-  readonly outcome: TurnOutcome;
-  readonly reason: string | null;
 }
 
 type LoopEnd = TurnEnd | 'history_full';
@@ -98,10 +94,18 @@ async function untilStopped(
   const stop = (): void => scope.cancel();
   cancelled.catch(stop);
   if (progress.stopRequested) stop();
-  const watching = inbox.watch(progress.turn, (look) => {
-    noteLook(progress, look);
-    if (look.stopRequested) stop();
-  });
+  let lost: unknown;
+  // Rejected while the turn waits for people, it would fail the workflow task again and again, and the turn would never end.
+  const watching = inbox
+    .watch(progress.turn, (look) => {
+      noteLook(progress, look);
+      if (look.stopRequested) stop();
+    })
+    .catch((error: unknown) => {
+      if (isStop(error)) return;
+      lost = error;
+      stop();
+    });
   let timeLimit: string | null = null;
   const timing = watchTimeLimits(progress, (limit) => {
     timeLimit = limit;
@@ -110,6 +114,7 @@ async function untilStopped(
   try {
     return await scope.run(() => (progress.commandOnly ? obeyCommand : takeSteps)(activities, progress, display));
   } catch (error) {
+    if (lost !== undefined) return interruption(lost);
     if (!isStop(error)) return interruption(error);
     return timeLimit === null || progress.stopRequested
       ? { outcome: 'stopped', reason: null }
@@ -139,36 +144,6 @@ function noteLook(progress: TurnProgress, look: InboxLook): void {
   progress.stopRequested = look.stopRequested;
   progress.decisionsWaiting = look.decisionsWaiting ?? 0;
   if (look.compactRequested) progress.forced ??= 'manual';
-}
-
-/** A command for an idle conversation: a turn with no step. */
-async function obeyCommand(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
-  if (progress.branchRequested === true) return changeBranch(activities, progress, display);
-  progress.callNumber += 1;
-  const context = await fitContext(activities, progress, display);
-  const isDeclined = context.kind !== 'ready' || context.declined === true;
-  return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
-}
-
-async function changeBranch(
-  activities: TurnActivities,
-  progress: TurnProgress,
-  display: TurnDisplay,
-): Promise<LoopEnd> {
-  for (;;) {
-    const change = await activities.changeBranch({ turn: progress.turn });
-    switch (change.kind) {
-      case 'changed':
-        return { outcome: 'completed', reason: null };
-      case 'refused':
-        return { outcome: 'completed', reason: change.reason };
-      case 'wait':
-        display.waitingForRateLimit(change.delayMilliseconds);
-        await sleep(change.delayMilliseconds, { summary: 'rate limit' });
-        display.running();
-        break;
-    }
-  }
 }
 
 /**

@@ -267,3 +267,24 @@ test('R12 R29 a request that lacks a pinned text is never sent: no try is regist
   expect(await asked()).toBe(before);
   expect(await tries(turn.conversationId)).toEqual([]);
 });
+
+test('a call that its worker gives up when it is shut down is counted with the one that was answered', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  const headEntryId = await headOf(sql, turn.conversationId);
+  const input = { turn, callNumber: 1, headEntryId };
+  const hanging = await startHttpServer(() => undefined);
+  onTestFinished(() => hanging.close());
+  const shutdown = new AbortController();
+  const given = callModel(
+    activityDependencies(sql, { simulatorUrl: hanging.url }),
+    input,
+    execution({ signal: shutdown.signal }),
+  );
+  await waitUntil('the model is asked', () => hanging.requests.length === 1);
+  shutdown.abort();
+  await expect(given).rejects.toThrow();
+  await callModel(activityDependencies(sql, { simulatorUrl: simulator.url }), input, execution({ attempt: 2 }));
+  const [lost, answered] = await tries(turn.conversationId);
+  expect(lost).toEqual({ ...answered, attempt: 1, state: 'failed' });
+  expect((await getTurn(sql, turn.turnId)).usage.modelCalls).toBe(2);
+});

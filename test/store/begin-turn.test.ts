@@ -190,6 +190,35 @@ describe('commands', () => {
     expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', stopRequested: false });
   });
 
+  it('that say stop count for the commands before them, not for those after', async () => {
+    for (const [kinds, stopRequested] of [
+      [['compact', 'stop'], true],
+      [['stop', 'compact'], false],
+      [['resume', 'stop'], true],
+      [['stop', 'resume'], false],
+    ] as const) {
+      const turn = await startTurn(sql);
+      await end(turn);
+      const { conversationId } = turn;
+      for (const kind of kinds) await send(sql, { conversationId, kind });
+      const begun = await begin(sql, conversationId);
+      expect(begun, kinds.join()).toMatchObject({ kind: 'begun', stopRequested });
+      if (begun.kind !== 'begun') return;
+      expect(await end(begun.turn, 'stopped')).toMatchObject({ waiting: { waiting: 0 } });
+    }
+  });
+
+  it('behind a stop are left to the turn that follows', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    await send(sql, { conversationId });
+    await send(sql, { conversationId, kind: 'stop' });
+    await send(sql, { conversationId });
+    expect(await takeMessages(sql, turn)).toEqual({ messages: 1 });
+    expect((await end(turn, 'stopped')).waiting).toMatchObject({ waiting: 1, steering: 1, stopRequested: false });
+    expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', messages: 1, stopRequested: false });
+  });
+
   it('are requested until they are served, however often one looks', async () => {
     const turn = await startTurn(sql);
     const { conversationId } = turn;

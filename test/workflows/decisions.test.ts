@@ -6,6 +6,8 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Conversation } from '../../src/client/types.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
+import { markInterrupted } from '../../src/store/upkeep.ts';
+import { closeToolCall } from '../store/support/store-builders.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -117,6 +119,8 @@ test('a denied call does not run and the model reads why; calls that no rule mee
   const denial = { conversationId, reason: 'not on this machine', decisionId };
   expect((await harness.client.deny(denial)).duplicate).toBe(false);
   expect((await harness.client.deny(denial)).duplicate).toBe(true);
+  const otherwise = harness.client.approve({ conversationId, decisionId });
+  await expect(otherwise).rejects.toMatchObject({ code: 'decision_stale' });
   const { texts } = await endOf(waiting);
   expect(released).toEqual(expect.arrayContaining(['wiped floppy', '0.1.0']));
   expect(released).toHaveLength(2);
@@ -164,6 +168,15 @@ test('a question is answered; messages sent meanwhile wait for the next step', a
   const answer = texts.indexOf('tool_result: Blue\u0000, please');
   expect(answer).toBeGreaterThan(0);
   expect(texts[answer + 1]).toBe('user: Say steered');
+});
+
+test('a turn that was taken over while it waits for a person ends when it is rung, and the next message goes on', async () => {
+  const { conversationId, turn } = await startWaiting('Call ask_user with {"question": "Red or blue?"}');
+  const [row] = await harness.database<{ epoch: number }[]>`
+    select epoch from conversations where id = ${conversationId}`;
+  const lost = { conversationId, turnId: turn?.turnId ?? '', epoch: row?.epoch ?? 0 };
+  expect(await markInterrupted(harness.database, lost, closeToolCall)).toBe(true);
+  expect((await harness.runTask('Say on', { conversationId })).outcome).toBe('completed');
 });
 
 test('a decision that nobody makes in time counts as a denial that the model reads', async () => {

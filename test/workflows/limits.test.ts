@@ -142,3 +142,19 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
     outcome: 'completed',
   });
 });
+
+test('the time of a turn in which it waits for a person is none of its wall time', async () => {
+  const { client, database } = await start({ wallTime: 60 });
+  const asked = await client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  const { conversationId } = asked;
+  const state = async () => (await client.getConversation(conversationId)).turn?.state;
+  await expect.poll(state, { timeout: 20_000 }).toBe('waiting_for_answer');
+  // It waits for an hour.
+  await database`
+    update turns set begun_at = begun_at - interval '1 hour' where conversation_id = ${conversationId}`;
+  await database`
+    update decisions set requested_at = requested_at - interval '1 hour' where conversation_id = ${conversationId}`;
+  await client.answer({ conversationId, text: 'this' });
+  const ended = await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  expect(ended).toMatchObject({ outcome: 'completed' });
+});

@@ -1,0 +1,46 @@
+import { sleep } from '@temporalio/workflow';
+import type { TurnProgress } from '../turn/carry-over.ts';
+import type { TurnOutcome } from '../turn/turn-reference.ts';
+import type { TurnActivities } from './activity-options.ts';
+import { fitContext } from './compaction.ts';
+import type { TurnDisplay } from './display.ts';
+
+export interface TurnEnd {
+  readonly outcome: TurnOutcome;
+  readonly reason: string | null;
+}
+
+/** A command for an idle conversation: a turn with no step. */
+export async function obeyCommand(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+): Promise<TurnEnd> {
+  if (progress.branchRequested === true) return changeBranch(activities, progress, display);
+  progress.callNumber += 1;
+  const context = await fitContext(activities, progress, display);
+  if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
+  const isDeclined = context.kind !== 'ready' || context.declined === true;
+  return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
+}
+
+async function changeBranch(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+): Promise<TurnEnd> {
+  for (;;) {
+    const change = await activities.changeBranch({ turn: progress.turn });
+    switch (change.kind) {
+      case 'changed':
+        return { outcome: 'completed', reason: null };
+      case 'refused':
+        return { outcome: 'completed', reason: change.reason };
+      case 'wait':
+        display.waitingForRateLimit(change.delayMilliseconds);
+        await sleep(change.delayMilliseconds, { summary: 'rate limit' });
+        display.running();
+        break;
+    }
+  }
+}
