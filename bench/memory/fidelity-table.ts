@@ -11,14 +11,18 @@ const HEADS = [
   'passes',
   'planted',
   'rules',
+  'said rules in view',
   'user messages',
   'in view',
-  'summaries emptied',
   'by recall',
   'originals by recall',
   'either',
   'old value',
-  'recall off',
+  'emptied: in view',
+  'emptied: either',
+  'emptied: old value',
+  'recall off: in view',
+  'recall off: old value',
 ];
 
 /** Puts the figures between the marks of `docs/presets.md`. @throws RangeError when the page has no such marks */
@@ -41,22 +45,31 @@ export function fidelityTable(figures: readonly FidelityFigures[]): string {
 }
 
 function rowOf(figures: FidelityFigures): readonly string[] {
-  const { preset, passes, asked, rules, userMessages, originals, withoutSummaries, withoutRecall } = figures;
+  const { preset, passes, asked, byKind, rules, userMessages, originals, withoutSummaries, withoutRecall } = figures;
   const share = (count: (of: PlantFigures) => number, of: PlantFigures = figures): string => percent(count(of), asked);
   return [
     `\`${preset}\``,
     String(passes),
     String(asked),
     percent(rules.inView, rules.asked),
+    percent(byKind.rule.inView, byKind.rule.asked),
     percent(userMessages.inView, userMessages.asked),
     share(({ inView }) => inView),
-    share(({ inView }) => inView, withoutSummaries),
     share(({ reachable }) => reachable),
     percent(originals.reachable, originals.asked),
     share(({ inViewOrReachable }) => inViewOrReachable),
-    share(({ stale }) => stale),
-    share(({ stale }) => stale, withoutRecall),
+    old(figures),
+    share(({ inView }) => inView, withoutSummaries),
+    share(({ inViewOrReachable }) => inViewOrReachable, withoutSummaries),
+    old(withoutSummaries),
+    share(({ inView }) => inView, withoutRecall),
+    old(withoutRecall),
   ];
+}
+
+/** Of what was changed: nothing else has an old value. */
+function old({ stale, changed }: PlantFigures): string {
+  return percent(stale, changed);
 }
 
 function percent(part: number, whole: number): string {

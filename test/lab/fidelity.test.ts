@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { measureFidelityOfPresets } from '../../bench/memory/fidelity-of-presets.ts';
 import { fidelityTable } from '../../bench/memory/fidelity-table.ts';
+import { answerTo } from '../../src/lab/fidelity/measure-fidelity.ts';
 import { PLANT_KINDS, plantedSession } from '../../src/lab/fidelity/planted-session.ts';
+import { startSimulator } from '../../src/simulator/index.ts';
+import { connectDatabase } from '../../src/store/database.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { preset } from './lab-harness.ts';
 
 describe('a planted session', () => {
   const { messages, plants, rules } = plantedSession(1, 420);
@@ -30,10 +36,87 @@ describe('a planted session', () => {
   });
 });
 
+describe('what is known after compactions', () => {
+  it('is all within reach of recall, and in the view without it only in part', async () => {
+    const [database, simulator] = await Promise.all([createTestDatabase(), startSimulator()]);
+    const sql = connectDatabase({ url: database.url });
+    try {
+      const figures = await measureFidelityOfPresets(sql, {
+        seed: 1,
+        steps: 60,
+        policies: [preset('default'), preset('opencode')],
+        passes: [1],
+        simulatorUrl: simulator.url,
+        onBegin: () => {},
+      });
+      expect(figures.map((each) => each.preset)).toEqual(['default', 'opencode']);
+      for (const { preset: name, passes, asked, rules, originals, byKind, ...figure } of figures) {
+        const { withoutSummaries, withoutRecall } = figure;
+        expect(passes).toBe(1);
+        expect(asked, name).toBeGreaterThan(10);
+        expect(figure, name).toMatchObject({ reachable: asked, inViewOrReachable: asked, stale: 0 });
+        expect(originals.asked, name).toBeGreaterThan(10);
+        expect(originals.reachable, name).toBe(originals.asked);
+        expect(rules, name).toEqual({ asked: 5, inView: 5 });
+        expect(byKind.rule.asked, name).toBeGreaterThan(0);
+        expect(figure.inView, name).toBeLessThan(asked);
+        expect(withoutSummaries.inView, name).toBeLessThanOrEqual(figure.inView);
+        expect(withoutRecall, name).toMatchObject({ reachable: 0, inViewOrReachable: figure.inView });
+      }
+      // What the user said: kept word for word by the one, told by the summary of the other.
+      const [own, other] = figures;
+      expect(own?.userMessages.asked).toBeGreaterThan(0);
+      expect(own?.userMessages.inView).toBe(own?.userMessages.asked);
+      expect(own?.byKind.rule.inView).toBe(own?.byKind.rule.asked);
+      expect(other?.withoutSummaries.inView).toBeLessThan(other?.inView ?? 0);
+    } finally {
+      await Promise.all([sql.end(), simulator.close()]);
+      await database.drop();
+    }
+  });
+});
+
+describe('an answer', () => {
+  const plant = { kind: 'update', question: 'The pump is set to', value: 'ax22', stale: 'ax11' } as const;
+
+  it.each([
+    { view: 'set to ax22, was ax11', passages: [], says: 'the new value', stale: false },
+    {
+      view: 'set to ax11',
+      passages: ['set to ax22'],
+      says: 'the old value of the view, which nobody doubts',
+      stale: true,
+    },
+    {
+      view: 'nothing',
+      passages: ['set to ax11', 'set to ax22'],
+      says: 'the first that recall shows, the old one',
+      stale: true,
+    },
+    {
+      view: 'nothing',
+      passages: ['of pumps', 'set to ax22', 'set to ax11'],
+      says: 'the first that recall shows, the new one',
+      stale: false,
+    },
+    { view: 'nothing', passages: [], says: 'nothing', stale: false },
+  ])('is $says', ({ view, passages, stale }) => {
+    expect(answerTo(plant, view, passages).stale).toBe(stale);
+    expect(answerTo({ ...plant, stale: null }, view, passages).stale).toBe(false);
+  });
+});
+
 describe('the table of the fidelity bench', () => {
   it('has a row for each preset and number of compactions', () => {
-    const counts = { asked: 40, inView: 10, reachable: 38, inViewOrReachable: 39, stale: 1 };
-    const byKind = { fact: counts, decision: counts, path: counts, update: counts, contradiction: counts };
+    const counts = { asked: 40, inView: 10, reachable: 38, inViewOrReachable: 39, changed: 10, stale: 1 };
+    const byKind = {
+      fact: counts,
+      rule: counts,
+      decision: counts,
+      path: counts,
+      update: counts,
+      contradiction: counts,
+    };
     const table = fidelityTable([
       {
         ...counts,
@@ -48,7 +131,7 @@ describe('the table of the fidelity bench', () => {
       },
     ]);
     expect(table.split('\n')[2]?.replaceAll(/ +/g, ' ')).toBe(
-      '| `pi` | 5 | 40 | 100 % | – | 25 % | 5 % | 95 % | 98 % | 98 % | 3 % | 10 % |',
+      '| `pi` | 5 | 40 | 100 % | 25 % | – | 25 % | 95 % | 98 % | 98 % | 10 % | 5 % | 98 % | 10 % | 25 % | 40 % |',
     );
   });
 });

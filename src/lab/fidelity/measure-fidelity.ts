@@ -25,6 +25,8 @@ export interface PlantFigures {
   /** Found by one recall call in the plant's own words. */
   readonly reachable: number;
   readonly inViewOrReachable: number;
+  /** Of those asked, updates and contradictions: only these have an old value. */
+  readonly changed: number;
   /**
    * The answer would be an old value: the view says that one and not the newer, or says neither and the first passage of recall
    * that says either says the old one.
@@ -37,7 +39,7 @@ export interface FidelityFigures extends PlantFigures {
   /** Compactions until then. */
   readonly passes: number;
   readonly byKind: Readonly<Record<PlantKind, PlantFigures>>;
-  /** Of the rules, verbatim in the request. */
+  /** Of the agent's own rules, verbatim in the request. */
   readonly rules: { readonly asked: number; readonly inView: number };
   /** Of the newest messages of the user that the preset's budget for them holds, verbatim in the request. */
   readonly userMessages: { readonly asked: number; readonly inView: number };
@@ -99,10 +101,13 @@ async function askForOriginals(of: {
   return { asked: sampled.length, reachable };
 }
 
-interface Answer {
+export interface Answer {
   readonly kind: PlantKind;
   readonly inView: boolean;
   readonly reachable: boolean;
+  /** The plant has an old value. */
+  readonly isChanged: boolean;
+  /** The old value would be answered. */
   readonly stale: boolean;
 }
 
@@ -134,6 +139,7 @@ async function askAll(of: {
     ...count(answers),
     byKind: {
       fact: ofKind('fact'),
+      rule: ofKind('rule'),
       decision: ofKind('decision'),
       path: ofKind('path'),
       update: ofKind('update'),
@@ -147,10 +153,11 @@ async function askAll(of: {
   };
 }
 
-function answerTo({ kind, value, stale }: Plant, view: string, passages: readonly string[]): Answer {
+/** What would be answered from the text of a view and, when it says nothing, from the passages of one recall call, best first. */
+export function answerTo({ kind, value, stale }: Plant, view: string, passages: readonly string[]): Answer {
   const inView = view.includes(value);
   const reachable = passages.some((passage) => passage.includes(value));
-  const answer = { kind, inView, reachable, stale: false };
+  const answer = { kind, inView, reachable, isChanged: stale !== null, stale: false };
   if (stale === null || inView) return answer;
   // Who finds a value in the view looks no further.
   if (view.includes(stale)) return { ...answer, stale: true };
@@ -164,6 +171,7 @@ function count(answers: readonly Answer[]): PlantFigures {
     inView: answers.filter(({ inView }) => inView).length,
     reachable: answers.filter(({ reachable }) => reachable).length,
     inViewOrReachable: answers.filter(({ inView, reachable }) => inView || reachable).length,
+    changed: answers.filter(({ isChanged }) => isChanged).length,
     stale: answers.filter(({ stale }) => stale).length,
   };
 }

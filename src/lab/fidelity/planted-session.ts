@@ -2,12 +2,12 @@ import { generateSession } from '../generated/generate-session.ts';
 import { SeededRandom } from '../generated/random.ts';
 
 /**
- * - `fact`: said by the user. `decision`: of the agent. `path`: in a tool result.
+ * - `fact`: said by the user. `rule`: what the user wants from then on. `decision`: of the agent. `path`: in a tool result.
  * - `update`: the user says later that it is another value. `contradiction`: a later tool result says another one.
  */
-export type PlantKind = 'fact' | 'decision' | 'path' | 'update' | 'contradiction';
+export type PlantKind = 'fact' | 'rule' | 'decision' | 'path' | 'update' | 'contradiction';
 
-export const PLANT_KINDS: readonly PlantKind[] = ['fact', 'decision', 'path', 'update', 'contradiction'];
+export const PLANT_KINDS: readonly PlantKind[] = ['fact', 'rule', 'decision', 'path', 'update', 'contradiction'];
 
 /** What was put into a session, to be asked for later. */
 export interface Plant {
@@ -45,6 +45,11 @@ const SHARES: Readonly<Record<string, number>> = { user: 1, assistant: 0.9, tool
 const RULES = 5;
 /** Messages between a value and its update, at least. */
 const UPDATE_DISTANCE = 20;
+/** Messages between two of a user who speaks while the agent works: a generated session alone has some twenty in 420 answers. */
+const STEERING_DISTANCE = 8;
+
+/** A message of the OpenAI API. */
+type Message = Readonly<Record<string, unknown>>;
 
 interface OpenUpdate {
   readonly kind: 'update' | 'contradiction';
@@ -61,12 +66,27 @@ interface OpenUpdate {
  */
 export function plantedSession(seed: number, steps: number): PlantedSession {
   const planter = new Planter(seed);
-  const messages = generateSession('coding', seed, steps).map((message, index) => planter.plant(message, index));
+  const messages = [...steered(generateSession('coding', seed, steps))].map((message, index) =>
+    planter.plant(message, index),
+  );
   const rules = Array.from(
     { length: RULES },
     () => `Never touch the ${planter.subject()}; its mark is ${planter.value()}.`,
   );
   return { messages, plants: planter.plants, rules };
+}
+
+/** A word of the user before an answer, now and then: never between calls and their results. */
+function* steered(messages: readonly Message[]): Generator<Message> {
+  let since = 0;
+  for (const message of messages) {
+    since = message.role === 'user' ? 0 : since + 1;
+    if (message.role === 'assistant' && since > STEERING_DISTANCE) {
+      since = 0;
+      yield { role: 'user', content: 'Something for your work from here on.' };
+    }
+    yield message;
+  }
 }
 
 class Planter {
@@ -92,14 +112,22 @@ class Planter {
     const due = this.open.find(({ kind, from }) => isSaidBy(kind, role) && index - from >= UPDATE_DISTANCE);
     if (due !== undefined) return this.close(due);
     if (role === 'assistant') return this.decision();
-    if (this.random.chance(0.4)) return this.begin(role === 'user' ? 'update' : 'contradiction', index);
-    return role === 'user' ? this.fact() : this.path();
+    if (role !== 'user') return this.random.chance(0.4) ? this.begin('contradiction', index) : this.path();
+    const next = this.random.between(0, 2);
+    if (next === 0) return this.begin('update', index);
+    return next === 1 ? this.rule() : this.fact();
   }
 
   private fact(): string {
     const [subject, value] = [this.subject(), this.value()];
     this.add({ kind: 'fact', question: `By the way, the ${subject} answers to the code`, value, stale: null });
     return `By the way, the ${subject} answers to the code ${value}.`;
+  }
+
+  private rule(): string {
+    const [subject, value] = [this.subject(), this.value()];
+    this.add({ kind: 'rule', question: `From now on, open the ${subject} only with the pass`, value, stale: null });
+    return `From now on, open the ${subject} only with the pass ${value}.`;
   }
 
   private decision(): string {
