@@ -5,7 +5,7 @@ import { newId } from '../store/ids.ts';
 import { notifyWatchers } from '../store/event-writer.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { DecisionMethods, DecisionOptions, SentDecision, StandingApproval } from './decision-types.ts';
+import type { DecisionMethods, DecisionOptions, SentDecision } from './decision-types.ts';
 
 /** The methods that decide on waiting calls. The row is the decision; the ring only makes the turn look sooner. */
 export function deciders(
@@ -47,15 +47,9 @@ export function deciders(
         throw new HoldfastClientError('invalid_argument', 'the answer is empty: say something');
       return send(options, { kind: 'question', state: 'answered', scope: 'call', text: options.text });
     },
-    listStandingApprovals: () =>
-      guarded(async () => (await listStandingDecisions(database)).flatMap(toStandingApproval)),
+    listStandingApprovals: () => guarded(async () => listStandingDecisions(database)),
     endStandingApproval: (options) => guarded(() => endStandingDecision(database, options)),
   };
-}
-
-function toStandingApproval(standing: Awaited<ReturnType<typeof listStandingDecisions>>[number]): StandingApproval[] {
-  const { agent, rule, state: decision, decidedAt } = standing;
-  return decision === 'approved' || decision === 'denied' ? [{ agent, rule, decision, decidedAt }] : [];
 }
 
 function parseCall(text: string): { callNumber: number; callIndex: number } {

@@ -106,11 +106,25 @@ async function write({ sql, turn, event }: Writer, call: CallRow, decision: Deci
     const data = { callNumber: row.call_number, callIndex: row.call_index, name: row.tool, decision: state, scope };
     await event('decision_made', data);
   }
+  if (scope === 'agent') await letStand(sql, call);
   return rows.length;
 }
 
+/** What was just decided on the call holds for all turns of its agent, under its rule, in place of what stood before. */
+async function letStand(
+  sql: Transaction,
+  { turn_id: turnId, call_number: number, call_index: index }: CallRow,
+): Promise<void> {
+  await sql`
+    insert into standing_decisions (agent, rule, state, decided_at, turn_id, call_number, call_index)
+    select agent, rule, state, decided_at, turn_id, call_number, call_index from decisions
+    where turn_id = ${turnId} and call_number = ${number} and call_index = ${index}
+    on conflict (agent, rule) do update set (state, decided_at, turn_id, call_number, call_index)
+      = (excluded.state, excluded.decided_at, excluded.turn_id, excluded.call_number, excluded.call_index)`;
+}
+
 /**
- * The newest decision for all turns of the agent under this rule no longer reaches beyond its own call; calls ask again.
+ * What stands for all turns of the agent under this rule no longer does; calls ask again.
  * @throws StoreError `decision_not_found`
  */
 export async function endStandingDecision(
@@ -118,8 +132,7 @@ export async function endStandingDecision(
   standing: { readonly agent: string; readonly rule: string },
 ): Promise<void> {
   const { agent, rule } = standing;
-  const { count } = await sql`
-    update decisions set scope = 'call' where agent = ${agent} and rule = ${rule} and scope = 'agent'`;
+  const { count } = await sql`delete from standing_decisions where agent = ${agent} and rule = ${rule}`;
   if (count === 0)
     throw new StoreError('decision_not_found', `no decision stands for agent ${agent} and rule "${rule}"`);
 }

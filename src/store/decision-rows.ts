@@ -103,14 +103,21 @@ export async function countWaitingDecisions(
 interface StandingDecision {
   readonly agent: string;
   readonly rule: string;
-  readonly state: DecisionState;
+  readonly decision: StandingState;
   readonly decidedAt: string;
 }
 
-/** By agent and rule; of several, the newest counts and is the one listed. */
+/** What a person said to calls of a rule. */
+export type StandingState = Extract<DecisionState, 'approved' | 'denied'>;
+
+/** By agent and rule. */
 export async function listStandingDecisions(sql: Database): Promise<StandingDecision[]> {
-  const rows = await sql<{ agent: string; rule: string; state: DecisionState; decided_at: Date }[]>`
-    select distinct on (agent, rule) agent, rule, state, decided_at from decisions
-    where scope = 'agent' order by agent, rule, decided_at desc`;
-  return rows.map(({ agent, rule, state, decided_at: at }) => ({ agent, rule, state, decidedAt: isoTime(at) }));
+  const rows = await sql<{ agent: string; rule: string; state: StandingState; decided_at: Date }[]>`
+    select agent, rule, state, decided_at from standing_decisions order by agent, rule`;
+  return rows.map(({ agent, rule, state, decided_at: at }) => ({
+    agent,
+    rule,
+    decision: state,
+    decidedAt: isoTime(at),
+  }));
 }

@@ -1,7 +1,7 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Transaction } from './database.ts';
 import { countWaitingDecisions } from './decision-rows.ts';
-import type { DecisionKind, DecisionState } from './decision-rows.ts';
+import type { DecisionKind, StandingState } from './decision-rows.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
 
@@ -72,11 +72,17 @@ async function ask({ sql, turn, event }: TurnWriter, request: DecisionRequest, w
 async function findStanding(
   sql: Transaction,
   { turnId, agent, rule }: { readonly turnId: string; readonly agent: string; readonly rule: string },
-): Promise<{ readonly state: DecisionState; readonly content: string | null } | null> {
-  const [row] = await sql<{ state: DecisionState; content: string | null }[]>`
-    select state, content::text as content from decisions
-    where rule = ${rule} and state in ('approved', 'denied')
-      and ((turn_id = ${turnId} and scope = 'turn') or (agent = ${agent} and scope = 'agent'))
+): Promise<{ readonly state: StandingState; readonly content: string | null } | null> {
+  // The reason is the conversation's: where that was deleted, the decision stands without it.
+  const [row] = await sql<{ state: StandingState; content: string | null }[]>`
+    select state, content from (
+      select state, content::text as content, decided_at from decisions
+      where turn_id = ${turnId} and rule = ${rule} and scope = 'turn' and state in ('approved', 'denied')
+      union all
+      select s.state, d.content::text, s.decided_at
+      from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
+      where s.agent = ${agent} and s.rule = ${rule}
+    ) as standing
     order by decided_at desc limit 1`;
   return row ?? null;
 }

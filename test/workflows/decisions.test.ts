@@ -140,6 +140,7 @@ test('a decision for the turn or the agent covers every call under its rule, unt
   const next = await startWaiting('Call wipe with {"disk": "/dev/d"}');
   await harness.client.approve({ conversationId: next.conversationId, for: 'agent' });
   await endOf(next);
+  await harness.client.deleteConversation(next.conversationId);
   expect((await harness.runTask('Call wipe with {"disk": "/dev/e"}')).outcome).toBe('completed');
   expect(released).toHaveLength(5);
   const [standing] = await harness.client.listStandingApprovals();
