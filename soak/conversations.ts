@@ -8,6 +8,7 @@ import type { Job } from '../src/demo/job.ts';
 import { taskText } from '../src/demo/task-text.ts';
 import type { Database } from '../src/store/database.ts';
 import { inventJob } from './job.ts';
+import { DAEMON_COMMAND } from './left.ts';
 import type { SoakOptions } from './options.ts';
 import type { Random } from './random.ts';
 
@@ -74,13 +75,15 @@ export function openConversations(source: Source, options: SoakOptions): Convers
       );
       open = rows.map(({ id }) => id);
       while (open.length < options.conversations) {
-        const conversation = await startConversation(source, options.files);
-        all.push(conversation);
-        open.push(conversation.conversationId);
+        const started = inventConversation(source, options);
+        all.push(started);
+        // Before its first turn begins: a strike at a conversation that nobody knows would be seen to hit nothing.
+        open.push(started.conversationId);
+        await startConversation(source, started);
       }
     },
     async interfere() {
-      if (open.length > 0) await interfere(source, random.pick(open));
+      if (open.length > 0) await interfere(source, random.pick(open), worthCompacting(options));
     },
     async countUnfinished() {
       const [row] = await persist(
@@ -93,12 +96,19 @@ export function openConversations(source: Source, options: SoakOptions): Convers
   };
 }
 
-/** Two tasks, one after the other: to read and report, and to call tools with effects. */
-async function startConversation({ client, random, directory }: Source, files: number): Promise<SoakConversation> {
+function inventConversation({ random, directory }: Source, { files, lines }: SoakOptions): SoakConversation {
   const conversationId = randomUUID();
-  const readingMessageId = randomUUID();
-  const workspace = join(directory, 'workspaces', conversationId);
-  const job = inventJob(files, random);
+  return {
+    conversationId,
+    workspace: join(directory, 'workspaces', conversationId),
+    job: inventJob(files, lines, random),
+    readingMessageId: randomUUID(),
+  };
+}
+
+/** Two tasks, one after the other: to read and report, and to call tools with effects. */
+async function startConversation({ client, random }: Source, conversation: SoakConversation): Promise<void> {
+  const { conversationId, workspace, job, readingMessageId } = conversation;
   await writeFiles(workspace, job);
   const reading = { content: taskText(job, { recall: true }), messageId: readingMessageId };
   const script = { content: scriptText(random), messageId: randomUUID() };
@@ -106,27 +116,36 @@ async function startConversation({ client, random, directory }: Source, files: n
   const { content: task, messageId } = first;
   await persist(() => client.startTask({ task, agent: AGENT, conversationId, messageId, workspace }));
   await persist(() => client.sendMessage({ conversationId, mode: 'queue', ...second }));
-  return { conversationId, workspace, job, readingMessageId };
 }
 
-/** Characters of a view of about 5,000 tokens. In a smaller one half of what can shrink is the task itself, and is clipped. */
-const WORTH_COMPACTING = 20_000;
+/**
+ * Characters of a turn that fill three tenths of the window. In a smaller one half of what can shrink is the task itself, and is
+ * clipped.
+ */
+function worthCompacting({ window }: SoakOptions): number {
+  return 1_250 * window;
+}
 
-async function isWorthCompacting(database: Database, conversationId: string): Promise<boolean> {
+async function isWorthCompacting(database: Database, conversationId: string, characters: number): Promise<boolean> {
   const [row] = await database<{ characters: number | null }[]>`
     select sum(length(e.content::text))::int as characters from entries e
     join conversations c on c.active_turn_id = e.turn_id where c.id = ${conversationId}`;
-  return (row?.characters ?? 0) >= WORTH_COMPACTING;
+  return (row?.characters ?? 0) >= characters;
 }
 
-async function interfere({ client, database, random }: Source, conversationId: string): Promise<void> {
+async function interfere(
+  { client, database, random }: Source,
+  conversationId: string,
+  characters: number,
+): Promise<void> {
   const messageId = randomUUID();
   const content = `Remark ${random.between(1, 9_999)}: all is well, go on.`;
   const ways = [
     [() => client.sendMessage({ conversationId, content, mode: 'steer', messageId }), 60],
     [
       async () =>
-        (await isWorthCompacting(database, conversationId)) && client.requestCompaction({ conversationId, messageId }),
+        (await isWorthCompacting(database, conversationId, characters)) &&
+        client.requestCompaction({ conversationId, messageId }),
       30,
     ],
     [() => client.stop({ conversationId, messageId }), 6],
@@ -142,9 +161,10 @@ async function writeFiles(workspace: string, job: Job): Promise<void> {
   }
 }
 
-/** Calls of the tools with effects, alone and several in one answer, and of one that a person must allow. */
+/** Calls of the tools with effects, alone and several in one answer, of one that a person must allow, and of a command. */
 function scriptText(random: Random): string {
   return [
+    ...(random.chance(0.5) ? [`Call run_command with ${JSON.stringify({ command: DAEMON_COMMAND })}`] : []),
     `Call charge with {"item": "order-$index"} ${random.between(3, 6)} times, one by one`,
     `Call set_state with {"item": "state-$index"} ${random.between(2, 4)} times`,
     `Call charge with {"item": "refund-$index"} ${random.between(2, 4)} times`,

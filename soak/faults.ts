@@ -1,7 +1,9 @@
 import type { Random } from './random.ts';
 
+type Fault = Readonly<Record<string, unknown>>;
+
 /** What a model server does wrong at any moment; each strikes one request. */
-const FAULTS: readonly Readonly<Record<string, unknown>>[] = [
+const FAULTS: readonly Fault[] = [
   { kind: 'server_error' },
   { kind: 'server_error', status: 529 },
   { kind: 'rate_limit', retryAfterSeconds: 1 },
@@ -13,17 +15,24 @@ const FAULTS: readonly Readonly<Record<string, unknown>>[] = [
   { kind: 'malformed_arguments' },
   { kind: 'unknown_tool' },
   { kind: 'empty_answer' },
-  // About 9,000 of 16,384 tokens: no server refuses what is far below the window, and in a view that would be made smaller
-  // by as much as such a refusal asks for, the task itself had to be clipped.
-  { kind: 'overflow', match: { purpose: 'agent', minimumCharacters: 36_000 } },
   { kind: 'summary_empty' },
   { kind: 'summary_cut_off' },
   { kind: 'summary_without_sections' },
 ];
 
+/**
+ * About 55 % of the window: no server refuses what is far below it, and in a view that would be made smaller by as much as such a
+ * refusal asks for, the task itself had to be clipped.
+ *
+ * @param window thousand tokens
+ */
+export function overflowFault(window: number) {
+  return { kind: 'overflow', match: { purpose: 'agent', minimumCharacters: 2_250 * window } } as const;
+}
+
 /** Arms one fault, chosen by the seed. */
-export async function armFault(simulatorUrl: string, random: Random): Promise<void> {
-  await request(simulatorUrl, 'POST', JSON.stringify(random.pick(FAULTS)));
+export async function armFault(simulatorUrl: string, random: Random, window: number): Promise<void> {
+  await request(simulatorUrl, 'POST', JSON.stringify(random.pick([...FAULTS, overflowFault(window)])));
 }
 
 export async function clearFaults(simulatorUrl: string): Promise<void> {

@@ -50,31 +50,24 @@ export async function readPending(temporal: Client, workflowId: string): Promise
   }
 }
 
-/** A row that a strike leaves open: only these may end as unknown, or be paid again. */
-export interface OpenRow {
+/** Activities that ask a model. */
+export const MODEL_ACTIVITIES: ReadonlySet<string> = new Set(['callModel', 'summarize', 'changeBranch']);
+
+/** An attempt of an activity, as rows name the one that registered them. */
+export type Attempt = Pick<OpenActivity, 'runId' | 'activityId' | 'attempt'>;
+
+/** A summary that is being written: its row knows the newest try only. */
+export interface OpenSummary extends Attempt {
+  /** `compaction:part`, or `turn:branch` of a branch summary. */
   readonly key: string;
-  readonly conversationId: string;
 }
 
-export interface OpenRows {
-  /** `turn:call:index` of claimed tool calls. */
-  readonly toolCalls: readonly OpenRow[];
-  /** `turn:call` of model calls under way, `compaction:part` of summaries. */
-  readonly modelCalls: readonly OpenRow[];
-}
-
-export async function readOpenRows(database: Database): Promise<OpenRows> {
-  const [toolCalls, modelCalls] = await Promise.all([
-    database<OpenRow[]>`
-      select turn_id || ':' || call_number || ':' || call_index as key, conversation_id as "conversationId"
-      from tool_calls where state = 'claimed'`,
-    database<OpenRow[]>`
-      select turn_id || ':' || call_number as key, conversation_id as "conversationId"
-      from model_calls where state = 'registered'
-      union all
-      select p.compaction_id || ':' || p.number, c.conversation_id
-      from compaction_parts p join compactions c on c.id = p.compaction_id
-      where p.unreported_tries > 0 and p.state = 'planned'`,
-  ]);
-  return { toolCalls: [...toolCalls], modelCalls: [...modelCalls] };
+export function readOpenSummaries(database: Database): Promise<readonly OpenSummary[]> {
+  return database<OpenSummary[]>`
+    select compaction_id || ':' || number as key, (registered_by).run_id as "runId",
+      (registered_by).activity_id as "activityId", (registered_by).attempt
+    from compaction_parts where unreported_tries > 0 and state = 'planned' and registered_by is not null
+    union all
+    select id || ':branch', (branch_registered_by).run_id, (branch_registered_by).activity_id, (branch_registered_by).attempt
+    from turns where unreported_branch_tries > 0 and branch_registered_by is not null`;
 }

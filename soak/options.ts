@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { CRASH_POINTS, pointsNamed } from '../src/activities/crash-points.ts';
 import { UsageError } from '../src/cli/usage-error.ts';
+import { whyUnusable } from './points.ts';
 import { KINDS } from './strikes.ts';
 import type { StrikeWeights } from './strikes.ts';
 
@@ -19,6 +19,10 @@ export interface SoakOptions {
   readonly conversations: number;
   /** Files that each reading task names. */
   readonly files: number;
+  /** Lines of each file that hold nothing that is asked for: so that a few files fill a window. */
+  readonly lines: number;
+  /** Thousand tokens of the model's window. */
+  readonly window: number;
   /** Minutes after which no further strike begins. */
   readonly minutes: number;
   /** Milliseconds that a strike waits for the one before to be overcome; up to an eighth of it more at random. */
@@ -41,6 +45,8 @@ export const DEFAULT_OPTIONS: SoakOptions = {
   workers: 3,
   conversations: 20,
   files: 41,
+  lines: 40,
+  window: 16,
   minutes: 75,
   patience: 8_000,
   latency: 600,
@@ -56,17 +62,10 @@ function count(low: number, high: number) {
   };
 }
 
-/** Nothing in a soak changes a branch, or is as old as retention would have it. */
-const NEVER_REACHED = /^(?:changeBranch|deleteExpired):/u;
-
 function crashPoint(text: string): string {
-  const named = pointsNamed(text);
-  if (named.length > 0 && named.every((point) => NEVER_REACHED.test(point)))
-    throw new InvalidArgumentError('No conversation of the soak reaches this point.');
-  if (named.length > 0) return text;
-  throw new InvalidArgumentError(
-    `There is no such point: use <activity>:after-write or one of ${CRASH_POINTS.join(', ')}.`,
-  );
+  const reason = whyUnusable(text);
+  if (reason !== null) throw new InvalidArgumentError(reason);
+  return text;
 }
 
 function createCommand(): Command {
@@ -93,6 +92,12 @@ function createCommand(): Command {
     )
     .addOption(
       new Option('--files <number>', 'files of a reading task').default(defaults.files).argParser(count(1, 200)),
+    )
+    .addOption(new Option('--lines <number>', 'lines of a file').default(defaults.lines).argParser(count(1, 1_000)))
+    .addOption(
+      new Option('--window <number>', "thousand tokens of the model's window")
+        .default(defaults.window)
+        .argParser(count(8, 1_000)),
     )
     .addOption(
       new Option('--minutes <number>', 'no strike begins later').default(defaults.minutes).argParser(count(1, 1_440)),

@@ -3,6 +3,8 @@ import type { SoakResult } from './result.ts';
 
 /** Violations that are listed; the JSON has all. */
 const LISTED = 20;
+/** Repeated calls and unknown outcomes that are listed. */
+const LISTED_CALLS = 10;
 
 export function reportLines(result: SoakResult): string[] {
   const counts = (record: Readonly<Record<string, number>>): string =>
@@ -16,7 +18,7 @@ export function reportLines(result: SoakResult): string[] {
   const slowest = result.slowestTakeovers.map(
     ({ milliseconds, activity, attempt }) => `${formatDuration(milliseconds)} ${activity} (attempt ${attempt})`,
   );
-  const { violations, missedTargets } = result;
+  const { violations, missedTargets, repeatedModelCalls: repeated, unknownOutcomes } = result;
   return [
     `${plural(result.kills, 'kill')} by seed ${result.seed}: ${counts(result.killsByKind)}`,
     `  open activities hit  ${counts(result.hitActivities)}`,
@@ -24,8 +26,15 @@ export function reportLines(result: SoakResult): string[] {
     '  takeover',
     ...takeovers,
     ...(slowest.length > 0 ? [`    slowest of workers   ${slowest.join(', ')}`] : []),
-    `  model calls repeated ${result.repeatedModelCalls.calls} (${result.repeatedModelCalls.extraTries} tries more; strikes met ${result.repeatedModelCalls.met})`,
-    `  effects              ${result.effects}, ${result.unknownOutcomes} calls with an unknown outcome`,
+    `  messages             ${counts(result.messages)}`,
+    `  compactions          ${counts(result.compactions)}; committed with a summary ${result.summaries}, forced ${result.forcedCompactions}, after an overflow ${result.overflowRecoveries}`,
+    `  model calls repeated ${repeated.calls} (${repeated.extraTries} tries more, ${repeated.met} of them lost to strikes; strikes met ${repeated.exposed} model calls)`,
+    ...listed(
+      repeated.list.map(({ key, tries, met }) => `${key}: ${plural(tries, 'try', 'tries')}, ${met} lost to strikes`),
+    ),
+    `  effects              ${result.effects}; ${plural(unknownOutcomes.length, 'call')} with an unknown outcome`,
+    ...listed(unknownOutcomes.map(({ key, tool, explainedBy }) => `${tool} ${key}: ${explainedBy ?? 'unexplained'}`)),
+    `  histories read       ${result.histories}`,
     `  facts right          ${result.factsRight} of ${result.factsChecked}`,
     `  settled              ${result.settledMilliseconds === null ? 'not within two minutes' : formatDuration(result.settledMilliseconds)}`,
     `  time                 ${formatDuration(result.wallMilliseconds)}`,
@@ -34,4 +43,9 @@ export function reportLines(result: SoakResult): string[] {
     ...(violations.length > LISTED ? [`  and ${violations.length - LISTED} more`] : []),
     `${result.ok ? '✓' : '✗'} ${plural(violations.length, 'violation')}`,
   ];
+}
+
+function listed(lines: readonly string[]): string[] {
+  const shown = lines.slice(0, LISTED_CALLS).map((line) => `    ${line}`);
+  return lines.length > LISTED_CALLS ? [...shown, `    and ${lines.length - LISTED_CALLS} more`] : shown;
 }

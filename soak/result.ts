@@ -1,7 +1,8 @@
-import type { SoakFindings, Violation } from './check.ts';
+import type { SoakFindings } from './check.ts';
 import type { SoakOptions } from './options.ts';
 import type { Strike, StrikeKind } from './strikes.ts';
 import type { Takeover } from './takeovers.ts';
+import type { Violation } from './violation.ts';
 
 /** Milliseconds in which what a killed worker did is taken over, 95 times of 100, by the settings of `TAKEOVER_OPTIONS`. */
 const TAKEOVER_TARGET_MILLISECONDS = 8_000;

@@ -5,30 +5,28 @@ import { createClient } from '../src/client/create-client.ts';
 import { instructionsText } from '../src/demo/task-text.ts';
 import { connectDatabase } from '../src/store/database.ts';
 import { connectClient } from '../src/temporal/connect.ts';
-import { processesOfRun } from '../test/support/leaked-processes.ts';
 import { temporaryDirectory } from '../test/support/servers.ts';
 import { checkSoak } from './check.ts';
-import type { Violation } from './check.ts';
 import { AGENT, openConversations } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
 import { decide } from './decider.ts';
 import { armFault, clearFaults } from './faults.ts';
+import { exposureOf } from './exposure.ts';
+import type { Exposure } from './exposure.ts';
 import { inventJob } from './job.ts';
+import { findLeft, waitForCommands } from './left.ts';
 import type { SoakOptions } from './options.ts';
 import { createRandom, seedFor } from './random.ts';
 import type { Random } from './random.ts';
 import { soakResult } from './result.ts';
 import type { SoakResult, StruckOnce } from './result.ts';
 import { startServers } from './servers.ts';
-import { readAftermath, strike } from './strikes.ts';
-import type { Battlefield, Strike } from './strikes.ts';
-import type { OpenRows } from './open-work.ts';
+import { strike } from './strikes.ts';
+import type { Battlefield, Struck } from './strikes.ts';
 import { measureTakeover } from './takeovers.ts';
 import type { Takeover } from './takeovers.ts';
 import { startWorkers } from './workers.ts';
 
-/** Smaller than what a reading task reads, so that every one compacts. */
-const MODEL = 'simulator/sim-16k';
 /** Milliseconds in which every turn reaches its outcome once nothing strikes any more. */
 const SETTLING_MILLISECONDS = 120_000;
 /** A run that waits for takeovers freezes processes beyond the heartbeat timeout of 5 s, a short one does not. */
@@ -59,12 +57,8 @@ export async function runSoak(
   try {
     onProgress(`Postgres, Temporal, a simulator and ${options.workers} workers start in ${directory}`);
     const fought = await fight(options, directory, onProgress, signal);
-    const left = await processesOfRun(directory);
-    const violations: Violation[] = left.map(({ processId, command }) => ({
-      name: 'process_left',
-      found: `${processId} ${command}`,
-    }));
-    return soakResult(options, { ...fought, wallMilliseconds: Date.now() - startedAt, left: violations });
+    const left = await findLeft(directory);
+    return soakResult(options, { ...fought, wallMilliseconds: Date.now() - startedAt, left });
   } finally {
     if (inherited === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = inherited;
@@ -79,7 +73,7 @@ async function fight(
   signal: AbortSignal | undefined,
 ) {
   const randomFor = (purpose: string): Random => createRandom(seedFor(options.seed, purpose));
-  await writeFile(join(directory, 'holdfast.yaml'), configurationText(randomFor('configuration')));
+  await writeFile(join(directory, 'holdfast.yaml'), configurationText(options, randomFor('configuration')));
   const servers = await startServers(directory, options);
   const { databaseUrl, temporalAddress, simulatorUrl } = servers;
   const temporalOptions = { address: temporalAddress, namespace: 'default' };
@@ -101,17 +95,18 @@ async function fight(
       at: options.at,
       kinds: options.kinds,
     };
-    const { struck, open } = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
+    const { struck, exposures } = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
     await clearFaults(simulatorUrl);
     onProgress('nothing strikes any more; every turn has to reach its outcome');
     const settled = await settle(conversations);
+    await waitForCommands(directory);
     await workers.stop();
     const findings = await checkSoak({
       database,
       temporal,
       directory,
       conversations: conversations.all,
-      open: await Promise.all(open),
+      exposures: await Promise.all(exposures),
     });
     return {
       struck: await Promise.all(struck.map(withTakeover)),
@@ -138,7 +133,7 @@ async function withTakeover({ takeover, ...rest }: Running): Promise<StruckOnce>
 
 /** Strikes until enough have hit something, or the time is over. */
 async function strikeAll(
-  { kills, minutes, patience, seed }: SoakOptions,
+  { kills, minutes, patience, seed, window }: SoakOptions,
   run: {
     readonly field: Omit<Battlefield, 'random'>;
     readonly conversations: Conversations;
@@ -146,16 +141,16 @@ async function strikeAll(
     readonly onProgress: (line: string) => void;
     readonly signal: AbortSignal | undefined;
   },
-): Promise<{ readonly struck: readonly Running[]; readonly open: readonly Promise<OpenRows>[] }> {
+): Promise<{ readonly struck: readonly Running[]; readonly exposures: readonly Promise<Exposure>[] }> {
   const { field, conversations, onProgress, signal } = run;
   const end = Date.now() + minutes * 60_000;
   const struck: Running[] = [];
-  const open: Promise<OpenRows>[] = [];
+  const exposures: Promise<Exposure>[] = [];
   let misses = 0;
   let failedStrikes = 0;
   await conversations.refill();
   const calm = new AbortController();
-  const others = keepBusy({ ...run, random: createRandom(seedFor(seed, 'interference')) }, calm.signal);
+  const others = keepBusy({ ...run, window, random: createRandom(seedFor(seed, 'interference')) }, calm.signal);
   try {
     while (struck.length < kills && Date.now() < end) {
       if (signal?.aborted === true) break;
@@ -167,7 +162,7 @@ async function strikeAll(
         return null;
       });
       if (hit !== null) failedStrikes = 0;
-      if (hit !== null) open.push(rowsAround(field, hit, onProgress));
+      if (hit !== null) exposures.push(exposureTo(hit, onProgress));
       if (hit === null || hit.hit.length === 0) {
         misses += 1;
         await delay(MISS_MILLISECONDS);
@@ -184,19 +179,15 @@ async function strikeAll(
     calm.abort();
     await others;
   }
-  return { struck, open };
+  return { struck, exposures };
 }
 
-async function rowsAround(
-  { database }: Pick<Battlefield, 'database'>,
-  hit: Strike,
-  onProgress: (line: string) => void,
-): Promise<OpenRows> {
+async function exposureTo({ exposed, at, hit }: Struck, onProgress: (line: string) => void): Promise<Exposure> {
   try {
-    return await readAftermath(database, hit);
+    return await exposed;
   } catch (error) {
-    onProgress(`what a strike left open could not be read: ${String(error)}`);
-    return hit.rows;
+    onProgress(`what a strike took away could not be read to its end: ${String(error)}`);
+    return exposureOf(at, [{ activities: hit, summaries: [] }]);
   }
 }
 
@@ -205,13 +196,19 @@ async function keepBusy(
   {
     conversations,
     simulatorUrl,
+    window,
     random,
-  }: { readonly conversations: Conversations; readonly simulatorUrl: string; readonly random: Random },
+  }: {
+    readonly conversations: Conversations;
+    readonly simulatorUrl: string;
+    readonly window: number;
+    readonly random: Random;
+  },
   calm: AbortSignal,
 ): Promise<void> {
   while (!calm.aborted) {
     await delay(random.between(0, 2 * INTERFERENCE_MILLISECONDS));
-    if (random.chance(0.4)) await armFault(simulatorUrl, random);
+    if (random.chance(0.4)) await armFault(simulatorUrl, random, window);
     else await conversations.interfere();
     await conversations.refill();
   }
@@ -228,15 +225,17 @@ async function settle(conversations: Conversations): Promise<number | null> {
 }
 
 /** JSON is YAML too. */
-function configurationText(random: Random): string {
+function configurationText({ window }: SoakOptions, random: Random): string {
   const tools = ['list_files', 'read_file', 'write_file', 'edit_file', 'recall_search', 'recall_open'];
   return JSON.stringify({
     agents: {
       [AGENT]: {
-        model: MODEL,
+        // Smaller than what a reading task reads, so that every one compacts.
+        model: `simulator/sim-${window}k`,
         // The same for all jobs: they ask for the same facts.
-        instructions: instructionsText(inventJob(2, random)),
-        tools: [...tools, 'charge', 'set_state', 'wire'],
+        instructions: instructionsText(inventJob(2, 1, random)),
+        tools: [...tools, 'run_command', 'charge', 'set_state', 'wire'],
+        allowCommands: true,
         approvals: { rules: ['wire'] },
         limits: { steps: 1_000, repeatedCalls: 1_000 },
       },

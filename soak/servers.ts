@@ -39,6 +39,9 @@ export interface Servers {
 const START_ATTEMPTS = 10;
 const START_PAUSE_MILLISECONDS = 500;
 
+/** After so many events a turn goes on in a new run, so that strikes meet that too: a dozen steps. */
+const RUN_EVENTS = 200;
+
 /** Of the model's answers: slow enough for a strike to meet open calls. */
 const TOKENS_PER_SECOND = 400;
 
@@ -129,6 +132,7 @@ async function runTemporal(directory: string, logs: string) {
         uiPort: null,
         databaseFile: join(directory, 'temporal.db'),
         logFile: join(logs, 'temporal.log'),
+        dynamicConfiguration: { 'limit.historyCount.suggestContinueAsNew': String(RUN_EVENTS) },
       }),
     );
   let running = await start();

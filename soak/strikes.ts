@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../src/store/database.ts';
-import { turnWorkflowId } from '../src/temporal/names.ts';
-import { readOpenActivities, readOpenRows } from './open-work.ts';
-import type { OpenActivity, OpenRow, OpenRows } from './open-work.ts';
+import { exposureOf, harmless, losesHeartbeat, readSummariesThroughRestart } from './exposure.ts';
+import type { Exposure, Look } from './exposure.ts';
+import { readOpenActivities } from './open-work.ts';
+import type { OpenActivity } from './open-work.ts';
+import { orderPoints } from './points.ts';
 import { signalAll } from './processes.ts';
 import type { Random } from './random.ts';
 import type { Server, Servers } from './servers.ts';
+import { SHUTDOWN_GRACE_MILLISECONDS } from './workers.ts';
 import type { RunningWorker, WorkerPlace } from './workers.ts';
 
 /** Weights: toward the moments between two writes. */
@@ -25,38 +28,12 @@ export const KINDS = [
 
 export type StrikeKind = (typeof KINDS)[number][0];
 
-/** Points that every conversation reaches often enough to wait for one. */
-const POINTS = [
-  'beginTurn:written',
-  'takeMessages:written',
-  'compactContext:after-write',
-  'summarize:after-write',
-  'summarize:answered',
-  'commitCompaction:after-write',
-  'callModel:registered',
-  'callModel:answered',
-  'callModel:stored',
-  'callModel:after-write',
-  'runTool:claimed',
-  'runTool:reclaimed',
-  'runTool:finished',
-  'runTool:stored',
-  'endTurn:written',
-];
-/** Points that are ordered at once: the first to be reached counts. Few conversations reach few points in the time. */
-const POINTS_PER_ORDER = { ofMany: 3, ofFew: 8 };
-/** So many conversations are many. */
-const MANY = 10;
-/** A point that is not reached by then is given up, milliseconds. */
-const POINT_PATIENCE = 4_000;
 /** Longest time that a server stays away, milliseconds. */
 const LONGEST_AWAY = 2_000;
-const AFTERMATH_MILLISECONDS = [200, 1_000];
-const AFTERMATH_ATTEMPTS = 40;
-const AFTERMATH_PAUSE_MILLISECONDS = 100;
-
-/** Workers that do nothing more once they are struck. */
-const DIES_AT_ONCE: ReadonlySet<StrikeKind> = new Set(['worker_kill', 'worker_crash_point']);
+/** After an order was withdrawn: who has read it before dies within this, milliseconds. */
+const LATE_DEATH = 250;
+/** Of the grace that a worker has to end its work: what it has not done this long before is not judged. */
+const GRACE_MARGIN = 1_000;
 
 export interface Strike {
   readonly kind: StrikeKind;
@@ -64,7 +41,11 @@ export interface Strike {
   readonly at: number;
   /** Activities that were open where it struck. */
   readonly hit: readonly OpenActivity[];
-  readonly rows: OpenRows;
+}
+
+/** A strike, and what it took away: known only when it is over. */
+export interface Struck extends Strike {
+  readonly exposed: Promise<Exposure>;
 }
 
 export interface Battlefield {
@@ -86,43 +67,9 @@ export interface Battlefield {
 export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
 
 /**
- * Rows that a strike left open, at once and a little later: what was frozen in the middle of a claim or a registration writes
- * it when it goes on, and on a busy machine not at once. Of a killed worker only those of the conversations that it worked for: one that
- * lives on for a while begins what nobody saw.
- */
-export async function readAftermath(database: Database, { kind, hit, rows }: Strike): Promise<OpenRows> {
-  const later = await Promise.all(
-    AFTERMATH_MILLISECONDS.map(async (milliseconds) => {
-      await delay(milliseconds);
-      return readThroughRestart(database);
-    }),
-  );
-  const worked = new Set(hit.map(({ workflowId }) => workflowId));
-  const isStruck = ({ conversationId }: OpenRow): boolean =>
-    !DIES_AT_ONCE.has(kind) || worked.has(turnWorkflowId(conversationId));
-  const all = [rows, ...later];
-  return {
-    toolCalls: all.flatMap(({ toolCalls }) => toolCalls).filter(isStruck),
-    modelCalls: all.flatMap(({ modelCalls }) => modelCalls).filter(isStruck),
-  };
-}
-
-/** The server that was struck ends connections that were open before. */
-async function readThroughRestart(database: Database): Promise<OpenRows> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await readOpenRows(database);
-    } catch (error) {
-      if (attempt === AFTERMATH_ATTEMPTS) throw error;
-      await delay(AFTERMATH_PAUSE_MILLISECONDS);
-    }
-  }
-}
-
-/**
  * Strikes once and repairs what it took away. @returns `null` when it would have hit nothing
  */
-export async function strike(field: Battlefield): Promise<Strike | null> {
+export async function strike(field: Battlefield): Promise<Struck | null> {
   const kind = field.at === null ? field.random.weighted(field.kinds) : 'worker_crash_point';
   switch (kind) {
     case 'worker_crash_point':
@@ -147,58 +94,96 @@ function pickWorker({ places, random }: Battlefield): RunningWorker | null {
   return running.length === 0 ? null : random.pick(running);
 }
 
-async function killAtPoint(field: Battlefield): Promise<Strike | null> {
+async function killAtPoint(field: Battlefield): Promise<Struck | null> {
   const { random, at, conversations } = field;
   const worker = pickWorker(field);
   if (worker === null) return null;
-  const length = conversations().length < MANY ? POINTS_PER_ORDER.ofFew : POINTS_PER_ORDER.ofMany;
-  const points = at ?? Array.from({ length }, () => random.pick(POINTS)).join(',');
+  const { points, patience } = orderPoints(random, conversations().length, at);
   await worker.order(points);
-  const died = await Promise.race([worker.process.exited.then(() => true), delay(POINT_PATIENCE, false)]);
+  const dies = worker.process.exited.then(() => true);
+  const died = await Promise.race([dies, delay(patience, false)]);
   await worker.withdrawOrder();
-  if (!died) return null;
+  if (!died && !(await Promise.race([dies, delay(LATE_DEATH, false)]))) return null;
   const struckAt = Date.now();
-  const [hit, rows] = await Promise.all([openOn(field, worker), readOpenRows(field.database)]);
-  return { kind: 'worker_crash_point', at: struckAt, hit, rows };
+  const look = await lookOn(field, worker);
+  const exposed = Promise.resolve(exposureOf(struckAt, [look], struckAt));
+  return { kind: 'worker_crash_point', at: struckAt, hit: look.activities, exposed };
 }
 
-async function openOn({ temporal, conversations }: Battlefield, worker: RunningWorker): Promise<OpenActivity[]> {
-  const open = await readOpenActivities(temporal, conversations());
-  return open.filter(({ workerIdentity }) => workerIdentity === worker.identity);
+/** What a worker works on, as Temporal tells. */
+async function lookOn(field: Battlefield, worker: RunningWorker): Promise<Look> {
+  const { activities, summaries } = await lookAround(field);
+  return { activities: activities.filter(({ workerIdentity }) => workerIdentity === worker.identity), summaries };
+}
+
+async function lookAround({ temporal, database, conversations }: Battlefield): Promise<Look> {
+  const [activities, summaries] = await Promise.all([
+    readOpenActivities(temporal, conversations()),
+    readSummariesThroughRestart(database),
+  ]);
+  return { activities, summaries };
 }
 
 async function strikeWorker(
   field: Battlefield,
   kind: 'worker_kill' | 'worker_freeze' | 'worker_restart',
-): Promise<Strike | null> {
+): Promise<Struck | null> {
   const worker = pickWorker(field);
   if (worker === null) return null;
   // Frozen while we look, so that what is seen open is what is hit.
   worker.process.kill('SIGSTOP');
-  const struckAt = Date.now();
+  const at = Date.now();
   try {
-    const [hit, rows] = await Promise.all([openOn(field, worker), readOpenRows(field.database)]);
+    const look = await lookOn(field, worker);
+    const { activities: hit } = look;
     if (hit.length === 0) return null;
     if (kind === 'worker_kill') worker.process.kill('SIGKILL');
     if (kind === 'worker_restart') worker.process.kill('SIGTERM');
     if (kind === 'worker_freeze') await delay(field.random.between(500, field.longestFreeze));
-    return { kind, at: struckAt, hit, rows };
+    switch (kind) {
+      case 'worker_kill':
+        return { kind, at, hit, exposed: Promise.resolve(exposureOf(at, [look])) };
+      case 'worker_restart':
+        return { kind, at, hit, exposed: exposedByShutdown(field, worker, at) };
+      case 'worker_freeze':
+        return {
+          kind,
+          at,
+          hit,
+          exposed: Promise.resolve(await exposedByFreeze(at, look, () => lookOn(field, worker))),
+        };
+    }
   } finally {
     worker.process.kill('SIGCONT');
   }
 }
 
-async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server): Promise<Strike | null> {
-  const { places, temporal, database, conversations, random, longestFreeze } = field;
+/** What its worker has not ended shortly before its grace is over: all else must have been ended in it. */
+async function exposedByShutdown(field: Battlefield, worker: RunningWorker, at: number): Promise<Exposure> {
+  const patience = SHUTDOWN_GRACE_MILLISECONDS - GRACE_MARGIN;
+  const ended = await Promise.race([worker.process.exited.then(() => true), delay(patience, false)]);
+  if (ended) return harmless(at);
+  const look = await lookOn(field, worker);
+  await worker.process.exited;
+  return exposureOf(at, [look]);
+}
+
+/** Looks again before the end: what was given to a frozen worker meanwhile begins late. */
+async function exposedByFreeze(at: number, before: Look, lookAgain: () => Promise<Look>): Promise<Exposure> {
+  if (!losesHeartbeat(Date.now() - at)) return harmless(at);
+  return exposureOf(at, [before, await lookAgain()]);
+}
+
+async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server): Promise<Struck | null> {
+  const { places, random, longestFreeze } = field;
   const workers = places.flatMap((place) => place.current()?.process.processId ?? []);
   signalAll(workers, 'SIGSTOP');
-  const struckAt = Date.now();
-  let seen: Pick<Strike, 'hit' | 'rows'>;
+  const at = Date.now();
+  let before: Look;
   let ids: readonly number[];
   try {
-    const [hit, rows] = await Promise.all([readOpenActivities(temporal, conversations()), readOpenRows(database)]);
-    if (hit.length === 0) return null;
-    seen = { hit, rows };
+    before = await lookAround(field);
+    if (before.activities.length === 0) return null;
     ids = await server.processIds();
     if (kind.endsWith('_kill')) signalAll(ids, 'SIGKILL');
     if (kind.endsWith('_freeze')) signalAll(ids, 'SIGSTOP');
@@ -209,5 +194,9 @@ async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server
   await delay(random.between(0, kind.endsWith('_freeze') ? longestFreeze : LONGEST_AWAY));
   if (kind.endsWith('_freeze')) signalAll(ids, 'SIGCONT');
   else await server.start();
-  return { kind, at: struckAt, ...seen };
+  const lookAgain = (): Promise<Look> => lookAround(field);
+  const exposed = kind.endsWith('_freeze')
+    ? exposedByFreeze(at, before, lookAgain)
+    : lookAgain().then((after) => exposureOf(at, [before, after]));
+  return { kind, at, hit: before.activities, exposed };
 }

@@ -33,7 +33,7 @@ const worker = await createWorker({
     journalTool('wire', 'once', 'Sends money, once a person has allowed it. It must never happen twice.'),
     journalTool('set_state', 'idempotent', 'Sets a state at a service that knows repeated requests by their key.'),
   ],
-  shutdownGraceMilliseconds: 5_000,
+  shutdownGraceMilliseconds: Number(process.env['SOAK_GRACE_MILLISECONDS']),
 });
 process.once('SIGTERM', () => worker.shutdown());
 await worker.ended;

@@ -12,6 +12,9 @@ const PROGRAM = fileURLToPath(new URL('worker-program.mjs', import.meta.url));
 
 export const JOURNAL = 'journal.jsonl';
 
+/** What a worker that is asked to go has to end its work. */
+export const SHUTDOWN_GRACE_MILLISECONDS = 5_000;
+
 /** A place for a worker; when its process ends another takes the place. */
 export interface WorkerPlace {
   readonly number: number;
@@ -98,6 +101,7 @@ async function startWorker(directory: string, servers: Servers, number: number):
       HOLDFAST_SIMULATOR_URL: servers.simulatorUrl,
       HOLDFAST_CRASH_ORDERS: orders,
       SOAK_JOURNAL: join(directory, JOURNAL),
+      SOAK_GRACE_MILLISECONDS: String(SHUTDOWN_GRACE_MILLISECONDS),
     },
     workingDirectory: directory,
     logFile,

@@ -34,9 +34,10 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'lineage_complete',
-    holds: 'everything that a summary covers was read by one of its parts or stands in the summary that it updates',
+    holds:
+      'everything that a summary covers was read by one of its parts or stands in the summary that it updates, and the summary of a branch that was left covers all that the new one does not share',
     find: (sql, scope) => sql<Breach[]>`
-      select k.conversation_id as "conversationId", format('compaction %s', k.id) as subject,
+      (select k.conversation_id as "conversationId", format('compaction %s', k.id) as subject,
         format('entries %s to %s of %s covered ones were read by no part (%s)', min(e.sequence), max(e.sequence), k.covered_through_sequence, count(*)) as found
       from compactions k
       left join compactions previous on previous.id = k.previous_id
@@ -49,7 +50,24 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
         and not exists (
           select from compaction_parts p
           where p.compaction_id = k.id and e.sequence between p.from_sequence and p.to_sequence)
-      group by k.id
+      group by k.id)
+      union all
+      (select s.conversation_id, format('branch summary, entry %s', n.sequence),
+        format('of %s entries of branch %s, %s are neither shared with branch %s nor in %s to %s, or both; %s said to be read',
+          count(*), s.left_branch, count(*) filter (where f.is_shared = f.is_covered), n.branch, s.from_sequence, s.through_sequence,
+          s.entries_read)
+      from branch_summaries s
+      join entries n on n.id = s.entry_id
+      join branches l on l.conversation_id = s.conversation_id and l.branch = s.left_branch
+      join entries e on e.conversation_id = s.conversation_id and e.branch = l.ancestor and e.sequence <= l.through_sequence
+        and e.sequence < n.sequence
+      join lateral (select e.sequence between s.from_sequence and s.through_sequence as is_covered, exists (
+        select from branches b where b.conversation_id = s.conversation_id and b.branch = n.branch and b.ancestor = e.branch
+          and e.sequence <= b.through_sequence) as is_shared) f on true
+      where ${inScope(sql, sql`s.conversation_id`, scope)}
+      group by s.entry_id, n.id
+      having count(*) filter (where f.is_shared = f.is_covered) > 0
+        or s.entries_read not between 0 and count(*) filter (where f.is_covered))
       limit ${scope.limit}`,
   },
   {

@@ -19,6 +19,11 @@ export interface Invariant {
   find(sql: Database, scope: VerifyScope): Promise<readonly Breach[]>;
 }
 
+/** An invariant that was checked, with what was found against it. */
+export interface CheckedInvariant extends Pick<Invariant, 'name' | 'holds'> {
+  readonly breaches: readonly Breach[];
+}
+
 export interface VerifyScope {
   /** `null`: all conversations. */
   readonly conversationId: string | null;

@@ -60,15 +60,37 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       limit ${scope.limit}`,
   },
   {
+    name: 'parents_along_branches',
+    holds:
+      'the parent of an entry is the entry before it on its branch, and of the first one of a branch an entry where it forked',
+    find: (sql, scope) => sql<Breach[]>`
+      select "conversationId", subject, found from (
+        select e.conversation_id as "conversationId", format('entry %s', e.sequence) as subject,
+          format('its parent is entry %s, before it on branch %s is %s', p.sequence, e.branch, lag(e.sequence) over w) as found,
+          case when lag(e.id) over w is not null then e.parent_id is distinct from lag(e.id) over w
+            when e.parent_id is null then false
+            else not exists (
+              select from branches b where b.conversation_id = e.conversation_id and b.branch = e.branch
+                and b.ancestor = p.branch and p.sequence <= b.through_sequence and p.sequence < e.sequence) end as astray
+        from entries e left join entries p on p.id = e.parent_id
+        where ${inScope(sql, sql`e.conversation_id`, scope)}
+        window w as (partition by e.conversation_id, e.branch order by e.sequence)
+      ) chained where astray
+      limit ${scope.limit}`,
+  },
+  {
     name: 'message_enters_once',
-    holds: 'every message that a turn took has exactly one entry, and no entry has a message that still waits',
+    holds:
+      'every message that was taken has exactly one entry, unless it was taken back with the fork before it, and no entry has a message that still waits',
     find: (sql, scope) => sql<Breach[]>`
       select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
-        format('%s by turn %s, entries: %s', case when m.consumed_at is null then 'not taken' else 'taken' end, m.turn_id, count(e.id)) as found
+        format('%s by %s, entries: %s', case when m.consumed_at is null then 'not taken' else 'taken' end,
+          coalesce('turn ' || m.turn_id, 'no turn'), count(e.id)) as found
       from messages m left join entries e on e.message_id = m.id
       where ${inScope(sql, sql`m.conversation_id`, scope)} and m.kind = 'message'
       group by m.id
       having count(e.id) <> (case when m.turn_id is null then 0 else 1 end)
+        or (m.consumed_at is not null and m.turn_id is null and m.follows_id is null)
       limit ${scope.limit}`,
   },
   {
@@ -102,6 +124,19 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       having count(t.turn_id) <> e.tool_call_count
         or count(r.id) <> count(*) filter (where t.state = 'finished')
         or (u.outcome is not null and count(r.id) <> e.tool_call_count)
+      limit ${scope.limit}`,
+  },
+  {
+    name: 'result_follows_call',
+    holds:
+      'the result of a tool call stands behind it on the same branch, so that a view that shows the call shows the result',
+    find: (sql, scope) => sql<Breach[]>`
+      select t.conversation_id as "conversationId", format('call %s.%s of turn %s', t.call_number, t.call_index, t.turn_id) as subject,
+        format('called by entry %s on branch %s, its result is entry %s on branch %s', a.sequence, a.branch, r.sequence, r.branch) as found
+      from tool_calls t
+      join entries a on a.id = t.entry_id
+      join entries r on r.id = t.result_entry_id
+      where ${inScope(sql, sql`t.conversation_id`, scope)} and (r.branch <> a.branch or r.sequence <= a.sequence)
       limit ${scope.limit}`,
   },
   {

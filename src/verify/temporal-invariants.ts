@@ -1,13 +1,15 @@
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../store/database.ts';
 import { PAYLOAD_LIMIT_BYTES } from '../temporal/payload-guard.cjs';
 import { inScope } from './invariant.ts';
-import type { Breach, VerifyScope } from './invariant.ts';
-import type { CheckedInvariant } from './verify.ts';
+import type { Breach, CheckedInvariant, VerifyScope } from './invariant.ts';
 
 /** Turns whose histories are read unless it is said otherwise; each is a request or more to Temporal. */
 const TURNS_READ = 100;
+
+/** gRPC's code: reading a history fails with it as it is, describing a workflow with an error of the client's. */
+const NOT_FOUND = 5;
 
 interface TurnRun {
   readonly conversationId: string;
@@ -19,8 +21,25 @@ interface TurnRun {
 export interface TemporalChecks {
   /** Bytes that a payload may have. Default: the limit that the payload guard enforces. */
   readonly payloadLimit?: number;
-  /** Turns that are looked at, the newest. Default: 100. */
-  readonly turns?: number;
+  /** Turns that are looked at, the newest; `null`: all. Default: 100. */
+  readonly turns?: number | null;
+}
+
+/** What was read of Temporal, and what it no longer has. */
+export interface HistoriesRead {
+  /** Turns in Postgres, of those that were asked about. */
+  readonly turns: number;
+  /** Turns whose runs were read; the others are older. */
+  readonly turnsRead: number;
+  /** Histories that were read: a long turn has several runs. */
+  readonly histories: number;
+  /** Runs that Temporal no longer has, as after its retention or a loss of its data: nothing is known of their payloads. */
+  readonly gone: readonly { readonly conversationId: string; readonly turnId: string; readonly runId: string }[];
+}
+
+export interface TemporalVerification {
+  readonly invariants: readonly CheckedInvariant[];
+  readonly histories: HistoriesRead;
 }
 
 /** What Temporal must hold of the turns in Postgres. Reads descriptions and the newest histories. */
@@ -29,34 +48,39 @@ export async function verifyTemporal(
   client: Client,
   scope: VerifyScope,
   { payloadLimit = PAYLOAD_LIMIT_BYTES, turns = TURNS_READ }: TemporalChecks = {},
-): Promise<CheckedInvariant[]> {
-  return [
-    {
-      name: 'open_turn_has_workflow',
-      holds: 'the workflow of a turn without an outcome is open, or upkeep has yet to end the turn',
-      breaches: await turnsWithoutWorkflow(client, await newestRuns(sql, { ...scope, turns, open: true }), scope.limit),
-    },
-    {
-      name: 'payloads_are_small',
-      holds: `no payload or text in the histories of the newest ${turns} turns is larger than ${payloadLimit} bytes`,
-      breaches: await largePayloads(client, await newestRuns(sql, { ...scope, turns, open: false }), {
-        limit: scope.limit,
-        payloadLimit,
-      }),
-    },
-  ];
+): Promise<TemporalVerification> {
+  const [row] = await sql<{ turns: number }[]>`
+    select count(*)::int as turns from turns where ${inScope(sql, sql`conversation_id`, scope)}`;
+  const runs = await newestRuns(sql, { ...scope, turns, open: false });
+  const read = await readHistories(client, runs, payloadLimit);
+  const open = await newestRuns(sql, { ...scope, turns, open: true });
+  return {
+    invariants: [
+      {
+        name: 'open_turn_has_workflow',
+        holds: 'the workflow of a turn without an outcome is open, or upkeep has yet to end the turn',
+        breaches: await turnsWithoutWorkflow(client, open, scope.limit),
+      },
+      {
+        name: 'payloads_are_small',
+        holds: `no payload or text in the ${read.histories} histories that were read is larger than ${payloadLimit} bytes`,
+        breaches: read.large.slice(0, scope.limit),
+      },
+    ],
+    histories: { turns: row?.turns ?? 0, turnsRead: runs.length, histories: read.histories, gone: read.gone },
+  };
 }
 
 function newestRuns(
   sql: Database,
-  { turns, open, ...scope }: VerifyScope & { readonly turns: number; readonly open: boolean },
+  { turns, open, ...scope }: VerifyScope & { readonly turns: number | null; readonly open: boolean },
 ): Promise<TurnRun[]> {
   return sql<TurnRun[]>`
     select conversation_id as "conversationId", id as "turnId", workflow_id as "workflowId", run_id as "runId"
     from turns
     where ${inScope(sql, sql`conversation_id`, scope)}
       and ${open ? sql`outcome is null` : sql`true`}
-    order by begun_at desc limit ${turns}`;
+    order by begun_at desc ${turns === null ? sql`` : sql`limit ${turns}`}`;
 }
 
 async function turnsWithoutWorkflow(client: Client, open: readonly TurnRun[], limit: number): Promise<Breach[]> {
@@ -78,38 +102,45 @@ async function statusOf(client: Client, workflowId: string): Promise<string> {
   }
 }
 
-async function largePayloads(
-  client: Client,
-  turns: readonly TurnRun[],
-  { limit, payloadLimit }: { readonly limit: number; readonly payloadLimit: number },
-): Promise<Breach[]> {
-  const breaches: Breach[] = [];
-  const read = new Set<string>();
+async function readHistories(client: Client, turns: readonly TurnRun[], payloadLimit: number) {
+  const large: Breach[] = [];
+  const gone: HistoriesRead['gone'][number][] = [];
+  const seen = new Set<string>();
+  let histories = 0;
   for (const { conversationId, turnId, workflowId, runId } of turns) {
     // A long turn goes on in a new run, and so does the next turn: each run is read once.
-    for (let next: string | null = runId; next !== null && !read.has(next);) {
-      read.add(next);
-      const { largest, before } = await readRun(client, workflowId, next);
-      if (largest > payloadLimit)
-        breaches.push({ conversationId, subject: `turn ${turnId}`, found: `${largest} bytes in run ${next}` });
-      next = before;
+    for (let next: string | null = runId; next !== null && !seen.has(next);) {
+      seen.add(next);
+      const run: HistoryRead | null = await readRun(client, workflowId, next);
+      if (run === null) {
+        gone.push({ conversationId, turnId, runId: next });
+        break;
+      }
+      histories += 1;
+      if (run.largest > payloadLimit)
+        large.push({ conversationId, subject: `turn ${turnId}`, found: `${run.largest} bytes in run ${next}` });
+      next = run.before;
     }
   }
-  return breaches.slice(0, limit);
+  return { large, gone, histories };
 }
 
-/** Bytes, 0 when Temporal has forgotten the run, as it does after its retention, and the run that it continues. */
-async function readRun(
-  client: Client,
-  workflowId: string,
-  runId: string,
-): Promise<{ readonly largest: number; readonly before: string | null }> {
+interface HistoryRead {
+  /** Bytes. */
+  readonly largest: number;
+  /** The run that it continues. */
+  readonly before: string | null;
+}
+
+/** `null` when Temporal no longer has the run. */
+async function readRun(client: Client, workflowId: string, runId: string): Promise<HistoryRead | null> {
   try {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     const before = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
     return { largest: largestBytes(history), before: before === '' ? null : before };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { largest: 0, before: null };
+    const code: number | null = isGrpcServiceError(error) ? error.code : null;
+    if (code === NOT_FOUND) return null;
     throw error;
   }
 }

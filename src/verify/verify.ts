@@ -1,7 +1,7 @@
 import type { Database } from '../store/database.ts';
 import { COMPACTION_INVARIANTS } from './compaction-invariants.ts';
 import { inScope } from './invariant.ts';
-import type { Breach, Invariant } from './invariant.ts';
+import type { CheckedInvariant, Invariant } from './invariant.ts';
 import { LOG_INVARIANTS } from './log-invariants.ts';
 import { TURN_INVARIANTS } from './turn-invariants.ts';
 import { VIEW_INVARIANTS } from './view-invariants.ts';
@@ -18,15 +18,9 @@ const DEFAULT_LIMIT = 20;
 
 export interface VerifyOptions {
   /** Default: all conversations. */
-  readonly conversationId?: string;
+  readonly conversationId?: string | null;
   /** Most breaches listed per invariant. Default: 20. */
   readonly limit?: number;
-}
-
-export interface CheckedInvariant {
-  readonly name: string;
-  readonly holds: string;
-  readonly breaches: readonly Breach[];
 }
 
 /** A model call that was paid more than once: the worker died after it was asked, before the answer was stored. Not a breach. */

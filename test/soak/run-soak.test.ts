@@ -4,14 +4,16 @@ import type { SoakOptions } from '../../soak/options.ts';
 import { reportLines } from '../../soak/report.ts';
 import { runSoak } from '../../soak/run-soak.ts';
 
-/** Few conversations with few files, and strikes that follow each other sooner than a takeover takes, so that they overlap. */
+/** Few conversations with few files that fill a small window, and strikes that follow each other sooner than a takeover takes, so that they overlap. */
 const SMALL: SoakOptions = {
   ...DEFAULT_OPTIONS,
   kills: 25,
   seed: 7,
   workers: 2,
   conversations: 4,
-  files: 4,
+  files: 6,
+  lines: 56,
+  window: 12,
   minutes: 3,
   patience: 300,
   latency: 120,
@@ -37,4 +39,11 @@ test('25 strikes at workers, Temporal and Postgres lose nothing, double nothing,
   expect(Object.keys(result.hitActivities).length).toBeGreaterThanOrEqual(2);
   expect(result.outcomes['completed']).toBeGreaterThan(0);
   expect(result.effects).toBeGreaterThan(0);
+  // What the invariants of compactions are about must have happened, and been struck.
+  expect(result.compactions['committed']).toBeGreaterThan(0);
+  expect(result.summaries).toBeGreaterThan(0);
+  expect(result.messages['compact']).toBeGreaterThan(0);
+  const { compactContext = 0, summarize = 0, commitCompaction = 0 } = result.hitActivities;
+  expect(compactContext + summarize + commitCompaction).toBeGreaterThan(0);
+  expect(result.factsChecked).toBeGreaterThan(0);
 }, 400_000);

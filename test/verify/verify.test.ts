@@ -1,5 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
@@ -7,6 +8,7 @@ import { verify } from '../../src/verify/verify.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { DAMAGES, leaveBranch, newest } from './damages.ts';
 
 const FILES = 40;
 
@@ -62,80 +64,9 @@ test('all invariants hold for a compacted conversation of several turns', async 
   expect(counts.entries).toBeGreaterThan(2 * FILES);
 });
 
-const newest = (sql: Database, table: string) => sql`(select id from ${sql(table)} order by id desc limit 1)`;
-
-const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unknown>])[] = [
-  ['log_without_gaps', (sql) => sql`delete from entries where sequence = 5`],
-  [
-    'head_is_newest',
-    (sql) => sql`update conversations set head_entry_id = (select id from entries where sequence = 3)`,
-  ],
-  [
-    'sums_along_parents',
-    (sql) => sql`update entries set measurements = measurements + measurements where sequence = 4`,
-  ],
-  ['message_enters_once', (sql) => sql`delete from entries where kind = 'user'`],
-  ['message_enters_once', (sql) => sql`update messages set turn_id = null`],
-  [
-    'messages_in_order',
-    async (sql) => {
-      await sql`alter table messages alter position drop identity`;
-      await sql`update messages set position = -position where mode = 'queue'`;
-    },
-  ],
-  ['one_result_per_call', (sql) => sql`delete from tool_calls where call_number = 2`],
-  ['one_result_per_call', (sql) => sql`update tool_calls set result_entry_id = entry_id where call_number = 3`],
-  ['events_without_gaps', (sql) => sql`delete from events where number = 4`],
-  [
-    'events_once',
-    (sql) => sql`
-    update events set data = data || '{"callNumber": 2}' where kind = 'model_call_answered' and data ->> 'callNumber' = '3'`,
-  ],
-  ['events_once', (sql) => sql`update events set kind = 'turn_ended' where kind = 'turn_begun'`],
-  [
-    'ended_turn_leaves_nothing_open',
-    (sql) => sql`
-    update tool_calls set state = 'claimed', finished_at = null, outcome = null, result_entry_id = null, attempt = 1, claimed_at = now()
-    where call_number = 2`,
-  ],
-  [
-    'open_turn_is_active',
-    (sql) => sql`update turns set outcome = null, ended_at = null where id = ${newest(sql, 'turns')}`,
-  ],
-  [
-    'one_answer_per_call',
-    (sql) => sql`
-    insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
-      renderer_version, estimated_tokens, measurements, state, entry_id, ended_at)
-    select turn_id, call_number, attempt + 1, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
-      renderer_version, estimated_tokens, measurements, state, entry_id, ended_at
-    from model_calls where call_number = 3`,
-  ],
-  [
-    'one_recovery_per_turn',
-    (sql) => sql`
-    update compactions set reason = 'overflow', turn_id = (select id from turns order by id limit 1) where status = 'committed'`,
-  ],
-  ['usage_adds_up', (sql) => sql`update turns set input_tokens = input_tokens + 1`],
-  ['compactions_numbered', (sql) => sql`update conversations set compactions = compactions + 1`],
-  ['compaction_is_whole', (sql) => sql`delete from compaction_operations`],
-  ['compaction_is_whole', (sql) => sql`update compaction_parts set state = 'planned', text = null`],
-  [
-    'lineage_complete',
-    (sql) => sql`update compaction_parts set from_sequence = to_sequence where from_sequence < to_sequence`,
-  ],
-  [
-    'plan_has_open_turn',
-    (sql) => sql`
-    update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null, committed_head_entry_id = null,
-      view_after = null, tokens_after = null where id = ${newest(sql, 'compactions')}`,
-  ],
-  [
-    'view_rebuilds',
-    (sql) => sql`
-    update entries set content = '[{"type":"text","text":"Say The fourth turn is done."}]' where kind = 'user' and sequence > 3`,
-  ],
-];
+test('a branch and the summary of what it left hold', async () => {
+  expect(await brokenAfter((sql) => leaveBranch(sql, { from: 6, through: 'end', read: 1 }))).toEqual([]);
+});
 
 describe('a damage is found by the invariant that forbids it', () => {
   test.each(DAMAGES)('%s', async (name, damage) => {
@@ -145,14 +76,18 @@ describe('a damage is found by the invariant that forbids it', () => {
 
 describe('Temporal', () => {
   test('an open turn whose workflow is gone is named', async () => {
-    const [before] = await verifyTemporal(harness.database, harness.temporal, { conversationId, limit: 5 });
+    const {
+      invariants: [before],
+    } = await verifyTemporal(harness.database, harness.temporal, { conversationId, limit: 5 });
     expect(before).toMatchObject({ name: 'open_turn_has_workflow', breaches: [] });
     await harness.database
       .begin(async (transaction) => {
         await transaction`set local session_replication_role = replica`;
         await transaction`update turns set outcome = null, ended_at = null where id = ${newest(transaction as unknown as Database, 'turns')}`;
         const sql = transaction as unknown as Database;
-        const [after] = await verifyTemporal(sql, harness.temporal, { conversationId, limit: 5 });
+        const {
+          invariants: [after],
+        } = await verifyTemporal(sql, harness.temporal, { conversationId, limit: 5 });
         expect(after?.breaches).toMatchObject([
           { conversationId, found: expect.stringContaining('COMPLETED') as string },
         ]);
@@ -163,30 +98,71 @@ describe('Temporal', () => {
       });
   });
 
+  const scope = () => ({ conversationId, limit: 5 });
+
   test('a payload over the limit is named', async () => {
-    const [, payloads] = await verifyTemporal(harness.database, harness.temporal, { conversationId, limit: 5 });
-    expect(payloads).toMatchObject({ name: 'payloads_are_small', breaches: [] });
-    const [, strict] = await verifyTemporal(
-      harness.database,
-      harness.temporal,
-      { conversationId, limit: 5 },
-      {
-        payloadLimit: 10,
-      },
-    );
-    expect(strict?.breaches).toHaveLength(3);
+    const read = await verifyTemporal(harness.database, harness.temporal, scope());
+    expect(read.invariants[1]).toMatchObject({ name: 'payloads_are_small', breaches: [] });
+    expect(read.histories).toEqual({ turns: 3, turnsRead: 3, histories: 3, gone: [] });
+    const strict = await verifyTemporal(harness.database, harness.temporal, scope(), { payloadLimit: 10 });
+    expect(strict.invariants[1]?.breaches).toHaveLength(3);
+  });
+
+  test('histories that were not read, and runs that Temporal no longer has, are counted apart', async () => {
+    const { histories } = await verifyTemporal(harness.database, harness.temporal, scope(), { turns: 1 });
+    expect(histories).toMatchObject({ turns: 3, turnsRead: 1, gone: [] });
+    const runId = randomUUID();
+    await harness.database
+      .begin(async (transaction) => {
+        await transaction`set local session_replication_role = replica`;
+        await transaction`update turns set run_id = ${runId} where id = ${newest(transaction as unknown as Database, 'turns')}`;
+        const sql = transaction as unknown as Database;
+        const read = await verifyTemporal(sql, harness.temporal, scope(), { turns: null });
+        expect(read.histories).toMatchObject({ turnsRead: 3, gone: [{ conversationId, runId }] });
+        throw rolledBack;
+      })
+      .catch((error: unknown) => {
+        if (error !== rolledBack) throw error;
+      });
   });
 });
 
 describe('holdfast verify', () => {
   test('prints each invariant and ends with 0 when all hold', async () => {
-    const { code, stdout } = await runInProcess(['verify', 'last', '--histories'], {
-      environment: harness.environment,
-    });
+    const { code, stdout } = await runInProcess(['verify', 'last'], { environment: harness.environment });
     expect(stdout).toContain('✓ log_without_gaps: ');
     expect(stdout).toContain('✓ payloads_are_small: ');
+    expect(stdout).toMatch(/\d+ histories of 3 turns read from Temporal\.\n/u);
     expect(stdout).toMatch(/1 conversation, 3 turns, \d+ entries: all \d+ invariants hold\.\n$/u);
     expect(code).toBe(0);
+  });
+
+  test('leaves Temporal out when it is not reached or not wanted, and says so', async () => {
+    const away = { ...harness.environment, TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    const unreached = await runInProcess(['verify'], { environment: away });
+    expect([unreached.code, unreached.stdout]).toEqual([0, expect.stringContaining('Temporal was not read.')]);
+    expect((await runInProcess(['verify', '--histories'], { environment: away })).code).not.toBe(0);
+    const unwanted = await runInProcess(['verify', '--no-histories', '--json'], { environment: harness.environment });
+    expect(JSON.parse(unwanted.stdout)).toMatchObject({ violations: 0, histories: null });
+    const few = await runInProcess(['verify', '--turns', '2'], { environment: harness.environment });
+    expect(few.stdout).toContain('of 2 turns read from Temporal; 1 older turn not read');
+    expect((await runInProcess(['verify', '--turns', '0'], { environment: harness.environment })).code).toBe(2);
+  });
+
+  test('compares the ledger with a journal', async () => {
+    const [call] = await harness.database<{ key: string }[]>`
+      select turn_id || ':' || call_number || ':' || call_index as key from tool_calls limit 1`;
+    const file = join(harness.workspace, 'journal.jsonl');
+    const line = `${JSON.stringify({ tool: 'read_file', effect: 'once', key: call?.key })}\n`;
+    await writeFile(file, line + line);
+    const { code, stdout } = await runInProcess(['verify', '--journal', file], { environment: harness.environment });
+    expect(code).toBe(1);
+    expect(stdout).toContain(`call ${call?.key}: acted 2 times`);
+    expect(stdout).toContain('1 call with an effect in the journal.');
+    await writeFile(file, `half\n${line}`);
+    const invalid = await runInProcess(['verify', '--journal', file], { environment: harness.environment });
+    expect([invalid.code, invalid.stderr]).toEqual([2, expect.stringContaining('Line 1 of')]);
+    await rm(file);
   });
 
   test('names what does not hold and ends with 1', async () => {

@@ -1,0 +1,82 @@
+import { CRASH_POINTS, pointsNamed } from '../src/activities/crash-points.ts';
+import type { Random } from './random.ts';
+
+/** Points that no conversation of the soak reaches, and why. */
+const NEVER_REACHED: readonly (readonly [points: RegExp, why: string])[] = [
+  [/^changeBranch:/u, 'nothing changes a branch'],
+  [
+    /^(?:ringForWaitingMessages|repairLostTurns|indexFallenBehind|deleteExpired):/u,
+    'upkeep is part of no conversation',
+  ],
+  [/:fell-back$/u, 'the agent has no model to fall back to'],
+  [/^compactContext:cancelled$/u, 'the worker has no hook before a compaction'],
+  [/^commitCompaction:(?:noted|logged)$/u, 'the agent has no memory'],
+  [/^callModel:window-learned$/u, 'every overflow names the window that is known'],
+  [/^callModel:noted$/u, 'no answer is longer than the model may answer'],
+];
+
+/** Points that conversations of the soak reach, sooner or later. */
+export const REACHED_POINTS: readonly string[] = CRASH_POINTS.filter((point) => whyNeverReached(point) === null);
+
+function whyNeverReached(point: string): string | null {
+  return NEVER_REACHED.find(([points]) => points.test(point))?.[1] ?? null;
+}
+
+/** Why the soak cannot strike at what is named; `null`: it can. */
+export function whyUnusable(name: string): string | null {
+  const named = pointsNamed(name);
+  const known = `use one of ${REACHED_POINTS.join(', ')}, or <activity>:after-write`;
+  if (named.length === 0) return `There is no such point: ${known}.`;
+  const reasons = named.map((point) => whyNeverReached(point));
+  if (reasons.includes(null)) return null;
+  return `No conversation of the soak reaches this point, because ${reasons[0]}: ${known}.`;
+}
+
+/** Points that every conversation reaches often enough to wait for one. */
+const COMMON_POINTS = [
+  'beginTurn:written',
+  'continueTurn:written',
+  'takeMessages:written',
+  'requestDecisions:written',
+  'callModel:registered',
+  'callModel:answered',
+  'callModel:stored',
+  'callModel:after-write',
+  'runTool:claimed',
+  'runTool:reclaimed',
+  'runTool:finished',
+  'runTool:stored',
+  'endTurn:written',
+];
+/** Points of a compaction: reached every few steps, so ordered together and waited for longer. */
+const COMPACTION_POINTS = [
+  'compactContext:after-write',
+  'summarize:after-write',
+  'summarize:answered',
+  'commitCompaction:after-write',
+];
+/** How many of the orders are for a compaction. */
+const COMPACTION_SHARE = 0.35;
+
+/** Points that are ordered at once: the first to be reached counts. Few conversations reach few points in the time. */
+const POINTS_PER_ORDER = { ofMany: 3, ofFew: 8 };
+/** So many conversations are many. */
+const MANY = 10;
+
+export interface PointOrder {
+  /** As `HOLDFAST_CRASH_ORDERS` takes them. */
+  readonly points: string;
+  /** A point that is not reached by then is given up, milliseconds. */
+  readonly patience: number;
+}
+
+export function orderPoints(random: Random, conversations: number, at: string | null): PointOrder {
+  if (at !== null) return { points: at, patience: 4_000 };
+  const few = conversations < MANY;
+  if (random.chance(COMPACTION_SHARE)) {
+    const points = few ? COMPACTION_POINTS : [random.pick(COMPACTION_POINTS), random.pick(COMPACTION_POINTS)];
+    return { points: points.join(','), patience: 8_000 };
+  }
+  const length = few ? POINTS_PER_ORDER.ofFew : POINTS_PER_ORDER.ofMany;
+  return { points: Array.from({ length }, () => random.pick(COMMON_POINTS)).join(','), patience: 4_000 };
+}

@@ -1,0 +1,142 @@
+import type { Database } from '../../src/store/database.ts';
+
+/** The newest row of a table whose ids are in order. */
+export const newest = (sql: Database, table: string) => sql`(select id from ${sql(table)} order by id desc limit 1)`;
+
+/** A branch that forks behind entry 5, with one entry, the summary of what it leaves; then `change`, which gets that entry's id. */
+async function forkAt(sql: Database, fork: number, change: (entry: string) => PromiseLike<unknown>): Promise<void> {
+  await sql`
+    insert into branches (conversation_id, branch, ancestor, through_sequence)
+    select id, 1, ancestor, through from conversations, (values (0, ${fork}::int), (1, 2147483647)) added (ancestor, through)`;
+  const [entry] = await sql<{ id: string }[]>`
+    insert into entries (id, conversation_id, sequence, branch, parent_id, kind, turn_id, epoch, content, measurements, sums)
+    select gen_random_uuid(), p.conversation_id, c.last_sequence + 1, 1, p.id, 'branch_summary', t.id, t.epoch, p.content, no_measurements(), p.sums
+    from entries p join conversations c on c.id = p.conversation_id join turns t on t.id = ${newest(sql, 'turns')}
+    where p.sequence = ${fork} returning id`;
+  await sql`
+    update conversations set last_sequence = last_sequence + 1, branch = 1, head_entry_id = ${entry?.id ?? ''}`;
+  await change(entry?.id ?? '');
+}
+
+/** The same, with what its summary says that it covers. */
+export function leaveBranch(
+  sql: Database,
+  { from, through, read }: { readonly from: number; readonly through: number | 'end'; readonly read: number },
+): Promise<void> {
+  return forkAt(
+    sql,
+    5,
+    (entry) => sql`
+      insert into branch_summaries (entry_id, conversation_id, turn_id, epoch, left_branch, from_sequence, through_sequence, entries_read,
+        files, prompt_version)
+      select e.id, e.conversation_id, e.turn_id, e.epoch, 0, ${from}, ${through === 'end' ? sql`e.sequence - 1` : through}, ${read}, '{}', '1'
+      from entries e where e.id = ${entry}`,
+  );
+}
+
+/** Names of invariants, each with what breaks it in a database with one conversation of several turns and compactions. */
+export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unknown>])[] = [
+  ['log_without_gaps', (sql) => sql`delete from entries where sequence = 5`],
+  [
+    'head_is_newest',
+    (sql) => sql`update conversations set head_entry_id = (select id from entries where sequence = 3)`,
+  ],
+  [
+    'sums_along_parents',
+    (sql) => sql`update entries set measurements = measurements + measurements where sequence = 4`,
+  ],
+  ['message_enters_once', (sql) => sql`delete from entries where kind = 'user'`],
+  ['message_enters_once', (sql) => sql`update messages set turn_id = null`],
+  [
+    'message_enters_once',
+    async (sql) => {
+      await sql`insert into messages (id, conversation_id, kind, mode, content, measurements, consumed_at)
+        select 'lost', conversation_id, kind, mode, content, measurements, consumed_at from messages where kind = 'message' limit 1`;
+    },
+  ],
+  [
+    'parents_along_branches',
+    (sql) => sql`
+    update entries set parent_id = (select id from entries where sequence = 3) where sequence = 6`,
+  ],
+  [
+    'parents_along_branches',
+    (sql) =>
+      forkAt(sql, 5, (entry) => sql`update entries set parent_id = ${newest(sql, 'entries')} where id = ${entry}`),
+  ],
+  [
+    'messages_in_order',
+    async (sql) => {
+      await sql`alter table messages alter position drop identity`;
+      await sql`update messages set position = -position where mode = 'queue'`;
+    },
+  ],
+  ['one_result_per_call', (sql) => sql`delete from tool_calls where call_number = 2`],
+  ['one_result_per_call', (sql) => sql`update tool_calls set result_entry_id = entry_id where call_number = 3`],
+  ['result_follows_call', (sql) => sql`update entries set branch = 1 where kind = 'tool_result' and call_number = 2`],
+  [
+    'result_follows_call',
+    (sql) => sql`
+    update tool_calls t set entry_id = (select e.id from entries e where e.kind = 'assistant' and e.call_number = 5 and e.turn_id = t.turn_id)
+    where call_number = 3`,
+  ],
+  ['events_without_gaps', (sql) => sql`delete from events where number = 4`],
+  [
+    'events_once',
+    (sql) => sql`
+    update events set data = data || '{"callNumber": 2}' where kind = 'model_call_answered' and data ->> 'callNumber' = '3'`,
+  ],
+  ['events_once', (sql) => sql`update events set kind = 'turn_ended' where kind = 'turn_begun'`],
+  [
+    'ended_turn_leaves_nothing_open',
+    (sql) => sql`
+    update tool_calls set state = 'claimed', finished_at = null, outcome = null, result_entry_id = null, attempt = 1, claimed_at = now()
+    where call_number = 2`,
+  ],
+  [
+    'open_turn_is_active',
+    (sql) => sql`update turns set outcome = null, ended_at = null where id = ${newest(sql, 'turns')}`,
+  ],
+  [
+    'one_answer_per_call',
+    (sql) => sql`
+    insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
+      renderer_version, estimated_tokens, measurements, state, entry_id, ended_at)
+    select turn_id, call_number, attempt + 1, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,
+      renderer_version, estimated_tokens, measurements, state, entry_id, ended_at
+    from model_calls where call_number = 3`,
+  ],
+  [
+    'one_answer_per_call',
+    (sql) => sql`
+    update model_calls set state = 'failed', failure_kind = 'lost', entry_id = null where call_number = 3`,
+  ],
+  ['one_answer_per_call', (sql) => sql`update model_calls set entry_id = null where call_number = 3`],
+  [
+    'one_recovery_per_turn',
+    (sql) => sql`
+    update compactions set reason = 'overflow', turn_id = (select id from turns order by id limit 1) where status = 'committed'`,
+  ],
+  ['usage_adds_up', (sql) => sql`update turns set input_tokens = input_tokens + 1`],
+  ['compactions_numbered', (sql) => sql`update conversations set compactions = compactions + 1`],
+  ['compaction_is_whole', (sql) => sql`delete from compaction_operations`],
+  ['compaction_is_whole', (sql) => sql`update compaction_parts set state = 'planned', text = null`],
+  [
+    'lineage_complete',
+    (sql) => sql`update compaction_parts set from_sequence = to_sequence where from_sequence < to_sequence`,
+  ],
+  ['lineage_complete', (sql) => leaveBranch(sql, { from: 7, through: 'end', read: 1 })],
+  ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 9, read: 1 })],
+  ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 'end', read: 9_999 })],
+  [
+    'plan_has_open_turn',
+    (sql) => sql`
+    update compactions set status = 'planned', finished_at = null, number = null, marker_entry_id = null, committed_head_entry_id = null,
+      view_after = null, tokens_after = null where id = ${newest(sql, 'compactions')}`,
+  ],
+  [
+    'view_rebuilds',
+    (sql) => sql`
+    update entries set content = '[{"type":"text","text":"Say The fourth turn is done."}]' where kind = 'user' and sequence > 3`,
+  ],
+];
