@@ -3,7 +3,7 @@ import { defineTool } from './define-tool.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
-import type { RecallKind, RecallPassage } from './tool.ts';
+import type { Neighbour, RecallKind, RecallPassage } from './tool.ts';
 import { wholeCharacters } from './whole-characters.ts';
 
 const DEFAULT_PASSAGES = 5;
@@ -60,9 +60,10 @@ export const recallSearch = defineTool({
       return { content: '[nothing found; try other words, fewer words, or a word that must stand in the text]' };
     }
     const heads = passages.map(headOf);
-    const taken = heads.reduce((sum, head) => sum + head.length + 3, FRAME_CHARACTERS);
+    const joined = passages.map(({ neighbour }) => neighbourLine(neighbour));
+    const taken = [...heads, ...joined].reduce((sum, line) => sum + line.length + 2, FRAME_CHARACTERS);
     const share = Math.max(100, Math.floor((resultLimit - taken) / passages.length));
-    const blocks = passages.map((passage, index) => `${heads[index]}\n${excerpt(passage, share)}`);
+    const blocks = passages.map((passage, index) => `${heads[index]}\n${excerpt(passage, share)}${joined[index]}`);
     return { content: fitting(blocks, resultLimit - FRAME_CHARACTERS) };
   },
 });
@@ -74,6 +75,12 @@ function headOf(passage: RecallPassage): string {
   const left = leftBranchText(branch);
   const superseded = updatedBy === null ? '' : ` · superseded by entry ${updatedBy}`;
   return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}${left}${superseded}`;
+}
+
+function neighbourLine(neighbour: Neighbour | undefined): string {
+  if (neighbour === undefined) return '';
+  const { says, entryId, text } = neighbour;
+  return `\n[${says === 'question' ? 'said before it' : 'said after it'}, entry ${entryId}] ${text.replaceAll(/\s+/gu, ' ')}`;
 }
 
 function clip(text: string): string {

@@ -131,6 +131,15 @@ export interface RecallPassage {
   /** Character offset of the passage in its entry. */
   readonly offset: number;
   readonly text: string;
+  /** Of a passage that answers, the question before it; of one that asks, the answer behind it. Absent: it stands alone. */
+  readonly neighbour?: Neighbour;
+}
+
+/** What was said right before or after a passage, shortened to 300 characters. */
+export interface Neighbour {
+  readonly says: 'question' | 'answer';
+  readonly entryId: string;
+  readonly text: string;
 }
 
 export interface ToolResult {
