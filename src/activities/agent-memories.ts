@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { budgetFor } from '../context/budget.ts';
-import { NO_MEMORIES_NOTE, memoriesNote } from '../context/choose-memories.ts';
+import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import type { Queries } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
-import { forgetMemory, insertMemory, listMemories, renewMemory } from '../store/memories.ts';
+import { findMemoriesInForce, forgetMemory, insertMemory, listMemories, renewMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
-import { findNote, findShownEntries, readNewestNote, readNewestRequests } from '../store/notes.ts';
+import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../store/notes.ts';
 import { readSummaryText } from '../store/compactions.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
@@ -32,7 +32,8 @@ const REQUESTS = 3;
 const GOAL_CHARACTERS = 4_000;
 const MILLISECONDS_PER_DAY = 86_400_000;
 
-function scopesOf({ agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
+/** Whose memories a turn of the agent is shown and may change. */
+export function scopesOf({ agent, workspace, memory }: AgentSnapshot): readonly MemoryScope[] {
   return [
     { scope: 'agent', scopeName: agent },
     { scope: 'workspace', scopeName: workspace },
@@ -41,8 +42,8 @@ function scopesOf({ agent, workspace, memory }: AgentSnapshot): readonly MemoryS
 }
 
 /**
- * The memories that have to do with the goal, as a note; `null` when the note in force says the same. When it says something and
- * nothing of it is left to say, the note says that: what was forgotten must not count on.
+ * What a new note must tell of the memories that have to do with the goal; `null`: nothing. It adds to the notes that the view
+ * shows, and takes back what of them was forgotten, superseded or has expired: that must not count on.
  */
 export async function relevantMemories(
   sql: Queries,
@@ -57,15 +58,24 @@ export async function relevantMemories(
   const stated = await listMemories(sql, { scopes, kinds: ['fact', 'preference', 'decision'], limit: CONSIDERED });
   const summaries = await listMemories(sql, { scopes, kinds: ['summary'], limit: CONSIDERED_SUMMARIES });
   const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
-  const text = memoriesNote({
+  const choice = {
     memories: [...(await withoutShown(sql, conversationId, stated)), ...ofOthers(conversationId, summaries)],
     goal,
     maximumTokens: Math.min(snapshot.memory.tokens, Math.floor(inputBudget * LARGEST_SHARE)),
     calibration: NO_CALIBRATION,
-  });
-  const inForce = textOf((await readNewestNote(sql, conversationId, 'memories')) ?? []);
-  const wanted = text ?? (inForce === '' ? '' : NO_MEMORIES_NOTE);
-  return wanted === inForce ? null : newText(wanted);
+  };
+  const shown = (await readShownNotes(sql, conversationId, 'memories')).map(textOf);
+  if (snapshot.policy.namedBlocks === true) return anew(memoriesNote(choice), shown.at(-1) ?? '');
+  const noted = memoriesShownIn(shown);
+  const inForce = await findMemoriesInForce(sql, noted);
+  const text = memoriesNote({ ...choice, shown, gone: noted.filter((id) => !inForce.has(id)) });
+  return text === null ? null : newText(text);
+}
+
+/** Named blocks show one note only, the newest, in the system prompt: it tells everything. */
+function anew(text: string | null, shown: string): NewContent | null {
+  const wanted = text ?? (shown === '' ? '' : NO_MEMORIES_NOTE);
+  return wanted === shown ? null : newText(wanted);
 }
 
 /** Without what this conversation taught and still shows: where the source has left the window, the memory is all that says it. */

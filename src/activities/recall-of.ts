@@ -1,20 +1,30 @@
 import { describeError } from './activity-error.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { readLeftBranches } from '../store/branches.ts';
+import type { Database } from '../store/database.ts';
 import { openEntry } from '../store/entries.ts';
+import { findSourceConversation } from '../store/memories.ts';
+import type { MemoryScope } from '../store/memories.ts';
 import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
-import type { ToolMemory } from '../tools/tool.ts';
+import type { RecalledPage, ToolMemory } from '../tools/tool.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
-/** What recall tools see: the conversation they run in. */
-export function recallOf(dependencies: ActivityDependencies, conversationId: string): ToolMemory {
+/**
+ * What recall tools see: the conversation they run in, and entries of others that memories come from.
+ * @param memoryScopes whose memories the agent is shown
+ */
+export function recallOf(
+  dependencies: ActivityDependencies,
+  conversationId: string,
+  memoryScopes: readonly MemoryScope[],
+): ToolMemory {
   const { database, embedder, logger } = dependencies;
   const onFailure = (error: unknown): void =>
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
   const meaning = embedder === null ? null : { embedder, onFailure };
   return {
-    search: (query, limit) => searchMemory(database, { conversationId, query, limit }, meaning),
+    search: (query, limit, filter = {}) => searchMemory(database, { ...filter, conversationId, query, limit }, meaning),
     async around(id, count) {
       const entries = await openAround(database, { conversationId, id, count });
       if (entries === null) return null;
@@ -26,8 +36,19 @@ export function recallOf(dependencies: ActivityDependencies, conversationId: str
     },
     async open(id, offset, limit) {
       const page = await openEntry(database, { conversationId, id, offset, limit });
-      if (page === null) return null;
+      if (page === null) return openSource(database, memoryScopes, { id, offset, limit });
       return { ...page, ...definedOf({ branch: (await readLeftBranches(database, [id])).get(id) }) };
     },
   };
+}
+
+async function openSource(
+  database: Database,
+  memoryScopes: readonly MemoryScope[],
+  { id, ...page }: { readonly id: string; readonly offset: number; readonly limit: number },
+): Promise<RecalledPage | null> {
+  const conversationId = await findSourceConversation(database, memoryScopes, id);
+  if (conversationId === null) return null;
+  const opened = await openEntry(database, { ...page, conversationId, id });
+  return opened === null ? null : { ...opened, conversationId };
 }

@@ -26,7 +26,7 @@ import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
 import { describeError, retryableFailure } from './activity-error.ts';
-import { toolMemories } from './agent-memories.ts';
+import { scopesOf, toolMemories } from './agent-memories.ts';
 import { recallOf } from './recall-of.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
@@ -205,7 +205,7 @@ function contextOf(
     idempotencyKey,
     progress: () => undefined,
     resultLimit: resultLimitFor(snapshot.modelLimits.window),
-    memory: recallOf(dependencies, conversationId),
+    memory: recallOf(dependencies, conversationId, snapshot.memory === undefined ? [] : scopesOf(snapshot)),
     memories: toolMemories(dependencies, { turn, snapshot, entryId, idempotencyKey }),
   };
 }

@@ -165,7 +165,7 @@ export const agentOptions = z.strictObject({
           }),
         tokens: positive.optional().meta({
           description:
-            'Most that the note of memories takes of a request, and never more than 5 % of the input budget.',
+            'Most that the notes of memories take of a request together, and never more than 5 % of the input budget.',
           unit: 'tokens',
           defaultText: `${DEFAULT_MEMORY.tokens}`,
         }),

@@ -1,5 +1,6 @@
 import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
+import { isId } from './ids.ts';
 import { isoTime, isoTimeOrNull, jsonText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
@@ -95,9 +96,11 @@ async function supersede(
 ): Promise<void> {
   // The model may name the very memory that it states again.
   for (const older of supersedes.filter((each) => each !== id)) {
-    const { count } = await open`
-      update memories set superseded_by = ${id}
-      where id = ${older} and scope = ${scope} and scope_name = ${scopeName}`;
+    const { count } = isId(older)
+      ? await open`
+          update memories set superseded_by = ${id}
+          where id = ${older} and scope = ${scope} and scope_name = ${scopeName}`
+      : { count: 0 };
     if (count === 0) throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
   }
 }
@@ -119,10 +122,9 @@ export async function listMemories(
     select m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id, m.source_id, m.confidence,
       m.superseded_by, m.expires_at, m.created_at
     from memories m
-    where (m.scope, m.scope_name) in (select * from unnest(
-        ${request.scopes.map(({ scope }) => scope)}::text[], ${request.scopes.map(({ scopeName }) => scopeName)}::text[]))
+    where ${areOfScopes(sql, request.scopes)}
       ${request.kinds === undefined ? sql`` : sql`and m.kind = any(${[...request.kinds]})`}
-      ${request.all === true ? sql`` : sql`and m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`}
+      ${request.all === true ? sql`` : sql`and ${isInForce(sql)}`}
     order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
   return rows.map(toMemory);
 }
@@ -139,9 +141,7 @@ export async function* readQuotedMemories(
   for (;;) {
     const rows: { id: string; text: string }[] = await sql<{ id: string; text: string }[]>`
       select m.id, m.text from memories m
-      where (m.scope, m.scope_name) in (select * from unnest(
-          ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))
-        and (m.origin = 'tool' or m.kind = 'summary') ${after === null ? sql`` : sql`and m.id > ${after}`}
+      where ${areOfScopes(sql, scopes)} and (m.origin = 'tool' or m.kind = 'summary') ${after === null ? sql`` : sql`and m.id > ${after}`}
       order by m.id limit ${QUOTED_PER_PAGE}`;
     if (rows.length > 0) yield rows.map(({ text }) => text);
     if (rows.length < QUOTED_PER_PAGE) return;
@@ -154,9 +154,9 @@ export async function* readQuotedMemories(
  * one; `false` when the scopes have no such memory.
  */
 export async function forgetMemory(sql: Database, scopes: readonly MemoryScope[], id: string): Promise<boolean> {
+  if (!isId(id)) return false;
   const { count } = await sql`
-    delete from memories where id = ${id} and (scope, scope_name) in (select * from unnest(
-      ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
+    delete from memories m where m.id = ${id} and ${areOfScopes(sql, scopes)}`;
   return count > 0;
 }
 
@@ -190,4 +190,37 @@ function toMemory(row: MemoryRow): StoredMemory {
     expiresAt: isoTimeOrNull(row.expires_at),
     createdAt: isoTime(row.created_at),
   };
+}
+
+/** Which of these memories are in force: not forgotten, superseded or expired. */
+export async function findMemoriesInForce(sql: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<{ id: string }[]>`
+    select m.id from memories m where m.id = any(${[...ids]}::uuid[]) and ${isInForce(sql)}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The conversation in which a memory of these scopes that is in force was learned from this entry; `null` when none was. */
+export async function findSourceConversation(
+  sql: Queries,
+  scopes: readonly MemoryScope[],
+  sourceId: string,
+): Promise<string | null> {
+  if (!isId(sourceId) || scopes.length === 0) return null;
+  const [row] = await sql<{ conversation_id: string }[]>`
+    select m.conversation_id from memories m
+    where m.source_id = ${sourceId} and m.conversation_id is not null and ${areOfScopes(sql, scopes)} and ${isInForce(sql)}
+    limit 1`;
+  return row?.conversation_id ?? null;
+}
+
+/** Condition on `memories m`. */
+function areOfScopes(sql: Queries, scopes: readonly MemoryScope[]) {
+  return sql`(m.scope, m.scope_name) in (select * from unnest(
+    ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
+}
+
+/** Condition on `memories m`. */
+function isInForce(sql: Queries) {
+  return sql`m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`;
 }

@@ -1,8 +1,10 @@
 import type { ContentPart } from '../context/content.ts';
 import type { NoteSlot } from '../context/entry.ts';
 import type { Measurements } from '../context/measurements.ts';
+import { onPath, readOperationsInForce, readViewScope } from './branch-path.ts';
 import type { Queries } from './database.ts';
 import { parseMeasurements } from './measurement-columns.ts';
+import { readCurrentPoint } from './plan-source.ts';
 
 /** What the newest note of a slot on the active branch says; `null` without one. */
 export async function readNewestNote(
@@ -19,6 +21,24 @@ export async function readNewestNote(
     where e.conversation_id = ${conversationId} and e.kind = 'note' and e.slot = ${slot}
     order by e.sequence desc limit 1`;
   return row?.content ?? null;
+}
+
+/** The notes of a slot that the view of the active branch shows, oldest first. */
+export async function readShownNotes(
+  sql: Queries,
+  conversationId: string,
+  slot: NoteSlot,
+): Promise<readonly (readonly ContentPart[])[]> {
+  const point = await readCurrentPoint(sql, conversationId);
+  if (point === null) return [];
+  const scope = await readViewScope(sql, point);
+  const changed = new Set((await readOperationsInForce(sql, scope)).map(({ entryId }) => entryId));
+  const rows = await sql<{ id: string; content: readonly ContentPart[] }[]>`
+    select e.id, e.content from entries e
+    where ${onPath(sql, point)} and e.kind = 'note' and e.slot = ${slot}
+      and (e.sequence >= ${scope.fromSequence} or e.sequence = any(${[...scope.olderSequences]}::int[]))
+    order by e.sequence`;
+  return rows.filter(({ id }) => !changed.has(id)).map(({ content }) => content);
 }
 
 /** The newest messages of the user on the active branch, newest first. */

@@ -12,6 +12,7 @@ import { findByMeaning, fuse } from './search/find-by-meaning.ts';
 import { formsOf } from './search/forms.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
+import { joinNeighbours } from './search/join-neighbours.ts';
 import { markLeftBranches } from './search/left-branches.ts';
 import { pathsOf } from './search/paths.ts';
 import { queryTermsOf } from './search/query-terms.ts';
@@ -81,7 +82,10 @@ export async function searchMemory(
   );
   const found = [...first.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
   const paths = await pathsOf(sql, found);
-  return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
+  return joinNeighbours(
+    sql,
+    found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null)),
+  );
 }
 
 function limitOf({ limit }: MemoryQuery): number {

@@ -5,6 +5,7 @@ import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
 import { rangeText } from './recall-range.ts';
 import type { ToolMemory } from './tool.ts';
+import { wholeCharacters } from './whole-characters.ts';
 
 /** Characters kept free for the first line. */
 const HEADER_CHARACTERS = 250;
@@ -17,7 +18,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const recallOpen = defineTool({
   name: RECALL_OPEN,
   description:
-    'Shows the original text of an entry of this conversation in pages, with what was said around it if asked for, also if it ' +
+    'Shows the original text of an entry of this conversation, or of one that a memory comes from, in pages, with what was said around it if asked for, also if it ' +
     `no longer is in view or was shown clipped. Entry ids stand in the results of ${RECALL_SEARCH} and wherever something was left out.`,
   input: z.strictObject({
     entry_id: z.string().describe('Id of the entry.'),
@@ -44,7 +45,8 @@ export const recallOpen = defineTool({
       throw new ToolError('input_refused', `The ${what} has ${totalCharacters} characters; offset is ${offset}.`);
     }
     const end = offset + page.text.length;
-    const asked = around === undefined ? '' : `, "around": ${around}`;
+    const asked =
+      (around === undefined ? '' : `, "around": ${around}`) + (limit === undefined ? '' : `, "limit": ${limit}`);
     const next =
       end < totalCharacters ? `next: ${RECALL_OPEN} {"entry_id": "${entryId}"${asked}, "offset": ${end}}` : page.ending;
     return { content: `${title} · characters ${offset}–${end} of ${totalCharacters} · ${next}\n${page.text}` };
@@ -69,7 +71,8 @@ interface Page {
 async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): Promise<Page | null> {
   const page = await memory.open(entryId, offset, limit);
   if (page === null) return null;
-  const title = `entry ${entryId} · ${page.kind}${leftBranchText(page.branch)}`;
+  const elsewhere = page.conversationId === undefined ? '' : ` · of conversation ${page.conversationId}`;
+  const title = `entry ${entryId} · ${page.kind}${elsewhere}${leftBranchText(page.branch)}`;
   return { ...page, title, ending: 'end of entry' };
 }
 
@@ -80,7 +83,7 @@ async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted,
   const whole = rangeText(entries);
   return {
     title: `${entries.length} entries around entry ${entryId}${leftBranchText(branch)}`,
-    text: whole.slice(offset, offset + limit),
+    text: wholeCharacters(whole.slice(offset, offset + limit)),
     totalCharacters: whole.length,
     ending: 'end of range',
   };

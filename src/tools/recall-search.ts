@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
-import type { RecallPassage } from './tool.ts';
+import type { Neighbour, RecallKind, RecallPassage } from './tool.ts';
 import { wholeCharacters } from './whole-characters.ts';
 
 const DEFAULT_PASSAGES = 5;
@@ -13,6 +14,22 @@ const LONGEST_DETAIL = 80;
 
 /** Characters kept free for the lines around the passages. */
 const FRAME_CHARACTERS = 200;
+
+const RECALL_KINDS = [
+  'user',
+  'assistant',
+  'tool_result',
+  'note',
+  'branch_summary',
+  'summary',
+] as const satisfies readonly RecallKind[];
+
+/** A day, or a time with or without its zone, in UTC where none is named. */
+const time = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true, local: true })])
+  .transform((text) =>
+    new Date(/T.*(?:Z|[+-]\d\d:?\d\d)$/u.test(text) || !text.includes('T') ? text : `${text}Z`).toISOString(),
+  );
 
 export const recallSearch = defineTool({
   name: RECALL_SEARCH,
@@ -28,17 +45,25 @@ export const recallSearch = defineTool({
       .max(MOST_PASSAGES)
       .optional()
       .describe(`Passages at most. Default: ${DEFAULT_PASSAGES}.`),
+    kinds: z
+      .array(z.enum(RECALL_KINDS))
+      .min(1)
+      .optional()
+      .describe('Only these: user for what the user said, tool_result for what was read. Default: all.'),
+    after: time.optional().describe('Only what was written at or after this day or time, such as 2026-03-01.'),
+    before: time.optional().describe('Only what was written before this day or time.'),
   }),
   effect: 'none',
-  async run({ query, limit = DEFAULT_PASSAGES }, { memory, resultLimit }) {
-    const passages = await memory.search(query, limit);
+  async run({ query, limit = DEFAULT_PASSAGES, ...filter }, { memory, resultLimit }) {
+    const passages = await memory.search(query, limit, definedOf(filter));
     if (passages.length === 0) {
       return { content: '[nothing found; try other words, fewer words, or a word that must stand in the text]' };
     }
     const heads = passages.map(headOf);
-    const taken = heads.reduce((sum, head) => sum + head.length + 3, FRAME_CHARACTERS);
+    const joined = passages.map(({ neighbour }) => neighbourLine(neighbour));
+    const taken = [...heads, ...joined].reduce((sum, line) => sum + line.length + 2, FRAME_CHARACTERS);
     const share = Math.max(100, Math.floor((resultLimit - taken) / passages.length));
-    const blocks = passages.map((passage, index) => `${heads[index]}\n${excerpt(passage, share)}`);
+    const blocks = passages.map((passage, index) => `${heads[index]}\n${excerpt(passage, share)}${joined[index]}`);
     return { content: fitting(blocks, resultLimit - FRAME_CHARACTERS) };
   },
 });
@@ -52,14 +77,34 @@ function headOf(passage: RecallPassage): string {
   return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}${left}${superseded}`;
 }
 
+function neighbourLine(neighbour: Neighbour | undefined): string {
+  if (neighbour === undefined) return '';
+  const { says, entryId, text } = neighbour;
+  return `\n[${says === 'question' ? 'said before it' : 'said after it'}, entry ${entryId}] ${text.replaceAll(/\s+/gu, ' ')}`;
+}
+
 function clip(text: string): string {
   return text.length <= LONGEST_DETAIL ? text : `${wholeCharacters(text.slice(0, LONGEST_DETAIL - 1))}…`;
 }
 
+/** The piece of the passage around the first word that was found. */
 function excerpt(passage: RecallPassage, characters: number): string {
   const text = passage.text.trim();
   if (text.length <= characters) return text;
-  return `${wholeCharacters(text.slice(0, characters - 1))}…`;
+  const begin = Math.min(firstFound(text, passage.forms, characters), text.length - characters);
+  const before = begin === 0 ? '' : '…';
+  const piece = wholeCharacters(text.slice(begin, begin + characters - before.length));
+  const end = begin + characters >= text.length ? '' : '…';
+  return `${before}${end === '' ? piece : wholeCharacters(piece.slice(0, -1))}${end}`;
+}
+
+/** Where the piece begins: some words before the first found one; at the beginning when that would show it too. */
+function firstFound(text: string, forms: readonly string[], characters: number): number {
+  const lower = text.toLowerCase();
+  const places = forms.map((form) => lower.indexOf(form)).filter((place) => place >= 0);
+  const first = Math.min(...places);
+  if (!Number.isFinite(first) || first < characters / 2) return 0;
+  return text.lastIndexOf(' ', Math.floor(first - characters / 4)) + 1;
 }
 
 /** Whole blocks only: a block cut by the result limit would lose its id. */

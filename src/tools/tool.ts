@@ -43,12 +43,23 @@ export interface OutputSink {
 
 /** What recall tools read; implemented by the store. */
 export interface ToolMemory {
-  search(query: string, limit: number): Promise<readonly RecallPassage[]>;
+  search(query: string, limit: number, filter?: RecallFilter): Promise<readonly RecallPassage[]>;
   /** `null` when the conversation has no such entry. Offsets and limits in characters. */
   open(entryId: string, offset: number, limit: number): Promise<RecalledPage | null>;
   /** So many entries before and after an entry, itself among them; `null` when the conversation has no such entry. */
   around(entryId: string, count: number): Promise<RecalledRange | null>;
 }
+
+/** What may be found. */
+export interface RecallFilter {
+  readonly kinds?: readonly RecallKind[];
+  /** ISO time: only what was written at or after. */
+  readonly after?: string;
+  /** ISO time: only what was written before. */
+  readonly before?: string;
+}
+
+export type RecallKind = 'user' | 'assistant' | 'tool_result' | 'note' | 'branch_summary' | 'summary';
 
 /** A piece of an entry. */
 export interface RecalledPage {
@@ -57,6 +68,8 @@ export interface RecalledPage {
   readonly kind: string;
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;
+  /** Another conversation, in which a memory of this agent, user or workspace was learned from the entry. */
+  readonly conversationId?: string;
 }
 
 /** What was said around an entry, on its branch. */
@@ -109,12 +122,23 @@ export interface RecallPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has. */
   readonly matched: readonly string[];
+  /** Words of the text that the query's words stand for, as they are written there, in lower case: inflected forms too. */
+  readonly forms: readonly string[];
   /** An entry that says the same later with other details; `null` when none was found. */
   readonly updatedBy: string | null;
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;
   /** Character offset of the passage in its entry. */
   readonly offset: number;
+  readonly text: string;
+  /** Of a passage that answers, the question before it; of one that asks, the answer behind it. Absent: it stands alone. */
+  readonly neighbour?: Neighbour;
+}
+
+/** What was said right before or after a passage, shortened to 300 characters. */
+export interface Neighbour {
+  readonly says: 'question' | 'answer';
+  readonly entryId: string;
   readonly text: string;
 }
 

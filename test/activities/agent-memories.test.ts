@@ -20,14 +20,16 @@ async function rememberer() {
   const user = `user-${newId()}`;
   const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
   const plain = { kind: 'fact', scope: 'user', supersedes: [], confidence: 1, expiresInDays: null } as const;
+  const open = (): ToolMemories => {
+    const call = { turn, snapshot, entryId: newId(), idempotencyKey: newId() };
+    const memories = toolMemories(activityDependencies(sql), call);
+    if (memories === null) throw new Error('there is no memory');
+    return memories;
+  };
   return {
+    forget: (id: string) => open().forget(id),
     inForce: () => listMemories(sql, { scopes: [{ scope: 'user', scopeName: user }] }),
-    remember: async (text: string, rest: Stated = {}) => {
-      const call = { turn, snapshot, entryId: newId(), idempotencyKey: newId() };
-      const memories = toolMemories(activityDependencies(sql), call);
-      if (memories === null) throw new Error('there is no memory');
-      return memories.remember({ ...plain, text, ...rest });
-    },
+    remember: (text: string, rest: Stated = {}) => open().remember({ ...plain, text, ...rest }),
   };
 }
 
@@ -56,6 +58,17 @@ describe('what is remembered already', () => {
     const [memory] = await inForce();
     expect(memory?.confidence).toBe(0.25);
     expect(Date.parse(memory?.expiresAt ?? '')).toBeGreaterThan(Date.now() + 86_400_000);
+  });
+
+  it('is not found by a part of its id, as notes show of conversations', async () => {
+    const { forget, inForce, remember } = await rememberer();
+    const { id } = await remember('The staging port is 6432.');
+    expect(await forget(id.slice(0, 8))).toBe(false);
+    const attempt = remember('The staging port is 6433.', { supersedes: [id.slice(0, 8)] });
+    await expect(attempt).rejects.toMatchObject({ code: 'memory_not_found' });
+    expect(await inForce()).toHaveLength(1);
+    expect(await forget(id)).toBe(true);
+    expect(await inForce()).toEqual([]);
   });
 
   it('stays as it was when it is to supersede what is not there', async () => {

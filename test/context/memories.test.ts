@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoriesNote } from '../../src/context/choose-memories.ts';
+import { memoriesNote, memoriesShownIn } from '../../src/context/choose-memories.ts';
 import type { Memory } from '../../src/context/choose-memories.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
 import { measureText } from '../../src/context/measure.ts';
@@ -44,6 +44,10 @@ describe('the memories note', () => {
     expect(note([heron], 'heron')).toContain(
       `[fact of this workspace, said by the user, ${heron.createdAt.slice(0, 10)}, from conversation 4f1c22ab, id ${heron.id}]`,
     );
+    const sourceId = '01981f3c-0000-7d10-8c44-9b1f4f1c22ab';
+    expect(note([memory('heron', { sourceId })], 'heron')).toContain(
+      `from conversation 4f1c22ab entry ${sourceId}, id `,
+    );
     expect(note([memory('heron', { conversationId: null })], 'heron')).toContain('written by hand');
   });
 
@@ -85,6 +89,42 @@ describe('the memories note', () => {
   ])('holds %j for the goal %j', (text, goal) => {
     expect(note([memory(text), memory('猫叫小白')], goal)).toContain(text);
     expect(note([memory('猫叫小白'), memory('It is so.')], goal)).toBe('');
+  });
+
+  it('leaves out what shares only a word that says little beside what has to do with the goal', () => {
+    const parser = memory('The parser of the config file is in src/config/parse.ts.');
+    const others = Array.from({ length: 10 }, (_, index) => memory(`The test wall number ${index} is green.`));
+    const text = note(
+      [parser, ...others, memory('The office plant needs a new pot.'), tabs],
+      'add a new test for the parser of the config file',
+    );
+    expect(text).toContain('src/config/parse.ts');
+    expect(text).toContain('Prefers tabs');
+    expect(text).not.toMatch(/wall|plant/);
+  });
+
+  it('adds to the notes that are shown what they do not say, and keeps with them to the budget', () => {
+    const first = note([heron, port], 'heron');
+    const adding = (goal: string, maximumTokens: number, shown = [first]): string | null =>
+      memoriesNote({ memories: [heron, port], goal, maximumTokens, calibration: NO_CALIBRATION, shown });
+    expect(adding('heron', 1_000)).toBeNull();
+    const second = adding('heron and port 5433', 1_000) ?? '';
+    expect(second).toContain('port 5433');
+    expect(second).not.toContain('heron');
+    expect(adding('heron and port 5433', 1_000, [first, second])).toBeNull();
+    const used =
+      estimateTokens(measureText(first), NO_CALIBRATION) + estimateTokens(measureText(second), NO_CALIBRATION);
+    expect(adding('heron and port 5433', used - 1)).toBeNull();
+  });
+
+  it('takes back what no longer holds, whatever the budget, until it is said again', () => {
+    const first = note([heron, port], 'heron port');
+    expect(memoriesShownIn([first])).toEqual([heron.id, port.id]);
+    const base = { memories: [port], goal: 'heron port', maximumTokens: 10, calibration: NO_CALIBRATION };
+    const second = memoriesNote({ ...base, shown: [first], gone: [heron.id] }) ?? '';
+    expect(second).toBe(`No longer holds, though it was noted before: ${heron.id}`);
+    expect(memoriesShownIn([first, second])).toEqual([port.id]);
+    expect(memoriesShownIn([first, second, first])).toEqual([heron.id, port.id].toReversed());
   });
 
   it('says the same for a goal that changes nothing', () => {

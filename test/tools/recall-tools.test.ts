@@ -12,6 +12,7 @@ const passage = (index: number, text: string): RecallPassage => ({
   path: 'src/ports.ts',
   match: 'words',
   matched: ['port', 'staging'],
+  forms: ['port', 'staging'],
   updatedBy: null,
   offset: index * 100,
   text,
@@ -44,6 +45,47 @@ test('recall_search says which entry supersedes a passage', async () => {
   ]);
   const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory } });
   expect(text).toMatch(new RegExp(` · words port staging · superseded by entry ${ENTRY_ID}\nthe port is 5433$`, 'u'));
+});
+
+test('recall_search shows of a long passage the piece that has the words found', async () => {
+  const long = {
+    ...passage(1, `${'nothing here '.repeat(300)}the Ports are open${' and more'.repeat(300)}`),
+    forms: ['ports'],
+  };
+  const memory = remembering(Array.from({ length: 5 }, () => long));
+  const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory, resultLimit: 2_500 } });
+  expect(text.match(/^….*the Ports are open.*…$/gm)).toHaveLength(5);
+  expect(text.length).toBeLessThanOrEqual(2_500);
+});
+
+test('recall_search looks among the kinds and in the time that are asked for, days and times without zone in UTC', async () => {
+  const asked: unknown[] = [];
+  const memory: ToolMemory = {
+    ...emptyMemory,
+    search: (query, limit, filter) => {
+      asked.push({ query, limit, filter });
+      return Promise.resolve([]);
+    },
+  };
+  const input = { query: 'port', kinds: ['user'], after: '2026-03-01', before: '2026-04-01T10:00:00' };
+  await call(recallSearch, { input, context: { memory } });
+  await call(recallSearch, { input: { query: 'port', after: '2026-03-01T10:00:00+02:00' }, context: { memory } });
+  await call(recallSearch, { input: { query: 'port' }, context: { memory } });
+  expect(asked).toEqual([
+    {
+      query: 'port',
+      limit: 5,
+      filter: { kinds: ['user'], after: '2026-03-01T00:00:00.000Z', before: '2026-04-01T10:00:00.000Z' },
+    },
+    { query: 'port', limit: 5, filter: { after: '2026-03-01T08:00:00.000Z' } },
+    { query: 'port', limit: 5, filter: {} },
+  ]);
+  const refused = await call(recallSearch, {
+    input: { query: 'port', kinds: ['mail'], after: 'soon' },
+    context: { memory },
+  });
+  expect(refused.isError).toBe(true);
+  expect(refused.text).toMatch(/kinds[^]*after/);
 });
 
 test('recall_search shares the result limit among passages, so that none is clipped away', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { NO_MEMORIES_NOTE } from '../../src/context/choose-memories.ts';
 import { textOf } from '../../src/context/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
+import { measureText } from '../../src/context/measure.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory, listMemories } from '../../src/store/memories.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
@@ -69,9 +70,47 @@ describe('memories across conversations', () => {
     // What was forgotten, or deleted with its conversation, counts no longer elsewhere, and that is said once.
     const { conversationId } = second;
     for (let turn = 0; turn < 3; turn += 1) await harness.runTask('Say And the heron table now?', { conversationId });
-    expect(await notes(conversationId)).toEqual([expect.stringContaining('bird_db'), NO_MEMORIES_NOTE]);
+    const gone = expect.stringMatching(new RegExp(`^No longer holds.*: ${kept?.id ?? ''}, [0-9a-f-]{36}$`));
+    expect(await notes(conversationId)).toEqual([expect.stringContaining('bird_db'), gone]);
     const later = await harness.client.getView({ conversationId });
-    expect(JSON.stringify(later.view.messages)).toContain(NO_MEMORIES_NOTE);
+    expect(JSON.stringify(later.view.messages)).toContain('No longer holds');
+  });
+
+  it('keep to their budget in all notes of a view together, and say which entry they come from, which recall opens', async () => {
+    const topics = ['heron', 'parser', 'kitchen', 'rocket', 'violin', 'harbor'];
+    const source = await harness.runTask('Say The flamingo was counted at dawn.');
+    const [asked] = await harness.client.listEntries({ conversationId: source.conversationId, limit: 1 });
+    const sourceId = asked?.entryId ?? '';
+    const learned = { conversationId: source.conversationId, sourceId };
+    for (const topic of topics) {
+      for (let number = 0; number < 12; number += 1) {
+        const text = `The ${topic} number ${number} has a long description that says where it stands and who keeps it.`;
+        await insertMemory(harness.database, {
+          ...scope(),
+          ...learned,
+          id: newId(),
+          kind: 'fact',
+          text,
+          origin: 'user',
+        });
+      }
+    }
+    const first = await harness.runTask(`Say Tell me of the ${topics[0] ?? ''}.`);
+    const { conversationId } = first;
+    for (const topic of topics.slice(1)) await harness.runTask(`Say Tell me of the ${topic}.`, { conversationId });
+    const shown = await notes(conversationId);
+    const tokens = shown.reduce((sum, text) => sum + estimateTokens(measureText(text), NO_CALIBRATION), 0);
+    expect(tokens).toBeLessThanOrEqual(600);
+    expect(tokens).toBeGreaterThan(400);
+    expect(shown[0]).toContain(`entry ${sourceId}, id `);
+    await harness.runTask(`Call recall_open with {"entry_id":"${sourceId}"}\nSay Opened.`, { conversationId });
+    const opened = await harness.client.listEntries({ conversationId, limit: 500 });
+    const result = textOf(opened.findLast(({ toolName }) => toolName === 'recall_open')?.content ?? []);
+    expect(result).toContain(`of conversation ${source.conversationId}`);
+    expect(result).toContain('The flamingo was counted at dawn.');
+    await deleteConversation(harness.database, source.conversationId);
+    await harness.runTask(`Call recall_open with {"entry_id":"${sourceId}"}\nSay Gone.`, { conversationId });
+    expect((await notes(conversationId)).at(-1)).toMatch(/^No longer holds/u);
   });
 
   it('R13 are looked up again after a compaction, with what the work is about by then', async () => {

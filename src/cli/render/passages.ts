@@ -6,6 +6,8 @@ import { wrapWords } from './text-width.ts';
 
 /** Rows of a passage before it is cut. */
 const PASSAGE_ROWS = 8;
+/** Rows of what was said before or after it. */
+const NEIGHBOUR_ROWS = 3;
 const PIPE_COLUMNS = 100;
 
 /** Passages with their entry and the words of the query set off. */
@@ -26,8 +28,16 @@ export function passageLines(
       ...(index === 0 ? [] : ['']),
       `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${left}  ${entryId}${superseded}`)}`,
       ...shown.map((row) => `   ${highlight(row, words, style)}`),
+      ...neighbourLines(passage, style, columns),
     ];
   });
+}
+
+function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: number | null): string[] {
+  if (neighbour === undefined) return [];
+  const before = neighbour.says === 'question' ? 'before it: ' : 'after it: ';
+  const rows = wrapWords(safeText(before + neighbour.text.replaceAll(/\s+/gu, ' ')), (columns ?? PIPE_COLUMNS) - 3);
+  return rows.slice(0, NEIGHBOUR_ROWS).map((row) => style.dim(`   ${row}`));
 }
 
 /** The words that were found; where the passage has the query word for word, that too. Longest first: of two that overlap the longer is set off. */

@@ -51,6 +51,7 @@ const recall = (conversationId: string) =>
   recallOf(
     { database: sql, embedder: null, logger: pino({ level: 'silent' }) } as ActivityDependencies,
     conversationId,
+    [],
   );
 
 describe('a search among branches', () => {

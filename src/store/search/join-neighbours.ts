@@ -1,0 +1,61 @@
+import type { Neighbour } from '../../tools/tool.ts';
+import { wholeCharacters } from '../../tools/whole-characters.ts';
+import type { Database } from '../database.ts';
+import type { FoundPassage } from './found-passage.ts';
+
+/** Characters of a neighbour that are shown: of a question its end, of an answer its beginning. */
+const LONGEST_SHOWN = 300;
+
+const ASKS = /[?？؟]["'”’»)\]]*\s*$/u;
+
+interface NeighbourRow {
+  readonly of: string;
+  readonly says: Neighbour['says'];
+  readonly id: string;
+  readonly text: string;
+}
+
+/**
+ * Joins the question with its answer: what was said right before a passage that answers, and right after one that asks. "Yes,
+ * the third one" is useless without its question, and who finds the question wants the answer. Neither takes a place of its own.
+ */
+export async function joinNeighbours(sql: Database, passages: readonly FoundPassage[]): Promise<FoundPassage[]> {
+  const spoken = passages.filter(({ kind }) => kind === 'user' || kind === 'assistant').map(({ entryId }) => entryId);
+  if (spoken.length === 0) return [...passages];
+  const rows = await sql<NeighbourRow[]>`
+    select e.id as of, 'question' as says, before.id, p.text
+    from entries e join entries before on before.id = e.parent_id and before.kind in ('user', 'assistant')
+    cross join lateral (
+      select text from passages where source_id = before.id order by character_offset desc limit 1) as p
+    where e.id = any(${spoken}::uuid[])
+    union all
+    select e.id, 'answer', after.id, p.text
+    from entries e cross join lateral (
+      select n.id, n.kind from entries n
+      where n.conversation_id = e.conversation_id and n.sequence > e.sequence and n.parent_id = e.id
+      order by n.sequence limit 1) as after
+    cross join lateral (select text from passages where source_id = after.id order by character_offset limit 1) as p
+    where e.id = any(${spoken}::uuid[]) and after.kind in ('user', 'assistant')`;
+  const neighbours = new Map(rows.map((row) => [`${row.of} ${row.says}`, row]));
+  return passages.map((passage) => {
+    const says = ASKS.test(passage.text) ? 'answer' : 'question';
+    const row = neighbours.get(`${passage.entryId} ${says}`);
+    if (row === undefined || !isJoined(passage, row)) return passage;
+    return Object.assign({}, passage, { neighbour: shown(row) });
+  });
+}
+
+/** What was found by the words of its neighbour is shown with it, whatever that says. */
+function isJoined({ match }: FoundPassage, { says, text }: NeighbourRow): boolean {
+  return says === 'answer' || match === 'neighbour' || ASKS.test(text);
+}
+
+function shown({ says, id, text }: NeighbourRow): Neighbour {
+  const whole = text.trim();
+  if (whole.length <= LONGEST_SHOWN) return { says, entryId: id, text: whole };
+  const piece =
+    says === 'answer'
+      ? `${wholeCharacters(whole.slice(0, LONGEST_SHOWN - 1))}…`
+      : `…${wholeCharacters(whole.slice(whole.length - LONGEST_SHOWN + 1))}`;
+  return { says, entryId: id, text: piece };
+}
