@@ -63,21 +63,30 @@ async function withoutWorker(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** A worker that is slow, as on a busy machine, is told from none only by the next look. */
+const GOES_ON = /^The turn goes on\.$|^It is stored; the turn goes on once a worker serves it\.$/;
+
 test('approve says what was approved, on one line and safe to print, and that the turn goes on where a worker serves it', async () => {
-  const waiting = await waitingFor(
-    `Call deploy with ${JSON.stringify({ version: '1.0 \u001b[2J\nrm -rf', notes: 'long '.repeat(200) })}`,
-  );
-  expect(lines(await cli('approve', waiting.short))).toEqual({
-    code: 0,
-    stderr: '',
-    lines: [
-      'Approved call 1.1.0: deploy 1.0 rm -rf notes=‹1,000 characters›',
-      'The turn goes on.',
-      `  watch it: npx holdfast watch ${waiting.short}`,
-    ],
+  const task = `Call deploy with ${JSON.stringify({ version: '1.0 \u001b[2J\nrm -rf', notes: 'long '.repeat(200) })}`;
+  const approve = async (): Promise<string | undefined> => {
+    const waiting = await waitingFor(task);
+    const replied = lines(await cli('approve', waiting.short));
+    expect(replied).toEqual({
+      code: 0,
+      stderr: '',
+      lines: [
+        'Approved call 1.1.0: deploy 1.0 rm -rf notes=‹1,000 characters›',
+        expect.stringMatching(GOES_ON),
+        `  watch it: npx holdfast watch ${waiting.short}`,
+      ],
+    });
+    expect((await endOf(waiting)).outcome).toBe('completed');
+    return replied.lines[1];
+  };
+  await waitUntil('the worker serves the decision while the command looks', async () => {
+    return (await approve()) === 'The turn goes on.';
   });
-  expect((await endOf(waiting)).outcome).toBe('completed');
-  expect(deployed).toHaveLength(1);
+  expect(new Set(deployed).size).toBe(1);
 });
 
 test('a stop that no worker serves has exit code 1 as JSON too: the turn has not ended', async () => {
@@ -124,17 +133,19 @@ test('of several calls each is named by show, decided by its name, and the reply
     'Call deploy with {"version": "3.0"} and deploy with {"version": "3.1"} and ask_user with {"question": "Sure?"}',
     3,
   );
-  const shown = (await cli('show', waiting.short)).stdout.split('\n').filter((line) => line.startsWith('call '));
-  expect(shown.map((line) => line.replace(/\(until .*?; /, '('))).toEqual([
-    'call 1.1.0 waits for approval: deploy {"version":"3.0"} (holdfast approve, holdfast deny)',
-    'call 1.1.1 waits for approval: deploy {"version":"3.1"} (holdfast approve, holdfast deny)',
-    'call 1.1.2 asks: Sure? (holdfast answer)',
+  const shown = (await cli('show', waiting.short)).stdout.split('\n').filter((line) => /^call |next:/.test(line));
+  expect(shown.map((line) => line.replace(/ \(until \d{4}-.*\)$/, ''))).toEqual([
+    'call 1.1.0 waits for approval: deploy {"version":"3.0"}',
+    'call 1.1.1 waits for approval: deploy {"version":"3.1"}',
+    'call 1.1.2 asks: Sure?',
+    `  next: npx holdfast approve ${waiting.short} 1.1.0 (or deny)`,
+    `  next: npx holdfast answer ${waiting.short} "…" --call 1.1.2`,
   ]);
   expect(await cli('approve', waiting.short)).toMatchObject({
     code: 2,
     stdout: '',
     stderr:
-      'error (decision_ambiguous): 2 calls wait: name one of 1.1.0 (deploy), 1.1.1 (deploy)\nnext: Name the call behind the conversation, as in `npx holdfast approve last 3.2.0`.\n',
+      'error (decision_ambiguous): 2 calls wait: name one of 1.1.0 (deploy), 1.1.1 (deploy)\nnext: `npx holdfast show <conversation>` shows each; name one: `npx holdfast approve <conversation> <call>`.\n',
   });
   expect(await cli('deny', waiting.short, '1.0')).toMatchObject({
     code: 2,
@@ -154,7 +165,7 @@ test('of several calls each is named by show, decided by its name, and the reply
     `  watch it: npx holdfast watch ${waiting.short}`,
   ]);
   expect(lines(await cli('approve', waiting.short)).lines[1]).toBe('The turn waits for 1 more decision.');
-  expect(lines(await cli('answer', waiting.short, 'yes')).lines[1]).toBe('The turn goes on.');
+  expect(lines(await cli('answer', waiting.short, 'yes')).lines[1]).toMatch(GOES_ON);
   await endOf(waiting);
   expect(deployed).toEqual(['3.0']);
   expect(await cli('approve', waiting.short, '1.1.1')).toMatchObject({
@@ -174,7 +185,7 @@ test('what stands for an agent decides what waits elsewhere, is listed and ended
   expect(lines(await cli('deny', one.short, '--for', 'agent')).lines.slice(0, 3)).toEqual([
     'Denied call 1.1.0 and all such calls of this agent: deploy 4.0',
     '2 waiting calls were decided with it.',
-    'The turn goes on.',
+    expect.stringMatching(GOES_ON),
   ]);
   await Promise.all([endOf(one), endOf(other)]);
   expect((await cli('watch', other.short, '--plain')).stdout).toContain(
