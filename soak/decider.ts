@@ -35,9 +35,11 @@ export async function decide(
 async function findWaiting(database: Database): Promise<readonly WaitingCall[]> {
   try {
     return await database<WaitingCall[]>`
-      select conversation_id as "conversationId", call_number || '.' || call_index as call,
-        turn_id || '/' || call_number || '.' || call_index as "decisionId"
-      from decisions where state = 'waiting'`;
+      select d.conversation_id as "conversationId",
+        (select count(*) from turns n where n.conversation_id = t.conversation_id and n.epoch <= t.epoch)
+          || '.' || d.call_number || '.' || d.call_index as call,
+        d.turn_id || '/' || d.call_number || '.' || d.call_index as "decisionId"
+      from decisions d join turns t on t.id = d.turn_id where d.state = 'waiting'`;
   } catch {
     // Postgres is being struck.
     return [];

@@ -10,6 +10,7 @@ import {
 } from '../store/upkeep.ts';
 import { describeError } from './activity-error.ts';
 import { closeToolCall } from './close-tool-call.ts';
+import { decideCoveredCalls } from './decide-covered-calls.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
@@ -29,6 +30,7 @@ const INDEXED_AT_ONCE = 20;
 /** Rings for rows whose sender died between writing and ringing. */
 export async function ringForWaitingMessages(dependencies: ActivityDependencies): Promise<void> {
   const { database, ringDoorbell, reachCrashPoint } = dependencies;
+  await decideCoveredCalls(dependencies);
   const waiting = await findWaitingConversations(database, { olderThanSeconds: UNRUNG_AFTER_SECONDS, limit: 200 });
   for (const { conversationId } of waiting) {
     await ringDoorbell(conversationId);

@@ -4,10 +4,16 @@ import type { SentDecision } from '../client/decision-types.ts';
 import type { HoldfastClient } from '../client/types.ts';
 import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
+import { goesOn } from './follow/goes-on.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { readText } from './read-text.ts';
+import { questionIn } from './render/decision-state.ts';
+import { plural } from './render/numbers.ts';
+import { safeLine } from './render/safe-text.ts';
+import { displayWidth, truncate } from './render/text-width.ts';
+import { shortArguments } from './render/tool-arguments.ts';
 
 interface DecideFlags extends ConnectionFlags {
   readonly for: 'call' | 'turn' | 'agent';
@@ -21,18 +27,23 @@ interface AnswerFlags extends ConnectionFlags {
 const CALL_ARGUMENT = ['[call]', 'which call, as `holdfast show` names it (default: the only one that waits)'] as const;
 
 const REACH = {
-  call: 'this call',
-  turn: 'all such calls of this turn',
-  agent: 'all such calls of this agent',
+  call: '',
+  turn: ' and all such calls of this turn',
+  agent: ' and all such calls of this agent',
 } as const;
+
+const DECIDED = { approve: 'Approved', deny: 'Denied', answer: 'Answered' } as const;
+
+const PIPE_COLUMNS = 160;
+const SHORTEST_ARGUMENTS = 20;
 
 /** `holdfast approve`: lets a tool call run that waits for it. */
 export function approveCommand(): Command {
   return decisionCommand('approve', {
     summary: 'allow a tool call that waits for it',
     description:
-      'Allows a tool call that waits for approval. `holdfast show` lists the calls that wait, with their arguments. With --for turn or agent the decision stands for every call under the same rule; `holdfast approvals` lists and ends those of agents. Works with no worker alive: the turn goes on when one runs.',
-    examples: ['npx holdfast approve last', 'npx holdfast approve 4f1c22ab 2.0 --for turn'],
+      'Allows a tool call that waits for approval. `holdfast show` lists the calls that wait, with their arguments. With --for turn or agent the decision stands for every call under the same rule, waiting and later ones; `holdfast approvals` lists and ends those of agents. Works with no worker alive: the turn goes on when one runs.',
+    examples: ['npx holdfast approve last', 'npx holdfast approve 4f1c22ab 3.2.0 --for turn'],
   });
 }
 
@@ -42,7 +53,7 @@ export function denyCommand(): Command {
     summary: 'refuse a tool call that waits for approval',
     description:
       'Refuses a tool call that waits for approval: it does not run, the model reads the refusal with the reason, and the turn goes on.',
-    examples: ['npx holdfast deny last --reason "not in production"', 'npx holdfast deny 4f1c22ab 2.1 --for agent'],
+    examples: ['npx holdfast deny last --reason "not in production"', 'npx holdfast deny 4f1c22ab 3.2.1 --for agent'],
   });
 }
 
@@ -60,7 +71,7 @@ function decisionCommand(
         .default('call'),
     )
     .action(async (reference: string, call: string | undefined, flags: DecideFlags) => {
-      await decide(reference, flags, async (client, conversationId) =>
+      await decide(verb, reference, flags, async (client, conversationId) =>
         client[verb]({
           conversationId,
           for: flags.for,
@@ -86,13 +97,14 @@ export function answerCommand(): Command {
     .option('--call <call>', 'which question, as `holdfast show` names it (default: the only one that waits)')
     .action(async (reference: string, argument: string, flags: AnswerFlags) => {
       const text = await readText(argument, 'answer');
-      await decide(reference, { ...flags, for: 'call' }, async (client, conversationId) =>
+      await decide('answer', reference, { ...flags, for: 'call' }, async (client, conversationId) =>
         client.answer({ conversationId, text, ...(flags.call !== undefined && { call: flags.call }) }),
       );
     });
 }
 
 async function decide(
+  verb: keyof typeof DECIDED,
   reference: string,
   flags: DecideFlags,
   send: (client: HoldfastClient, conversationId: string) => Promise<SentDecision>,
@@ -100,16 +112,38 @@ async function decide(
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
+    const { eventCount } = await client.getConversation(conversationId);
     const sent = await send(client, conversationId);
     if (flags.json === true) {
       output.json(sent);
       return;
     }
-    const { waitingCalls } = await client.getConversation(conversationId);
-    const rest = waitingCalls.length === 0 ? 'The turn goes on.' : `${waitingCalls.length} more wait.`;
     output.lines([
-      `Stored for ${REACH[flags.for]} (${sent.call}). ${rest}`,
+      decidedLine(verb, sent, flags.for, output.columns() ?? PIPE_COLUMNS),
+      ...(sent.decided > 1 ? [`${sent.decided} waiting calls were decided with it.`] : []),
+      await restLine(client, conversationId, eventCount),
       `  watch it: npx holdfast watch ${shortId(conversationId)}`,
     ]);
   });
+}
+
+/** What was decided, so that nobody is mistaken unnoticed. */
+function decidedLine(
+  verb: keyof typeof DECIDED,
+  { call, tool, arguments: json }: SentDecision,
+  reach: DecideFlags['for'],
+  columns: number,
+): string {
+  const head = `${DECIDED[verb]} call ${call}${REACH[reach]}: `;
+  if (verb === 'answer') return truncate(`${head}${safeLine(questionIn(json))}`, columns);
+  const shown = `${head}${safeLine(tool)} `;
+  return `${shown}${shortArguments(json, Math.max(SHORTEST_ARGUMENTS, columns - displayWidth(shown)))}`.trimEnd();
+}
+
+async function restLine(client: HoldfastClient, conversationId: string, afterEvent: number): Promise<string> {
+  const { waitingCalls } = await client.getConversation(conversationId);
+  if (waitingCalls.length > 0) return `The turn waits for ${plural(waitingCalls.length, 'more decision')}.`;
+  return (await goesOn(client, { conversationId, afterEvent }))
+    ? 'The turn goes on.'
+    : 'It is stored; the turn goes on once a worker serves it.';
 }

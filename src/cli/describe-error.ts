@@ -35,7 +35,7 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     exit: 'usage',
   },
   decision_ambiguous: {
-    next: 'Name the call behind the conversation, as in `npx holdfast approve last 2.0`.',
+    next: '`npx holdfast show <conversation>` shows each; name one: `npx holdfast approve <conversation> <call>`.',
     exit: 'usage',
   },
   decision_stale: { next: '`npx holdfast show <conversation>` shows how the call ended.', exit: 'usage' },

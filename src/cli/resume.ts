@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ConversationCounts, CountedOfConversation } from '../turn/spending.ts';
 import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
+import { goesOn } from './follow/goes-on.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
@@ -48,8 +49,17 @@ async function resume(reference: string, flags: ResumeFlags): Promise<void> {
   );
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
+    const { eventCount: afterEvent } = await client.getConversation(conversationId);
     const { messageId } = await client.resume({ conversationId, raise });
-    if (flags.json === true) output.json({ conversationId, messageId });
-    else output.lines(['The turn goes on.', `  watch it: npx holdfast watch ${shortId(conversationId)}`]);
+    if (flags.json === true) {
+      output.json({ conversationId, messageId });
+      return;
+    }
+    output.lines([
+      (await goesOn(client, { conversationId, afterEvent }))
+        ? 'The task goes on in a new turn.'
+        : 'It is stored; the task goes on in a new turn once a worker serves it.',
+      `  watch it: npx holdfast watch ${shortId(conversationId)}`,
+    ]);
   });
 }

@@ -42,6 +42,7 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
     const outcome = waits
       ? await outcomeOf(client, { conversationId, turnId: turn.turnId, afterEvent: eventCount })
       : null;
+    if (waits && outcome === null) process.exitCode = EXIT_CODES.turnNotCompleted.code;
     if (flags.json === true) output.json({ conversationId, messageId, wasRunning: isRunning, outcome });
     else if (!isRunning) {
       output.line(
@@ -56,13 +57,11 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
           : `The turn had ended by itself: ${outcome.replaceAll('_', ' ')}.`,
       );
     } else if (flags.detach === true) output.line('The stop is stored.');
-    else {
+    else
       output.lines([
         'The stop is stored, but the turn has not ended yet. Does a worker run?',
         `  next: npx holdfast watch ${shortId(conversationId)}, or npx holdfast worker`,
       ]);
-      process.exitCode = EXIT_CODES.turnNotCompleted.code;
-    }
   });
 }
 

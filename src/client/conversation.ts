@@ -1,9 +1,10 @@
 import { budgetFor } from '../context/budget.ts';
 import { breakdownWindow } from '../context/measure-view.ts';
-import { getConversation as getRow, hasConversation } from '../store/conversations.ts';
+import { getConversation as getRow, hasConversation, listConversations } from '../store/conversations.ts';
 import type { ConversationRow } from '../store/conversations.ts';
 import { listWaitingDecisions } from '../store/decisions.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import { readAtOnce } from '../store/transaction.ts';
 import { readLastTurn } from '../store/turns.ts';
 import type { TurnRow } from '../store/turns.ts';
 import { readWindowSource } from '../store/window-source.ts';
@@ -12,16 +13,27 @@ import { explainOutcome } from './explain-outcome.ts';
 import type { ContextReport, Conversation, TurnSummary } from './types.ts';
 
 export async function describeConversation(database: Database, conversationId: string): Promise<Conversation> {
-  const row = await getRow(database, conversationId);
-  if (row === null) throw conversationNotFound(conversationId);
-  return withLastTurn(database, row);
+  return readAtOnce(database, async (open) => {
+    const row = await getRow(open, conversationId);
+    if (row === null) throw conversationNotFound(conversationId);
+    return withLastTurn(open, row);
+  });
 }
 
-export async function withLastTurn(database: Database, row: ConversationRow): Promise<Conversation> {
-  const [turn, waitingCalls] = await Promise.all([
-    readLastTurn(database, row.id),
-    listWaitingDecisions(database, row.id),
-  ]);
+/** Newest activity first. @param page.beforeId id of the last conversation of the page before */
+export async function describeConversations(
+  database: Database,
+  page: { readonly limit?: number; readonly beforeId?: string },
+): Promise<Conversation[]> {
+  return readAtOnce(database, async (open) => {
+    const rows = await listConversations(open, page);
+    return Promise.all(rows.map((row) => withLastTurn(open, row)));
+  });
+}
+
+/** In a transaction that reads at once: the turn's state and the calls that wait must not be of two moments. */
+async function withLastTurn(open: Transaction, row: ConversationRow): Promise<Conversation> {
+  const [turn, waitingCalls] = await Promise.all([readLastTurn(open, row.id), listWaitingDecisions(open, row.id)]);
   return {
     conversationId: row.id,
     agent: row.agent,

@@ -3,7 +3,6 @@ import { definedOf } from '../context/defined-of.ts';
 import { measureContent } from '../context/measure.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
-import { listConversations } from '../store/conversations.ts';
 import { readCosts } from '../store/costs.ts';
 import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
@@ -23,17 +22,17 @@ import type { BranchCommands } from './branch-types.ts';
 import {
   describeContext,
   describeConversation,
+  describeConversations,
   knownConversation,
   requireConversation,
   summarizeTurn,
-  withLastTurn,
 } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
 import { checkResume } from './resume.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
-import type { Doorbell } from './doorbell.ts';
+import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { messageParts } from './message-parts.ts';
 import { HoldfastClientError, clientError } from './errors.ts';
 import {
@@ -82,7 +81,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     options.onDoorbellFailure ?? (() => undefined),
   );
   return checkedClient({
-    ...senders(database, doorbell),
+    ...senders(database, temporal, doorbell),
     ...readers(database, meaningOf(options)),
     ...deciders(database, doorbell, guarded),
     ...archiveOf(database),
@@ -149,6 +148,7 @@ function messageOf(message: Sent): MessageInput {
 
 function senders(
   database: Database,
+  temporal: RungTemporal,
   doorbell: Doorbell,
 ): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume' | keyof BranchCommands> {
   const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
@@ -195,7 +195,7 @@ function senders(
     stop: ({ conversationId, messageId }) =>
       command('stop', conversationId, messageId === undefined ? {} : { id: messageId }),
     async resume({ conversationId, raise = {}, messageId }) {
-      await guarded(async () => checkResume(await describeConversation(database, conversationId), raise));
+      await guarded(() => checkResume(database, temporal, { conversationId, raise }));
       return send({ conversationId, kind: 'resume', raise, ...(messageId !== undefined && { id: messageId }) });
     },
     requestCompaction: ({ conversationId, focus, messageId }) =>
@@ -231,13 +231,7 @@ function readers(database: Database, meaning: MeaningSearch | null): Readers {
     storeServedModel: (served) => guarded(() => storeServedModel(database, served)),
     listLearnedWindows: ({ days }) => guarded(() => listLearnedWindows(database, days)),
     listConversations: ({ limit, before } = {}) =>
-      guarded(async () => {
-        const rows = await listConversations(database, {
-          ...(limit !== undefined && { limit }),
-          ...(before !== undefined && { beforeId: before }),
-        });
-        return Promise.all(rows.map((row) => withLastTurn(database, row)));
-      }),
+      guarded(() => describeConversations(database, definedOf({ limit, beforeId: before }))),
     listEntries: (options) => guarded(() => listConversationEntries(database, options)),
     listSummaries: (options) => guarded(() => listStoredSummaries(database, options)),
     readLineage: (conversationId) =>

@@ -1,6 +1,9 @@
 /** A tool call that waits for a person. */
 export interface WaitingCall {
-  /** Names the call within the conversation's open turn: number of the model call and index, as in `2.0`. */
+  /**
+   * Names the call in the conversation, for ever: number of the turn, number of the model call in the turn, index in the
+   * answer, as in `3.2.0`.
+   */
   readonly call: string;
   readonly turnId: string;
   /** `approval`: approve or deny it. `question`: answer it. */
@@ -24,7 +27,7 @@ export interface DecisionOptions {
 }
 
 export interface ApprovalOptions extends DecisionOptions {
-  /** The call; all calls of this turn under the same rule; or those of all turns of the agent. Default: `call`. */
+  /** The call; all calls of this turn under the same rule; or those of all turns of the agent, waiting and later ones. Default: `call`. */
   readonly for?: 'call' | 'turn' | 'agent';
   /** Shown to the model with a denial. */
   readonly reason?: string;
@@ -32,11 +35,15 @@ export interface ApprovalOptions extends DecisionOptions {
 
 export interface SentDecision {
   readonly conversationId: string;
+  /** The call that was decided, as in `WaitingCall`. */
   readonly call: string;
   readonly turnId: string;
+  readonly tool: string;
+  /** JSON as the model wrote it. */
+  readonly arguments: string;
   /** The same id had decided it before: nothing was written. */
   readonly duplicate: boolean;
-  /** Waiting calls that it decided. */
+  /** Waiting calls that it decided, with `for: 'agent'` also those of other conversations. */
   readonly decided: number;
 }
 
@@ -52,7 +59,8 @@ export interface StandingApproval {
 export interface DecisionMethods {
   /**
    * Lets a tool call run that waits for it. The decision holds once this returns, with no worker alive too.
-   * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided before, expired, or the turn ended)
+   * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided before, expired, or its turn
+   * ended), `invalid_argument` (no name of a call)
    */
   approve(options: ApprovalOptions): Promise<SentDecision>;
   /** Refuses a tool call that waits; the model reads the reason. @throws as `approve` */

@@ -1,8 +1,10 @@
 import type { Database } from '../store/database.ts';
-import { decide, endStandingDecision, listStandingDecisions } from '../store/decisions.ts';
+import { decide, decideCoveredCalls, endStandingDecision, listStandingDecisions } from '../store/decisions.ts';
 import type { DecisionToMake } from '../store/decisions.ts';
-import { newId } from '../store/ids.ts';
 import { notifyWatchers } from '../store/event-writer.ts';
+import { newId } from '../store/ids.ts';
+import { readCallName, writeCallName } from '../turn/call-name.ts';
+import type { CallName } from '../turn/call-name.ts';
 import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { DecisionMethods, DecisionOptions, SentDecision } from './decision-types.ts';
@@ -25,12 +27,14 @@ export function deciders(
           `a decision id has 1 to 200 characters, not ${decisionId.length}`,
         );
       }
-      const call = options.call === undefined ? {} : { call: parseCall(options.call) };
-      const made = await decide(database, { ...decision, ...call, conversationId, decisionId });
+      const named = options.call === undefined ? {} : { call: parseCall(options.call) };
+      const made = await decide(database, { ...decision, ...named, conversationId, decisionId });
       doorbell.ring(conversationId);
       await notifyWatchers(database, conversationId, 0);
-      const { turnId, callNumber, callIndex, duplicate, decided } = made;
-      return { conversationId, turnId, call: `${callNumber}.${callIndex}`, duplicate, decided };
+      const elsewhere = decision.scope === 'agent' ? await decideElsewhere(database, doorbell, made) : 0;
+      const { turnId, tool, arguments: argumentsText, duplicate, decided } = made;
+      const call = { call: writeCallName(made.call), turnId, tool, arguments: argumentsText };
+      return { conversationId, ...call, duplicate, decided: decided + elsewhere };
     });
   return {
     approve: (options) =>
@@ -52,13 +56,31 @@ export function deciders(
   };
 }
 
-function parseCall(text: string): { callNumber: number; callIndex: number } {
-  const parsed = /^(\d{1,9})\.(\d{1,9})$/u.exec(text.trim());
-  if (parsed === null) {
-    throw new HoldfastClientError(
-      'invalid_argument',
-      `"${text.slice(0, 40)}" is no call: write it as 2.0, as 'holdfast show' does`,
-    );
+/**
+ * Calls that wait in other conversations of the agent. The decision holds already, so a failure here is none of it: upkeep
+ * finds what is left.
+ */
+async function decideElsewhere(
+  database: Database,
+  doorbell: Doorbell,
+  { agent, rule }: { readonly agent: string; readonly rule: string },
+): Promise<number> {
+  try {
+    const covered = await decideCoveredCalls(database, { agent, rule });
+    for (const { conversationId } of covered) doorbell.ring(conversationId);
+    return covered.reduce((sum, { decided }) => sum + decided, 0);
+  } catch {
+    return 0;
   }
-  return { callNumber: Number(parsed[1]), callIndex: Number(parsed[2]) };
+}
+
+function parseCall(text: string): CallName {
+  const name = readCallName(text);
+  if (name !== null) return name;
+  const shown = text.slice(0, 40);
+  const what = /^\d+\.\d+$/u.test(text.trim()) ? 'names a call in every turn' : 'is no name of a call';
+  throw new HoldfastClientError(
+    'invalid_argument',
+    `"${shown}" ${what}: write the whole name, as 'holdfast show' prints it, such as 3.2.0 (turn, model call, index)`,
+  );
 }

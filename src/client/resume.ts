@@ -1,10 +1,36 @@
+import type { Database } from '../store/database.ts';
+import { turnWorkflowId } from '../temporal/names.ts';
 import { COUNTED_OF_CONVERSATION, countedOf } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
+import { describeConversation } from './conversation.ts';
+import type { RungTemporal } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { Conversation } from './types.ts';
 
-/** Refuses what would begin a turn that ends at once. */
-export function checkResume({ conversationId, turn }: Conversation, raise: Partial<ConversationCounts>): void {
+/** Temporal is asked only about a turn that is open; without an answer in this time the turn counts as running. */
+const TEMPORAL_PATIENCE_MILLISECONDS = 2_000;
+
+/** Refuses what would begin a turn that ends at once, or one beside a turn that runs. */
+export async function checkResume(
+  database: Database,
+  temporal: RungTemporal,
+  { conversationId, raise }: { readonly conversationId: string; readonly raise: Partial<ConversationCounts> },
+): Promise<void> {
+  checkRaise(raise);
+  const conversation = await describeConversation(database, conversationId);
+  if (conversation.turn?.state === 'ended' || conversation.turn === null) {
+    checkLastTurn(conversation, raise);
+    return;
+  }
+  if (await hasOpenWorkflow(temporal, conversationId)) throw turnRuns(conversationId);
+  // Read after Temporal was asked: a turn that ended by itself meanwhile has its outcome, another one may have begun. A turn
+  // that is still open has lost its workflow, and the one that resumes repairs the conversation.
+  const later = await describeConversation(database, conversationId);
+  if (later.turn?.state === 'ended') checkLastTurn(later, raise);
+  else if (later.turn?.turnId !== conversation.turn.turnId) throw turnRuns(conversationId);
+}
+
+function checkRaise(raise: Partial<ConversationCounts>): void {
   for (const [name, by] of Object.entries(raise)) {
     const isKnown = COUNTED_OF_CONVERSATION.some((counted) => counted === name);
     if (!isKnown || !Number.isFinite(by) || by <= 0) {
@@ -14,9 +40,11 @@ export function checkResume({ conversationId, turn }: Conversation, raise: Parti
       );
     }
   }
-  if (turn === null || turn.outcome === null || turn.outcome === 'completed') {
-    const state =
-      turn === null ? 'has had no turn' : turn.outcome === null ? 'has a turn that runs' : 'completed its last turn';
+}
+
+function checkLastTurn({ conversationId, turn }: Conversation, raise: Partial<ConversationCounts>): void {
+  if (turn === null || turn.outcome === 'completed') {
+    const state = turn === null ? 'has had no turn' : 'completed its last turn';
     throw new HoldfastClientError('nothing_to_resume', `conversation ${conversationId} ${state}`);
   }
   const reached = turn.outcome === 'budget_exhausted' ? countedOf(turn.reason ?? '') : null;
@@ -26,4 +54,31 @@ export function checkResume({ conversationId, turn }: Conversation, raise: Parti
       `the turn ended at ${turn.reason ?? 'a limit'}: say by how much to raise ${reached}`,
     );
   }
+}
+
+/** `true` also when Temporal does not answer: nobody knows then that the turn is lost. */
+async function hasOpenWorkflow(temporal: RungTemporal, conversationId: string): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const impatience = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, TEMPORAL_PATIENCE_MILLISECONDS, true);
+  });
+  const asking = async (): Promise<boolean> => {
+    const [client, { isWorkflowOpen }] = await Promise.all([
+      temporal.client(),
+      import('../temporal/is-workflow-open.ts'),
+    ]);
+    return isWorkflowOpen(client, turnWorkflowId(conversationId));
+  };
+  try {
+    return await Promise.race([asking().catch(() => true), impatience]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function turnRuns(conversationId: string): HoldfastClientError {
+  return new HoldfastClientError(
+    'nothing_to_resume',
+    `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
+  );
 }

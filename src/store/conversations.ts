@@ -97,7 +97,7 @@ function toConversationRow(row: ConversationColumns): ConversationRow {
 }
 
 /** `null` when there is none, also for an id that is not a UUID. */
-export async function getConversation(sql: Database, conversationId: string): Promise<ConversationRow | null> {
+export async function getConversation(sql: Queries, conversationId: string): Promise<ConversationRow | null> {
   if (!isId(conversationId)) return null;
   const [row] = await sql<ConversationColumns[]>`
     select ${conversationColumns(sql)} from conversations c where c.id = ${conversationId}`;
@@ -116,7 +116,7 @@ const LARGEST_PAGE = 500;
 
 /** Newest activity first. */
 export async function listConversations(
-  sql: Database,
+  sql: Queries,
   request: {
     readonly state?: ConversationState;
     readonly agent?: string;

@@ -1,6 +1,8 @@
-import type { Database, Queries } from './database.ts';
+import { writeCallName } from '../turn/call-name.ts';
+import type { Queries } from './database.ts';
 import { isId } from './ids.ts';
 import { isoTime } from './stored-text.ts';
+import { turnNumber } from './turn-number.ts';
 
 /** May the tool run, or what does the user answer? */
 export type DecisionKind = 'approval' | 'question';
@@ -39,7 +41,7 @@ export async function readDecision(
 /** A tool call that waits for a person. */
 interface WaitingDecision {
   readonly turnId: string;
-  /** Number of the model call and index, as in `2.0`. */
+  /** Its name in the conversation, as in `3.2.0`. */
   readonly call: string;
   readonly kind: DecisionKind;
   readonly tool: string;
@@ -57,6 +59,7 @@ export async function listWaitingDecisions(sql: Queries, conversationId: string)
   const rows = await sql<
     {
       turn_id: string;
+      turn_number: number;
       call_number: number;
       call_index: number;
       kind: DecisionKind;
@@ -67,13 +70,14 @@ export async function listWaitingDecisions(sql: Queries, conversationId: string)
       expires_at: Date;
     }[]
   >`
-    select d.turn_id, d.call_number, d.call_index, d.kind, d.tool, d.rule, c.arguments, d.requested_at, d.expires_at
-    from decisions d join tool_calls c using (turn_id, call_number, call_index)
+    select d.turn_id, ${turnNumber(sql)} as turn_number, d.call_number, d.call_index, d.kind, d.tool, d.rule, c.arguments,
+      d.requested_at, d.expires_at
+    from decisions d join tool_calls c using (turn_id, call_number, call_index) join turns t on t.id = d.turn_id
     where d.conversation_id = ${conversationId} and d.state = 'waiting'
     order by d.call_number, d.call_index`;
   return rows.map((row) => ({
     turnId: row.turn_id,
-    call: `${row.call_number}.${row.call_index}`,
+    call: writeCallName({ turnNumber: row.turn_number, callNumber: row.call_number, callIndex: row.call_index }),
     kind: row.kind,
     tool: row.tool,
     rule: row.rule,
@@ -99,25 +103,5 @@ export async function countWaitingDecisions(
   };
 }
 
-/** A decision that holds for all turns of an agent. */
-interface StandingDecision {
-  readonly agent: string;
-  readonly rule: string;
-  readonly decision: StandingState;
-  readonly decidedAt: string;
-}
-
 /** What a person said to calls of a rule. */
 export type StandingState = Extract<DecisionState, 'approved' | 'denied'>;
-
-/** By agent and rule. */
-export async function listStandingDecisions(sql: Database): Promise<StandingDecision[]> {
-  const rows = await sql<{ agent: string; rule: string; state: StandingState; decided_at: Date }[]>`
-    select agent, rule, state, decided_at from standing_decisions order by agent, rule`;
-  return rows.map(({ agent, rule, state, decided_at: at }) => ({
-    agent,
-    rule,
-    decision: state,
-    decidedAt: isoTime(at),
-  }));
-}

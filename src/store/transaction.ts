@@ -18,6 +18,17 @@ export async function transaction<Result>(
   }
 }
 
+/** Reads that all see the same state of the database, whatever is written meanwhile. */
+export async function readAtOnce<Result>(
+  sql: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { value } = await sql.begin('isolation level repeatable read read only', async (open) => ({
+    value: await work(open),
+  }));
+  return value;
+}
+
 /** The conversation's row, locked until the transaction ends. */
 export interface LockedConversation {
   readonly id: string;

@@ -146,7 +146,7 @@ export async function getTurn(sql: Database, turnId: string): Promise<TurnRow> {
 }
 
 /** The newest turn of a conversation, open or ended; `null` before the first. */
-export async function readLastTurn(sql: Database, conversationId: string): Promise<TurnRow | null> {
+export async function readLastTurn(sql: Queries, conversationId: string): Promise<TurnRow | null> {
   if (!isId(conversationId)) return null;
   const [row] = await sql<TurnColumns[]>`
     select ${turnColumns(sql)} from turns t where t.conversation_id = ${conversationId} order by t.epoch desc limit 1`;

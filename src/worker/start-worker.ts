@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
@@ -23,6 +22,7 @@ import { requireCurrentSchema } from '../store/migrate.ts';
 import { listServedModels } from '../store/served-models.ts';
 import { connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
+import { isWorkflowOpen } from '../temporal/is-workflow-open.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { createBuiltInTools } from '../tools/built-in-tools.ts';
@@ -194,16 +194,6 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
     deployment: setup.deployment,
   });
-}
-
-async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
-  try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }
 
 /** Makes sure that the schedule exists, now and each minute: a Temporal server that lost its data has lost it too. */

@@ -20,6 +20,13 @@ test('a star stands for any characters, line ends too, and a pattern without one
     expect(fitsPattern(pattern, text), pattern).toBe(false);
 });
 
+test('a rule for a part of a command finds it on any line of the command', () => {
+  const rules = [{ tool: 'run_command', when: { command: '*git push*' } }];
+  for (const command of ['git push', 'cd app\ngit push --force\n\nls', 'ls\r\n\tgit push\u2028ls', '\n\ngit push'])
+    expect(ruleFor(rules, { tool: 'run_command', input: { command } }), JSON.stringify(command)).not.toBeNull();
+  expect(ruleFor(rules, { tool: 'run_command', input: { command: 'git\npull' } })).toBeNull();
+});
+
 test('patterns agree with the regular expression they mean', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 });
   fc.assert(

@@ -111,6 +111,22 @@ test('after a terminate the next message repairs the conversation: the dead turn
   held.get('terminated')?.release();
 });
 
+test('resume is refused while a turn runs; after a terminate it repairs the conversation at once and goes on', async () => {
+  const sent = await startHolding('resumed');
+  const { conversationId } = sent;
+  await expect(harness.client.resume({ conversationId })).rejects.toMatchObject({
+    code: 'nothing_to_resume',
+    message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
+  });
+  await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).terminate('test');
+  const resumed = await harness.client.resume({ conversationId });
+  const next = await harness.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 });
+  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  expect([dead.outcome, next.outcome]).toEqual(['interrupted', 'completed']);
+  expect(next.turnId).not.toBe(dead.turnId);
+  held.get('resumed')?.release();
+});
+
 test('a stop for an idle conversation is taken, answered at once and changes nothing', async () => {
   const turn = await harness.runTask('Say idle');
   const sent = await harness.client.stop({ conversationId: turn.conversationId });

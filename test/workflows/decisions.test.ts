@@ -6,6 +6,7 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Conversation } from '../../src/client/types.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
+import { decide } from '../../src/store/decisions.ts';
 import { markInterrupted } from '../../src/store/upkeep.ts';
 import { closeToolCall } from '../store/support/store-builders.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -78,7 +79,7 @@ test('a call waits for its approval and is allowed with no worker alive, shows w
   const waiting = await startWaiting('Call release with {"version": "1.2.0"}');
   const { conversationId } = waiting;
   expect(waiting.waitingCalls).toMatchObject([
-    { call: '1.0', kind: 'approval', tool: 'release', arguments: '{"version":"1.2.0"}', rule: 'tool release' },
+    { call: '1.1.0', kind: 'approval', tool: 'release', arguments: '{"version":"1.2.0"}', rule: 'tool release' },
   ]);
   expect(waiting.turn?.state).toBe('waiting_for_approval');
   const lifetime = Date.parse(waiting.waitingCalls[0]?.expiresAt ?? '') - Date.now();
@@ -94,19 +95,21 @@ test('a call waits for its approval and is allowed with no worker alive, shows w
   expect((await handle.describe()).raw.pendingActivities ?? []).toEqual([]);
   const cli = async (...args: readonly string[]): Promise<string> =>
     (await runInProcess(args, { environment: harness.environment })).stdout;
-  expect(await cli('show', conversationId)).toContain('call 1.0 waits for approval: release {"version":"1.2.0"}');
+  expect(await cli('show', conversationId)).toContain('call 1.1.0 waits for approval: release {"version":"1.2.0"}');
   expect(await cli('list')).toContain('waiting for approval');
   expect(released).toEqual([]);
   worker.shutdown();
   await worker.ended;
   const approved = await cli('approve', conversationId, '--json');
-  expect(JSON.parse(approved)).toMatchObject({ call: '1.0', duplicate: false, decided: 1 });
+  expect(JSON.parse(approved)).toMatchObject({ call: '1.1.0', tool: 'release', duplicate: false, decided: 1 });
   worker = await harness.startWorker();
   const { texts, turn } = await endOf(waiting);
   expect(turn.outcome).toBe('completed');
   expect(released).toEqual(['1.2.0']);
   expect(texts).toContain('tool_result: released 1.2.0');
-  await expect(harness.client.deny({ conversationId, call: '1.0' })).rejects.toMatchObject({ code: 'decision_stale' });
+  await expect(harness.client.deny({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
+    code: 'decision_stale',
+  });
   await expect(harness.client.approve({ conversationId })).rejects.toMatchObject({ code: 'decision_not_found' });
 });
 
@@ -134,7 +137,7 @@ test('a decision for the turn or the agent covers every call under its rule, unt
   );
   const { conversationId } = waiting;
   await expect(harness.client.approve({ conversationId })).rejects.toMatchObject({ code: 'decision_ambiguous' });
-  expect(await harness.client.approve({ conversationId, call: '1.1', for: 'turn' })).toMatchObject({ decided: 2 });
+  expect(await harness.client.approve({ conversationId, call: '1.1.1', for: 'turn' })).toMatchObject({ decided: 2 });
   await endOf(waiting);
   expect(released).toHaveLength(3);
   const next = await startWaiting('Call wipe with {"disk": "/dev/d"}');
@@ -150,10 +153,101 @@ test('a decision for the turn or the agent covers every call under its rule, unt
   await harness.client.stop({ conversationId: asking.conversationId });
   const { turn } = await endOf(asking);
   expect(turn.outcome).toBe('stopped');
-  await expect(harness.client.approve({ conversationId: asking.conversationId, call: '1.0' })).rejects.toMatchObject({
+  await expect(harness.client.approve({ conversationId: asking.conversationId, call: '1.1.0' })).rejects.toMatchObject({
     code: 'decision_stale',
   });
   expect(released).not.toContain('wiped /dev/f');
+});
+
+test('a name of an earlier turn never decides on a call of a later one; a name without its turn is refused', async () => {
+  const { conversationId, messageId, ...first } = await startWaiting('Call release with {"version": "3.0.0"}');
+  expect(first.waitingCalls[0]?.call).toBe('1.1.0');
+  await harness.client.stop({ conversationId });
+  await endOf({ conversationId, messageId });
+  const next = await harness.client.sendMessage({ conversationId, content: 'Call release with {"version": "4.0.0"}' });
+  await waitUntil('the next turn asks', async () => {
+    const { waitingCalls } = await harness.client.getConversation(conversationId);
+    return waitingCalls[0]?.call === '2.1.0';
+  });
+  await expect(harness.client.approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
+    code: 'decision_stale',
+    message: 'call 1.1.0 (release) belongs to turn 1, which has ended (stopped): nothing of it waits any more',
+  });
+  await expect(harness.client.approve({ conversationId, call: '1.0' })).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringMatching(
+      /"1\.0" names a call in every turn: write the whole name, as 'holdfast show' prints it/,
+    ),
+  });
+  expect(released).toEqual([]);
+  await harness.client.approve({ conversationId, call: '2.1.0' });
+  await endOf(next);
+  expect(released).toEqual(['4.0.0']);
+});
+
+test('a decision for the agent decides calls that wait in other conversations too, and their turns go on', async () => {
+  const [one, other] = await Promise.all([
+    startWaiting('Call wipe with {"disk": "/dev/one"}'),
+    startWaiting('Call wipe with {"disk": "/dev/other"}'),
+  ]);
+  const apart = await startWaiting('Call release with {"version": "5.0.0"}');
+  const standing = { agent: 'default', rule: 'wipe(disk: /dev/*)' };
+  try {
+    const decision = { conversationId: one.conversationId, for: 'agent', reason: 'not these' } as const;
+    expect(await harness.client.deny(decision)).toMatchObject({ decided: 2 });
+    for (const waiting of [one, other]) {
+      const { turn, texts } = await endOf(waiting);
+      expect(turn.outcome).toBe('completed');
+      expect(texts.some((text) => /^tool_result: The user denied this call.*not these/.test(text))).toBe(true);
+    }
+    const { waitingCalls } = await harness.client.getConversation(apart.conversationId);
+    expect(waitingCalls).toHaveLength(1);
+  } finally {
+    await harness.client.endStandingApproval(standing);
+    await harness.client.deny({ conversationId: apart.conversationId });
+  }
+  await endOf(apart);
+  expect(released).toEqual([]);
+});
+
+test('a decision for the agent whose maker died right after it was stored reaches all turns that wait', async () => {
+  const waiting = await Promise.all([
+    startWaiting('Call wipe with {"disk": "/dev/first"}'),
+    startWaiting('Call wipe with {"disk": "/dev/second"}'),
+  ]);
+  const { conversationId } = waiting[0];
+  // Nobody rings, and nobody decides what waits in the other conversation.
+  const approval = { kind: 'approval', state: 'approved', scope: 'agent', text: null, decisionId: 'died' } as const;
+  expect(await decide(harness.database, { ...approval, conversationId })).toMatchObject({ decided: 1 });
+  try {
+    for (const one of waiting) expect((await endOf(one)).turn.outcome).toBe('completed');
+  } finally {
+    await harness.client.endStandingApproval({ agent: 'default', rule: 'wipe(disk: /dev/*)' });
+  }
+  expect(released.toSorted()).toEqual(['wiped /dev/first', 'wiped /dev/second']);
+});
+
+test('the state of a turn and the calls that wait are of one moment, also when a decision comes between two reads', async () => {
+  const { conversationId, ...waiting } = await startWaiting('Call release with {"version": "6.0.0"}');
+  let reading: Promise<Conversation> | undefined;
+  await harness.database.begin(async (open) => {
+    // Only the list of calls reads this table: it waits here while the state has been read.
+    await open`lock table tool_calls in access exclusive mode`;
+    reading = harness.client.getConversation(conversationId);
+    await waitUntil('the list of calls waits for the lock', async () => {
+      const busy = await harness.database<{ blocked: boolean }[]>`
+        select wait_event_type is not distinct from 'Lock' as blocked from pg_stat_activity
+        where datname = current_database() and application_name = 'holdfast-client' and state = 'active'`;
+      return busy.length === 1 && busy[0]?.blocked === true;
+    });
+    await open`
+      update decisions set state = 'denied', scope = 'call', decided_at = holdfast_now()
+      where conversation_id = ${conversationId} and state = 'waiting'`;
+  });
+  const read = await reading;
+  expect([read?.turn?.state, read?.waitingCalls.length]).toEqual(['waiting_for_approval', 1]);
+  await harness.client.sendMessage({ conversationId, content: 'Say on' });
+  await endOf({ ...waiting, conversationId });
 });
 
 test('a question is answered; messages sent meanwhile wait for the next step', async () => {
@@ -161,7 +255,7 @@ test('a question is answered; messages sent meanwhile wait for the next step', a
   const { conversationId } = waiting;
   expect(waiting.turn?.state).toBe('waiting_for_answer');
   await harness.client.sendMessage({ conversationId, content: 'Say steered' });
-  await expect(harness.client.approve({ conversationId, call: '1.0' })).rejects.toMatchObject({
+  await expect(harness.client.approve({ conversationId, call: '1.1.0' })).rejects.toMatchObject({
     code: 'decision_not_found',
   });
   await harness.client.answer({ conversationId, text: 'Blue\u0000, please' });
@@ -194,7 +288,7 @@ test('a decision that nobody makes in time counts as a denial that the model rea
     expect(texts.some((text) => text.startsWith('Nobody allowed this call until'))).toBe(true);
     expect(texts.some((text) => text.startsWith('Nobody answered until'))).toBe(true);
     expect(released).toEqual([]);
-    const late = hurried.client.approve({ conversationId, call: '1.0' });
+    const late = hurried.client.approve({ conversationId, call: '1.1.0' });
     await expect(late).rejects.toMatchObject({ code: 'decision_stale' });
   } finally {
     await hurried.stop();

@@ -12,10 +12,9 @@ export function applyDecision(
 
 function decisionRequested(
   state: TurnScreenState,
-  { tool, asks }: ReadEvent & { readonly kind: 'decision_requested' },
+  { tool, call, asks }: ReadEvent & { readonly kind: 'decision_requested' },
 ): Applied {
   const { activity } = state;
-  const call = `${tool.callNumber}.${tool.callIndex}`;
   const calls = activity.kind === 'asking' ? activity.calls : [];
   const text = state.calls.get(`${tool.callNumber}:${tool.callIndex}`)?.arguments ?? '';
   const words = asks
@@ -35,12 +34,12 @@ export function questionIn(argumentsText: string): string {
 
 function decisionMade(
   state: TurnScreenState,
-  { tool, decision }: ReadEvent & { readonly kind: 'decision_made' },
+  { tool, call, decision, scope }: ReadEvent & { readonly kind: 'decision_made' },
 ): Applied {
-  const call = `${tool.callNumber}.${tool.callIndex}`;
+  const fate = scope === 'standing' ? `${decision} by what stands for the agent` : decision;
   const rest = state.activity.kind === 'asking' ? state.activity.calls.filter((other) => other !== call) : [];
   return {
     state: { ...state, activity: rest.length > 0 ? { kind: 'asking', calls: rest } : { kind: 'preparing' } },
-    items: [{ kind: 'notice', level: 'information', text: `${tool.name} (call ${call}): ${decision}.` }],
+    items: [{ kind: 'notice', level: 'information', text: `${tool.name} (call ${call}): ${fate}.` }],
   };
 }

@@ -42,6 +42,7 @@ export function conversationHeadLines(
       ].join(' · '),
     ),
     ...conversation.waitingCalls.flatMap((call) => wrapped(waitingCallWords(call)).map(style.yellow)),
+    ...decideLines(conversation),
     ...(conversation.secretsRedacted === 0 ? [] : wrapped(redactionWords(conversation.secretsRedacted)).map(style.dim)),
     ...(turn === null ? [] : wrapped(`last turn: ${turnFigures(turn)}`).map(style.dim)),
     ...(turn?.givenUp ?? []).map(givenUpWords).flatMap(wrapped).map(style.yellow),
@@ -57,11 +58,22 @@ function redactionWords(count: number): string {
   return `${plural(count, 'secret')} replaced in summaries and what they were made from; the originals have them`;
 }
 
-/** What waits for the user, whole: nobody can decide on half of a command. */
+/** What waits for the user, whole: nobody can decide on half of a command. Its further lines are set off, so that none reads as another call. */
 function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: WaitingCall): string {
-  const until = `until ${expiresAt}`;
-  if (kind === 'question') return `call ${call} asks: ${safeText(questionIn(text))} (${until}; holdfast answer)`;
-  return `call ${call} waits for approval: ${safeLine(tool)} ${safeText(text)} (${until}; holdfast approve, holdfast deny)`;
+  const asked = kind === 'question' ? safeText(questionIn(text)) : `${safeLine(tool)} ${safeText(text)}`;
+  const verb = kind === 'question' ? 'asks' : 'waits for approval';
+  return `call ${call} ${verb}: ${asked.replaceAll('\n', '\n  ')} (until ${expiresAt})`;
+}
+
+/** Commands that decide on the first call of each kind, to be copied. */
+function decideLines({ conversationId, waitingCalls }: Conversation): string[] {
+  const conversation = conversationId.slice(-8);
+  const approval = waitingCalls.find(({ kind }) => kind === 'approval');
+  const question = waitingCalls.find(({ kind }) => kind === 'question');
+  return [
+    ...(approval === undefined ? [] : [`  next: npx holdfast approve ${conversation} ${approval.call} (or deny)`]),
+    ...(question === undefined ? [] : [`  next: npx holdfast answer ${conversation} "…" --call ${question.call}`]),
+  ];
 }
 
 /** Entries with their ids and the beginning of what they say. */

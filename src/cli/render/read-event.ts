@@ -1,3 +1,4 @@
+import { writeCallName } from '../../turn/call-name.ts';
 import { noticeWords } from './notice-words.ts';
 import type { NoticeWords } from './notice-words.ts';
 import type { TimelineEvent } from '../../client/types.ts';
@@ -54,8 +55,20 @@ export type ReadEvent = EventPlace &
     | { readonly kind: 'compaction_cancelled' }
     | { readonly kind: 'compaction_abandoned' }
     | { readonly kind: 'compaction_declined'; readonly reason: string | null; readonly tokens: number | null }
-    | { readonly kind: 'decision_requested'; readonly tool: ToolReference; readonly asks: boolean }
-    | { readonly kind: 'decision_made'; readonly tool: ToolReference; readonly decision: string }
+    | {
+        readonly kind: 'decision_requested';
+        readonly tool: ToolReference;
+        /** As people name it. */
+        readonly call: string;
+        readonly asks: boolean;
+      }
+    | {
+        readonly kind: 'decision_made';
+        readonly tool: ToolReference;
+        readonly call: string;
+        readonly decision: string;
+        readonly scope: string | null;
+      }
     | { readonly kind: 'late_result' }
     | ({ readonly kind: 'notice' } & NoticeWords)
     | { readonly kind: 'quiet' }
@@ -145,10 +158,6 @@ export function readEvent(event: TimelineEvent): ReadEvent {
         tool: toolOf(data),
         outcome: text(data, 'outcome'),
       };
-    case 'decision_requested':
-      return { ...common, kind: 'decision_requested', tool: toolOf(data), asks: text(data, 'kind') === 'question' };
-    case 'decision_made':
-      return { ...common, kind: 'decision_made', tool: toolOf(data), decision: text(data, 'decision') ?? 'decided' };
     case 'tool_result_late':
       return { ...common, kind: 'late_result' };
     case 'note_added':
@@ -162,7 +171,15 @@ export function readEvent(event: TimelineEvent): ReadEvent {
 type Unplaced<Event> = Event extends unknown ? Omit<Event, keyof EventPlace> : never;
 
 function readRest(kind: string, data: Data): Unplaced<ReadEvent> {
-  return readCompaction(kind, data) ?? { kind: 'notice', ...noticeWords(kind, data) };
+  return readDecision(kind, data) ?? readCompaction(kind, data) ?? { kind: 'notice', ...noticeWords(kind, data) };
+}
+
+function readDecision(kind: string, data: Data): Unplaced<ReadEvent> | null {
+  if (kind !== 'decision_requested' && kind !== 'decision_made') return null;
+  const tool = toolOf(data);
+  const call = writeCallName({ ...tool, turnNumber: number(data, 'turn') ?? 0 });
+  if (kind === 'decision_requested') return { kind, tool, call, asks: text(data, 'kind') === 'question' };
+  return { kind, tool, call, decision: text(data, 'decision') ?? 'decided', scope: text(data, 'scope') };
 }
 
 function readCompaction(kind: string, data: Data): Unplaced<ReadEvent> | null {

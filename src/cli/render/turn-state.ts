@@ -14,7 +14,7 @@ import type { FinishedTool, TurnItem } from './turn-items.ts';
 export type Activity =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'preparing' }
-  /** Waits for a person to decide on these calls, by `callNumber.callIndex`. */
+  /** Waits for a person to decide on these calls, by name. */
   | { readonly kind: 'asking'; readonly calls: readonly string[] }
   | { readonly kind: 'calling'; readonly call: CallAttempt }
   | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string; readonly status: number | null }

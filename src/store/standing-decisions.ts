@@ -1,0 +1,119 @@
+import type { Database, Queries, Transaction } from './database.ts';
+import type { StandingState } from './decision-rows.ts';
+import { StoreError } from './errors.ts';
+import { isoTime } from './stored-text.ts';
+import { readTurnNumber } from './turn-number.ts';
+import { writeEvents } from './transaction.ts';
+import type { Writer } from './transaction.ts';
+
+/** A decision that holds for all turns of an agent. */
+interface StandingDecision {
+  readonly agent: string;
+  readonly rule: string;
+  readonly decision: StandingState;
+  readonly decidedAt: string;
+}
+
+/** By agent and rule. */
+export async function listStandingDecisions(sql: Database): Promise<StandingDecision[]> {
+  const rows = await sql<{ agent: string; rule: string; state: StandingState; decided_at: Date }[]>`
+    select agent, rule, state, decided_at from standing_decisions order by agent, rule`;
+  return rows.map(({ agent, rule, state, decided_at: at }) => ({
+    agent,
+    rule,
+    decision: state,
+    decidedAt: isoTime(at),
+  }));
+}
+
+/** What was just decided on the call holds for all turns of its agent, under its rule, in place of what stood before. */
+export async function letStand(
+  sql: Transaction,
+  call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
+): Promise<void> {
+  await sql`
+    insert into standing_decisions (agent, rule, state, decided_at, turn_id, call_number, call_index)
+    select agent, rule, state, decided_at, turn_id, call_number, call_index from decisions
+    where turn_id = ${call.turnId} and call_number = ${call.callNumber} and call_index = ${call.callIndex}
+    on conflict (agent, rule) do update set (state, decided_at, turn_id, call_number, call_index)
+      = (excluded.state, excluded.decided_at, excluded.turn_id, excluded.call_number, excluded.call_index)`;
+}
+
+/**
+ * What stands for all turns of the agent under this rule no longer does; calls ask again.
+ * @throws StoreError `decision_not_found`
+ */
+export async function endStandingDecision(
+  sql: Database,
+  standing: { readonly agent: string; readonly rule: string },
+): Promise<void> {
+  const { agent, rule } = standing;
+  const { count } = await sql`delete from standing_decisions where agent = ${agent} and rule = ${rule}`;
+  if (count === 0)
+    throw new StoreError('decision_not_found', `no decision stands for agent ${agent} and rule "${rule}"`);
+}
+
+/** What was decided before for all calls under the rule: in this turn, or for the agent. The newest counts. */
+export async function findStanding(
+  sql: Queries,
+  { turnId, agent, rule }: { readonly turnId: string; readonly agent: string; readonly rule: string },
+): Promise<{ readonly state: StandingState; readonly content: string | null } | null> {
+  // The reason is the conversation's: where that was deleted, the decision stands without it.
+  const [row] = await sql<{ state: StandingState; content: string | null }[]>`
+    select state, content from (
+      select state, content::text as content, decided_at from decisions
+      where turn_id = ${turnId} and rule = ${rule} and scope = 'turn' and state in ('approved', 'denied')
+      union all
+      select s.state, d.content::text, s.decided_at
+      from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
+      where s.agent = ${agent} and s.rule = ${rule}
+    ) as standing
+    order by decided_at desc limit 1`;
+  return row ?? null;
+}
+
+/**
+ * Decides calls that wait although what stands for their agent covers them: those that waited in other conversations when a
+ * person decided. Each conversation in a transaction of its own with its own lock, so that two of them never wait for each
+ * other. Who decided may die in between, and a call may begin to wait just then: upkeep does this for all agents.
+ * @param of only calls of this agent under this rule
+ * @returns the conversations to ring, with the calls decided in each
+ */
+export async function decideCoveredCalls(
+  sql: Database,
+  of?: { readonly agent: string; readonly rule: string },
+): Promise<{ readonly conversationId: string; readonly decided: number }[]> {
+  const covered = await sql<{ conversation_id: string }[]>`
+    select distinct d.conversation_id from decisions d join standing_decisions s using (agent, rule)
+    where d.state = 'waiting' and d.kind = 'approval' and d.expires_at > holdfast_now()
+      ${of === undefined ? sql`` : sql`and d.agent = ${of.agent} and d.rule = ${of.rule}`}
+    order by d.conversation_id`;
+  const result = [];
+  for (const { conversation_id: conversationId } of covered) {
+    const decided = await writeEvents(sql, conversationId, async ({ sql: open, writer }) => {
+      const [conversation] = await open<{ epoch: number; active_turn_id: string | null }[]>`
+        select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
+      const { epoch = 0, active_turn_id: turnId = null } = conversation ?? {};
+      return turnId === null ? 0 : applyStanding(writer({ conversationId, turnId, epoch }));
+    });
+    if (decided > 0) result.push({ conversationId, decided });
+  }
+  return result;
+}
+
+/** Decides the calls of the writer's turn that wait although what stands for their agent covers them; returns how many. */
+export async function applyStanding({ sql, turn, event }: Writer): Promise<number> {
+  const rows = await sql<{ call_number: number; call_index: number; tool: string; state: StandingState }[]>`
+    update decisions w set state = s.state, scope = 'call', content = d.content, decided_at = holdfast_now()
+    from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
+    where w.turn_id = ${turn.turnId} and w.state = 'waiting' and w.kind = 'approval' and w.expires_at > holdfast_now()
+      and s.agent = w.agent and s.rule = w.rule
+    returning w.call_number, w.call_index, w.tool, w.state`;
+  if (rows.length === 0) return 0;
+  const number = await readTurnNumber(sql, turn.turnId);
+  for (const { call_number: callNumber, call_index: callIndex, tool, state } of rows) {
+    const data = { turn: number, callNumber, callIndex, name: tool, decision: state, scope: 'standing' };
+    await event('decision_made', data);
+  }
+  return rows.length;
+}

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import type { CliResult } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
+
+let harness: TurnHarness;
+let worker: RunningWorker;
+let deployed: string[] = [];
+
+const deploy = defineTool({
+  name: 'deploy',
+  description: 'Deploys a version.',
+  input: z.object({ version: z.string(), notes: z.string().optional() }),
+  effect: 'once',
+  approval: () => true,
+  run: ({ version }) => {
+    deployed.push(version);
+    return Promise.resolve({ content: `deployed ${version}` });
+  },
+});
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ tools: [deploy], agent: { tools: ['deploy', 'ask_user'] } });
+  worker = await harness.startWorker();
+});
+afterAll(() => harness.stop());
+beforeEach(() => {
+  deployed = [];
+});
+
+const cli = async (...args: readonly string[]): Promise<CliResult> =>
+  runInProcess(args, { environment: harness.environment, directory: harness.workspace });
+
+/** A task whose calls wait for a person. */
+async function waitingFor(task: string, calls = 1) {
+  const sent = await harness.client.startTask({ task });
+  await waitUntil('calls wait', async () => {
+    const { waitingCalls } = await harness.client.getConversation(sent.conversationId);
+    return waitingCalls.length === calls;
+  });
+  return { ...sent, short: sent.conversationId.slice(-8) };
+}
+
+type Sent = Awaited<ReturnType<typeof waitingFor>>;
+
+const endOf = ({ conversationId, messageId }: Sent) =>
+  harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+
+const lines = ({ stdout, stderr, code }: CliResult) => ({ code, stderr, lines: stdout.trimEnd().split('\n') });
+
+async function withoutWorker(work: () => Promise<void>): Promise<void> {
+  worker.shutdown();
+  await worker.ended;
+  try {
+    await work();
+  } finally {
+    worker = await harness.startWorker();
+  }
+}
+
+/** A worker that is slow, as on a busy machine, is told from none only by the next look. */
+const GOES_ON = /^The turn goes on\.$|^It is stored; the turn goes on once a worker serves it\.$/;
+
+test('approve says what was approved, on one line and safe to print, and that the turn goes on where a worker serves it', async () => {
+  const task = `Call deploy with ${JSON.stringify({ version: '1.0 \u001b[2J\nrm -rf', notes: 'long '.repeat(200) })}`;
+  const approve = async (): Promise<string | undefined> => {
+    const waiting = await waitingFor(task);
+    const replied = lines(await cli('approve', waiting.short));
+    expect(replied).toEqual({
+      code: 0,
+      stderr: '',
+      lines: [
+        'Approved call 1.1.0: deploy 1.0 rm -rf notes=‹1,000 characters›',
+        expect.stringMatching(GOES_ON),
+        `  watch it: npx holdfast watch ${waiting.short}`,
+      ],
+    });
+    expect((await endOf(waiting)).outcome).toBe('completed');
+    return replied.lines[1];
+  };
+  await waitUntil('the worker serves the decision while the command looks', async () => {
+    return (await approve()) === 'The turn goes on.';
+  });
+  expect(new Set(deployed).size).toBe(1);
+});
+
+test('a stop that no worker serves has exit code 1 as JSON too: the turn has not ended', async () => {
+  const waiting = await waitingFor('Call deploy with {"version": "5.0"}');
+  await withoutWorker(async () => {
+    const json = await cli('stop', waiting.short, '--json');
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({ wasRunning: true, outcome: null });
+  });
+  expect((await endOf(waiting)).outcome).toBe('stopped');
+});
+
+test('with no worker alive the replies of approve, deny, answer and resume say when it goes on', async () => {
+  const approved = await waitingFor('Call deploy with {"version": "2.0"}');
+  const answered = await waitingFor('Call ask_user with {"question": "Which \\"one\\"?"}');
+  const stopped = await waitingFor('Call deploy with {"version": "2.2"}');
+  await harness.client.stop({ conversationId: stopped.conversationId });
+  await endOf(stopped);
+  await withoutWorker(async () => {
+    const later = 'It is stored; the turn goes on once a worker serves it.';
+    expect(lines(await cli('approve', approved.short, '1.1.0', '--for', 'turn')).lines.slice(0, 2)).toEqual([
+      'Approved call 1.1.0 and all such calls of this turn: deploy 2.0',
+      later,
+    ]);
+    expect(lines(await cli('answer', answered.short, 'The second')).lines.slice(0, 2)).toEqual([
+      'Answered call 1.1.0: Which "one"?',
+      later,
+    ]);
+    expect(lines(await cli('resume', stopped.short)).lines).toEqual([
+      'It is stored; the task goes on in a new turn once a worker serves it.',
+      `  watch it: npx holdfast watch ${stopped.short}`,
+    ]);
+  });
+  for (const one of [approved, answered]) expect((await endOf(one)).outcome).toBe('completed');
+  await waitUntil('the resumed turn ends', async () => {
+    const { turn, waitingMessages } = await harness.client.getConversation(stopped.conversationId);
+    return waitingMessages === 0 && turn?.outcome === 'completed';
+  });
+  expect(deployed).toEqual(['2.0']);
+});
+
+test('of several calls each is named by show, decided by its name, and the reply counts what still waits', async () => {
+  const waiting = await waitingFor(
+    'Call deploy with {"version": "3.0"} and deploy with {"version": "3.1"} and ask_user with {"question": "Sure?"}',
+    3,
+  );
+  const shown = (await cli('show', waiting.short)).stdout.split('\n').filter((line) => /^call |next:/.test(line));
+  expect(shown.map((line) => line.replace(/ \(until \d{4}-.*\)$/, ''))).toEqual([
+    'call 1.1.0 waits for approval: deploy {"version":"3.0"}',
+    'call 1.1.1 waits for approval: deploy {"version":"3.1"}',
+    'call 1.1.2 asks: Sure?',
+    `  next: npx holdfast approve ${waiting.short} 1.1.0 (or deny)`,
+    `  next: npx holdfast answer ${waiting.short} "…" --call 1.1.2`,
+  ]);
+  expect(await cli('approve', waiting.short)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr:
+      'error (decision_ambiguous): 2 calls wait: name one of 1.1.0 (deploy), 1.1.1 (deploy)\nnext: `npx holdfast show <conversation>` shows each; name one: `npx holdfast approve <conversation> <call>`.\n',
+  });
+  expect(await cli('deny', waiting.short, '1.0')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^error \(invalid_argument\): "1\.0" names a call in every turn: write the whole name/,
+    ),
+  });
+  expect(await cli('answer', waiting.short, 'yes', '--call', '1.1.0')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^error \(decision_not_found\): call 1\.1\.0 asks for an approval: approve or deny it/,
+    ),
+  });
+  expect(lines(await cli('deny', waiting.short, '1.1.1', '--reason', 'too early')).lines).toEqual([
+    'Denied call 1.1.1: deploy 3.1',
+    'The turn waits for 2 more decisions.',
+    `  watch it: npx holdfast watch ${waiting.short}`,
+  ]);
+  expect(lines(await cli('approve', waiting.short)).lines[1]).toBe('The turn waits for 1 more decision.');
+  expect(lines(await cli('answer', waiting.short, 'yes')).lines[1]).toMatch(GOES_ON);
+  await endOf(waiting);
+  expect(deployed).toEqual(['3.0']);
+  expect(await cli('approve', waiting.short, '1.1.1')).toMatchObject({
+    code: 2,
+    stderr:
+      'error (decision_stale): call 1.1.1 (deploy) is denied already: a decision is final\nnext: `npx holdfast show <conversation>` shows how the call ended.\n',
+  });
+  const watched = (await cli('watch', waiting.short, '--plain')).stdout;
+  expect(watched).toContain('deploy waits for your approval (call 1.1.1): 3.1');
+  expect(watched).toContain('The agent asks (call 1.1.2): Sure?');
+  expect(watched).toContain('deploy (call 1.1.1): denied.');
+});
+
+test('what stands for an agent decides what waits elsewhere, is listed and ended', async () => {
+  const one = await waitingFor('Call deploy with {"version": "4.0"}');
+  const other = await waitingFor('Call deploy with {"version": "4.1"}');
+  expect(lines(await cli('deny', one.short, '--for', 'agent')).lines.slice(0, 3)).toEqual([
+    'Denied call 1.1.0 and all such calls of this agent: deploy 4.0',
+    '2 waiting calls were decided with it.',
+    expect.stringMatching(GOES_ON),
+  ]);
+  await Promise.all([endOf(one), endOf(other)]);
+  expect((await cli('watch', other.short, '--plain')).stdout).toContain(
+    'deploy (call 1.1.0): denied by what stands for the agent.',
+  );
+  const listed = lines(await cli('approvals'));
+  expect(listed.lines[0]).toMatch(/^agent +rule +decision +since$/);
+  expect(listed.lines[1]).toMatch(/^default +tool deploy +denied +\d{4}-\d\d-\d\dT/);
+  expect(await cli('approvals', '--end', '--agent', 'default')).toMatchObject({
+    code: 2,
+    stderr: 'error (usage): --end needs --agent and --rule.\nnext: See `npx holdfast approvals` for both.\n',
+  });
+  const end = ['approvals', '--end', '--agent', 'default', '--rule', 'tool deploy'];
+  expect(lines(await cli(...end)).lines).toEqual(['Calls under tool deploy of agent default ask again.']);
+  expect(lines(await cli('approvals')).lines).toEqual(['No decision stands for an agent.']);
+  expect(await cli(...end)).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /^error \(decision_not_found\): no decision stands for agent default and rule "tool deploy"/,
+    ),
+  });
+  expect(deployed).toEqual([]);
+});

@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { connectDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import {
+  decide,
+  decideCoveredCalls,
+  endStandingDecision,
+  listWaitingDecisions,
+  readDecision,
+  requestDecisions,
+} from '../../src/store/decisions.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
+import { listEvents } from '../../src/store/events.ts';
+import { newId } from '../../src/store/ids.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import {
+  answer,
+  closeToolCall,
+  continueConversation,
+  send,
+  startTurn,
+  useTestStore,
+} from './support/store-builders.ts';
+
+let sql: Database;
+let url: string;
+useTestStore((store) => ({ sql, url } = store));
+
+const RULE = { agent: 'reader', rule: 'write_file' };
+
+/** Asks for a call of the turn, for a minute. */
+function ask(turn: TurnReference, callIndex = 0) {
+  const wanted = [{ callIndex, kind: 'approval', tool: 'read_file', rule: RULE.rule } as const];
+  return requestDecisions(sql, { turn, callNumber: 1, agent: RULE.agent, expiresAfterSeconds: 60, wanted });
+}
+
+/** A turn whose first call waits. */
+async function waitingTurn(calls = 1): Promise<TurnReference> {
+  const turn = await startTurn(sql);
+  await answer(sql, turn, 1, { calls });
+  await ask(turn);
+  return turn;
+}
+
+function approval(turn: TurnReference, more: Partial<Parameters<typeof decide>[1]> = {}) {
+  const { conversationId } = turn;
+  return {
+    conversationId,
+    kind: 'approval',
+    state: 'approved',
+    scope: 'call',
+    text: null,
+    decisionId: newId(),
+    ...more,
+  } as const;
+}
+
+const FIRST = { turnNumber: 1, callNumber: 1, callIndex: 0 };
+
+async function stateOf(turn: TurnReference, callIndex = 0) {
+  return (await readDecision(sql, { turnId: turn.turnId, callNumber: 1, callIndex }))?.state;
+}
+
+/** The same database an hour later. */
+async function later<Result>(work: (moved: Database) => Promise<Result>): Promise<Result> {
+  const moved = connectDatabase({ url: `${url}?options=-c%20holdfast.clock_offset%3D1h`, maximumConnections: 1 });
+  try {
+    return await work(moved);
+  } finally {
+    await moved.end();
+  }
+}
+
+test('a decision after its time is refused though nobody has marked the call as expired, also by one for the turn or the agent', async () => {
+  const turn = await waitingTurn();
+  const late = later((moved) => decide(moved, approval(turn)));
+  await expect(late).rejects.toMatchObject({
+    code: 'decision_stale',
+    message: expect.stringMatching(/^call 1\.1\.0 \(read_file\) expired at \d{4}-.*: the decision came too late$/),
+  });
+  expect(await stateOf(turn)).toBe('waiting');
+  const other = await waitingTurn();
+  await decide(sql, approval(other, { scope: 'agent' }));
+  expect(await later((moved) => decideCoveredCalls(moved, RULE))).toEqual([]);
+  expect(await stateOf(turn)).toBe('waiting');
+  await endStandingDecision(sql, RULE);
+  await decide(sql, approval(turn));
+});
+
+test('a name holds for its turn alone: of an ended turn it is stale, of no turn or no call nothing is found', async () => {
+  const first = await waitingTurn();
+  await endTurn(sql, { turn: first, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
+  const { conversationId } = first;
+  await send(sql, { conversationId });
+  const second = await continueConversation(sql, conversationId);
+  await answer(sql, second, 1, { calls: 1 });
+  await ask(second);
+  expect(await listWaitingDecisions(sql, conversationId)).toMatchObject([{ call: '2.1.0' }]);
+  for (const callIndex of [0, 7])
+    await expect(decide(sql, approval(second, { call: { ...FIRST, callIndex } }))).rejects.toMatchObject({
+      code: 'decision_stale',
+      message: expect.stringContaining('belongs to turn 1, which has ended (stopped)'),
+    });
+  for (const call of [
+    { ...FIRST, turnNumber: 2, callIndex: 7 },
+    { ...FIRST, turnNumber: 3 },
+  ])
+    await expect(decide(sql, approval(second, { call }))).rejects.toMatchObject({ code: 'decision_not_found' });
+  expect(await stateOf(second)).toBe('waiting');
+  const call = { ...FIRST, turnNumber: 2 };
+  expect(await decide(sql, approval(second, { call }))).toMatchObject({ turnId: second.turnId, call, decided: 1 });
+});
+
+test('what a decision for the agent did not reach, because who made it died, is decided by upkeep or when the turn looks again', async () => {
+  const [decided, found, looking, without] = [
+    await waitingTurn(),
+    await waitingTurn(),
+    await waitingTurn(),
+    await waitingTurn(),
+  ];
+  const denial = approval(decided, { state: 'denied', scope: 'agent', text: 'never' });
+  expect(await decide(sql, denial)).toMatchObject({ ...RULE, decided: 1 });
+  expect(await ask(looking)).toMatchObject({ waiting: 0 });
+  const { conversationId } = looking;
+  expect((await listEvents(sql, { conversationId })).at(-1)).toMatchObject({
+    kind: 'decision_made',
+    data: { turn: 1, callNumber: 1, callIndex: 0, decision: 'denied', scope: 'standing' },
+  });
+  const rung = await decideCoveredCalls(sql);
+  expect(rung.map((one) => one.conversationId).toSorted()).toEqual(
+    [found.conversationId, without.conversationId].toSorted(),
+  );
+  expect(await decideCoveredCalls(sql)).toEqual([]);
+  for (const turn of [found, looking])
+    expect(await readDecision(sql, { turnId: turn.turnId, callNumber: 1, callIndex: 0 })).toMatchObject({
+      state: 'denied',
+      text: 'never',
+    });
+  await endStandingDecision(sql, RULE);
+});
+
+test('decisions for an agent from several conversations at once leave nothing waiting and never wait for each other', async () => {
+  const turns = [];
+  for (let count = 0; count < 6; count += 1) turns.push(await waitingTurn());
+  const made = await Promise.allSettled(
+    turns.map(async (turn) => {
+      await decide(sql, approval(turn, { scope: 'agent', call: FIRST }));
+      return decideCoveredCalls(sql, RULE);
+    }),
+  );
+  for (const one of made) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'decision_stale' });
+  for (const turn of turns) expect(await stateOf(turn)).toBe('approved');
+  await endStandingDecision(sql, RULE);
+});
