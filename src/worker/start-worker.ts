@@ -181,7 +181,8 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     fenceWatch: createFenceWatch(database, setup.logger),
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
-    isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),
+    newestRunOf: async (workflowId) => (await describeNewestRun(client, workflowId))?.runId ?? null,
+    isWorkflowOpen: async (workflowId) => (await describeNewestRun(client, workflowId))?.status.name === 'RUNNING',
   });
   return createTurnWorkers({
     connection,
@@ -196,12 +197,12 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   });
 }
 
-async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
+/** `null`: Temporal does not know the workflow. */
+async function describeNewestRun(client: Client, workflowId: string) {
   try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING';
+    return await client.workflow.getHandle(workflowId).describe();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   }
 }
