@@ -54,5 +54,6 @@ test('Temporal is not asked when nobody is to be taken over', async () => {
     ...activityDependencies(sql),
     newestRunOf: () => Promise.reject(new Error('not to be asked')),
   };
-  expect(await beginTurn(dependencies, { conversationId }, execution())).toMatchObject({ kind: 'begun' });
+  const own = execution({ workflowId: 'agent-turn', runId: 'first' });
+  expect(await beginTurn(dependencies, { conversationId }, own)).toMatchObject({ kind: 'begun' });
 });
