@@ -83,6 +83,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     fenceWatch: createFenceWatch(database, logger),
     workerIdentity: `bench-holdfast-${process.pid}`,
     ringDoorbell: (conversationId) => ringDoorbell(client, TASK_QUEUES.holdfast, conversationId),
+    newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
     isWorkflowOpen: async () => true,
   });
 }

@@ -33,6 +33,7 @@ export async function beginTurn(
     { conversationId, turnId: newId(), workflowId, runId, workerIdentity: dependencies.workerIdentity },
     {
       closeToolCall,
+      isNewestRun: async () => (await dependencies.newestRunOf(workflowId)) === runId,
       resumeNote: newText(RESUME_NOTE),
       memoriesFor: (sql, messages, snapshot) =>
         relevantMemories(sql, { conversationId, snapshot, goal: messages.map(textOf).join('\n') }),

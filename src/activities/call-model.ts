@@ -132,6 +132,7 @@ async function buy(
     inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
   });
   if (registered.kind === 'answered') return describeAnswer(dependencies, snapshot, registered.answer);
+  if (registered.kind === 'moved') return registered;
   reachCrashPoint('callModel:registered');
   const attempt: ModelTry = {
     input,

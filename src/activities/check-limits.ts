@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts';
-import { appendNote } from '../store/entries.ts';
+import { appendNoteBefore } from '../store/entries.ts';
 import { readSpending } from '../store/turn-limits.ts';
 import type { CompactContextInput } from '../turn/activity-values.ts';
 import { describeLimit, limitCode, nearLimits, spentLimit } from '../turn/spending.ts';
@@ -11,7 +11,8 @@ import { newText } from './new-content.ts';
  */
 export async function checkLimits(
   database: Database,
-  { turn, limits, turnIsOver }: CompactContextInput,
+  { turn, callNumber, limits, turnIsOver }: CompactContextInput,
+  runId: string,
 ): Promise<string | null> {
   if (limits === undefined || turnIsOver === true) return null;
   const used = await readSpending(database, turn, limits);
@@ -19,7 +20,8 @@ export async function checkLimits(
   if (spent !== null) return limitCode(spent);
   for (const near of nearLimits(limits, used)) {
     const note = newText(describeLimit(near));
-    await appendNote(database, { ...note, turn, slot: 'continuation', key: `limit:${limitCode(near)}` });
+    const key = `limit:${limitCode(near)}`;
+    await appendNoteBefore(database, { callNumber, runId }, { ...note, turn, slot: 'continuation', key });
   }
   return null;
 }

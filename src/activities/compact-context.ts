@@ -14,6 +14,7 @@ import { declineCompaction } from '../store/inbox.ts';
 import type { CompactContextInput, CompactContextResult } from '../turn/activity-values.ts';
 import { askHooks } from './ask-hooks.ts';
 import { checkLimits } from './check-limits.ts';
+import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { passOn } from './fall-back.ts';
 import { countNextRequest, describePlan, logStarted, makePlan } from './plan-pass.ts';
@@ -26,10 +27,11 @@ import { readFit } from './read-fit.ts';
 export async function compactContext(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
+  { runId }: Execution,
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
   const { turn, callNumber, forced, turnIsOver = false } = input;
-  const spent = await checkLimits(database, input);
+  const spent = await checkLimits(database, input, runId);
   if (spent !== null) return { kind: 'limit', reason: spent };
   const check = await readFit(database, turn);
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);

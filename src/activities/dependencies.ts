@@ -54,6 +54,8 @@ export interface ActivityDependencies {
   readonly workerIdentity: string;
   /** Rings the doorbell of a conversation's turn; for upkeep. */
   readonly ringDoorbell: (conversationId: string) => Promise<void>;
+  /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
+  readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has an open workflow with this id; for upkeep. */
   readonly isWorkflowOpen: (workflowId: string) => Promise<boolean>;
 }

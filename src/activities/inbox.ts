@@ -1,5 +1,6 @@
 import * as store from '../store/inbox.ts';
 import type { InboxLook, LookAtInboxInput, TakeMessagesInput } from '../turn/activity-values.ts';
+import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** What waits. A command waits until it is served, so a look that is repeated after a crash says the same. */
@@ -11,7 +12,11 @@ export async function lookAtInbox(
 }
 
 /** At a step boundary: appends the steering messages that wait. */
-export async function takeMessages(dependencies: ActivityDependencies, { turn }: TakeMessagesInput): Promise<void> {
-  await store.takeMessages(dependencies.database, turn);
+export async function takeMessages(
+  dependencies: ActivityDependencies,
+  { turn, callNumber }: TakeMessagesInput,
+  { runId }: Execution,
+): Promise<void> {
+  await store.takeMessages(dependencies.database, turn, callNumber === undefined ? undefined : { callNumber, runId });
   dependencies.reachCrashPoint('takeMessages:written');
 }

@@ -38,12 +38,19 @@ export async function afterUnsent(
   throw retryableFailure('ModelCall.not_sent', `model call not sent (${name}), failure ${failures}`, delay);
 }
 
-/** A paid answer that cannot be stored for another reason than an outage: it is counted, and bought again as often as a failed one. */
+/**
+ * A paid answer that cannot be stored for another reason than an outage: it is counted, and bought again as often as a failed one.
+ * With a head that moved meanwhile, which only a worker of an older version lets happen, the context is checked first.
+ */
 export async function afterUnstored(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   { error, execution, usage, cost }: Pick<ModelFailure, 'usage' | 'cost'> & { error: unknown; execution: Execution },
 ): Promise<CallModelResult> {
+  if (error instanceof StoreError && error.code === 'head_moved') {
+    await record(dependencies, modelTry, { kind: 'retryable', evidence: 'head_moved', usage, cost });
+    return { kind: 'moved' };
+  }
   if (!isOwnFault(error)) throw error;
   const { name, code } = describeError(error);
   dependencies.logger.warn({ ...identityOf(modelTry), ...describeError(error) }, 'answer not stored');

@@ -1,4 +1,6 @@
 import { turnWorkflowId } from '../temporal/names.ts';
+import { decideCoveredCalls } from '../store/decisions.ts';
+import { isOutage } from '../store/errors.ts';
 import { applyRetention, takeUp } from '../store/retention.ts';
 import { indexConversation } from '../store/search.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
@@ -7,10 +9,12 @@ import {
   findUnindexedConversations,
   findWaitingConversations,
   markInterrupted,
+  noteLooks,
+  noteRing,
 } from '../store/upkeep.ts';
+import { atMost } from '../turn/at-most.ts';
 import { describeError } from './activity-error.ts';
 import { closeToolCall } from './close-tool-call.ts';
-import { decideCoveredCalls } from './decide-covered-calls.ts';
 import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
@@ -18,6 +22,12 @@ import type { ActivityDependencies } from './dependencies.ts';
 const UNRUNG_AFTER_SECONDS = 5;
 /** Seconds that a turn may be without a sign before Temporal is asked for its workflow. */
 const LOST_AFTER_SECONDS = 30;
+/** Conversations that are found at a time. */
+const LOOKED_AT_ONCE = 200;
+/** Of them, those whose look is noted with one write. */
+const NOTED_AT_ONCE = 20;
+/** Calls of Temporal at a time. */
+const WORKED_ON_AT_ONCE = 10;
 /** Milliseconds that one run of upkeep spends on indexing: the next one is due 10 s after this one. */
 const INDEXING_MILLISECONDS = 6_000;
 /** Seconds between two looks at what is too old or too much: adding up sizes reads every entry. */
@@ -27,28 +37,92 @@ const RETENTION_MILLISECONDS = 20_000;
 /** Conversations that are looked up at a time. */
 const INDEXED_AT_ONCE = 20;
 
-/** Rings for rows whose sender died between writing and ringing. */
+/** Rings for rows whose sender died between writing and ringing; for one that stays, less and less often. */
 export async function ringForWaitingMessages(dependencies: ActivityDependencies): Promise<void> {
   const { database, ringDoorbell, reachCrashPoint } = dependencies;
-  await decideCoveredCalls(dependencies);
-  const waiting = await findWaitingConversations(database, { olderThanSeconds: UNRUNG_AFTER_SECONDS, limit: 200 });
-  for (const { conversationId } of waiting) {
-    await ringDoorbell(conversationId);
-    reachCrashPoint('ringForWaitingMessages:rung');
-  }
+  const apart = workApart(dependencies);
+  // A decision stands for all turns of their agent: who made it died before it reached them, or they began to wait just then.
+  await apart.each(await decideCoveredCalls(database), ({ conversationId }) => ringDoorbell(conversationId));
+  const rung: string[] = [];
+  let found: { readonly conversationId: string }[];
+  do {
+    found = await findWaitingConversations(database, {
+      olderThanSeconds: UNRUNG_AFTER_SECONDS,
+      limit: LOOKED_AT_ONCE,
+      except: rung,
+    });
+    rung.push(...found.map(({ conversationId }) => conversationId));
+    await apart.each(found, async ({ conversationId }) => {
+      await ringDoorbell(conversationId);
+      reachCrashPoint('ringForWaitingMessages:rung');
+      await noteRing(database, { conversationId, olderThanSeconds: UNRUNG_AFTER_SECONDS });
+    });
+  } while (found.length === LOOKED_AT_ONCE);
+  apart.throwIfAllFailed();
 }
 
 /** Ends turns whose workflow Temporal no longer knows (terminated, or its data lost), and rings for what waits behind them. */
 export async function repairLostTurns(dependencies: ActivityDependencies): Promise<void> {
+  return repairSomeTurns(dependencies, LOOKED_AT_ONCE);
+}
+
+/** @param most turns of one look; the next look begins with those behind them */
+export async function repairSomeTurns(dependencies: ActivityDependencies, most: number): Promise<void> {
   const { database, isWorkflowOpen, ringDoorbell, reachCrashPoint } = dependencies;
-  const open = await findOpenTurns(database, { olderThanSeconds: LOST_AFTER_SECONDS, limit: 200 });
-  for (const { turn } of open) {
-    if (await isWorkflowOpen(turnWorkflowId(turn.conversationId))) continue;
-    if (!(await markInterrupted(database, turn, closeToolCall))) continue;
-    reachCrashPoint('repairLostTurns:interrupted');
-    await ringDoorbell(turn.conversationId);
-    reachCrashPoint('repairLostTurns:rung');
+  const apart = workApart(dependencies);
+  const open = await findOpenTurns(database, { olderThanSeconds: LOST_AFTER_SECONDS, limit: most });
+  const turns = open.map(({ turn }) => turn);
+  for (let first = 0; first < turns.length; first += NOTED_AT_ONCE) {
+    const some = turns.slice(first, first + NOTED_AT_ONCE);
+    // Before they are looked at: what fails or hangs in it must not be what the next look begins with again.
+    await noteLooks(
+      database,
+      some.map(({ turnId }) => turnId),
+    );
+    await apart.each(some, async (turn) => {
+      if (await isWorkflowOpen(turnWorkflowId(turn.conversationId))) return;
+      if (!(await markInterrupted(database, turn, closeToolCall))) return;
+      reachCrashPoint('repairLostTurns:interrupted');
+      await ringDoorbell(turn.conversationId);
+      reachCrashPoint('repairLostTurns:rung');
+    });
   }
+  apart.throwIfAllFailed();
+}
+
+interface WorkApart {
+  /**
+   * Works on conversations, several at a time; one that fails keeps none of the others waiting.
+   * @throws what Postgres fails with when it is away: then nothing else can be done either
+   */
+  each<Of extends { readonly conversationId: string }>(
+    conversations: readonly Of[],
+    work: (conversation: Of) => Promise<void>,
+  ): Promise<void>;
+  /** A failure of all says that it is not the conversations that are at fault: the activity is to be tried again. */
+  throwIfAllFailed(): void;
+}
+
+function workApart({ logger }: ActivityDependencies): WorkApart {
+  let succeeded = 0;
+  const failures: unknown[] = [];
+  return {
+    each: (conversations, work) =>
+      atMost(WORKED_ON_AT_ONCE, conversations, async (conversation) => {
+        try {
+          await work(conversation);
+          succeeded += 1;
+        } catch (error) {
+          if (isOutage(error)) throw error;
+          const { conversationId } = conversation;
+          logger.warn({ conversationId, ...describeError(error) }, 'upkeep failed for a conversation and goes on');
+          failures.push(error);
+        }
+      }),
+    throwIfAllFailed() {
+      if (failures.length > 0 && succeeded === 0) throw failures[0];
+    },
+  };
 }
 
 /**

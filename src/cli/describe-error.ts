@@ -50,6 +50,10 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },
   nothing_to_resume: { next: 'Send a message instead: `npx holdfast send <conversation> "…"`.', exit: 'usage' },
   limit_not_raised: { next: '`npx holdfast resume --help` lists what can be raised.', exit: 'usage' },
+  resume_waiting: {
+    next: 'Start a worker, and the turn goes on with the raise that waits: `npx holdfast watch <conversation>` shows it.',
+    exit: 'usage',
+  },
   timeout: { next: 'The turn goes on; `npx holdfast watch last` shows it.', exit: 'turnNotCompleted' },
   client_closed: { next: 'Run the command again.', exit: 'unreachable' },
   database_unreachable: { next: DEV, exit: 'unreachable' },

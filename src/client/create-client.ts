@@ -29,7 +29,7 @@ import {
 } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
-import { checkResume } from './resume.ts';
+import { requireResumable } from './resume.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
@@ -195,7 +195,7 @@ function senders(
     stop: ({ conversationId, messageId }) =>
       command('stop', conversationId, messageId === undefined ? {} : { id: messageId }),
     async resume({ conversationId, raise = {}, messageId }) {
-      await guarded(() => checkResume(database, temporal, { conversationId, raise }));
+      await guarded(() => requireResumable(database, temporal, { conversationId, raise, messageId }));
       return send({ conversationId, kind: 'resume', raise, ...(messageId !== undefined && { id: messageId }) });
     },
     requestCompaction: ({ conversationId, focus, messageId }) =>

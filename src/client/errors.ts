@@ -25,6 +25,8 @@ export type ClientErrorCode =
   | 'nothing_to_resume'
   /** The limit that ended the turn must be raised to go on. */
   | 'limit_not_raised'
+  /** One was sent before that no worker has taken yet: its raise counts, a second one would be added to it. */
+  | 'resume_waiting'
   | 'timeout'
   /** `close` was called. */
   | 'client_closed'
@@ -117,6 +119,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'conversation_exists':
     case 'conversation_file_invalid':
     case 'model_call_not_found':
+    case 'resume_waiting':
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':
     case 'database_newer':

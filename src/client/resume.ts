@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { isMessageKnown } from '../store/messages.ts';
 import { turnWorkflowId } from '../temporal/names.ts';
 import { COUNTED_OF_CONVERSATION, countedOf } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
@@ -10,12 +11,21 @@ import type { Conversation } from './types.ts';
 /** Temporal is asked only about a turn that is open; without an answer in this time the turn counts as running. */
 const TEMPORAL_PATIENCE_MILLISECONDS = 2_000;
 
-/** Refuses what would begin a turn that ends at once, or one beside a turn that runs. */
-export async function checkResume(
+/**
+ * Refuses what would begin a turn that ends at once, or one beside a turn that runs. What was sent before is sent once, also
+ * when it has begun a turn meanwhile.
+ */
+export async function requireResumable(
   database: Database,
   temporal: RungTemporal,
-  { conversationId, raise }: { readonly conversationId: string; readonly raise: Partial<ConversationCounts> },
+  resume: {
+    readonly conversationId: string;
+    readonly raise: Partial<ConversationCounts>;
+    readonly messageId: string | undefined;
+  },
 ): Promise<void> {
+  const { conversationId, raise, messageId } = resume;
+  if (messageId !== undefined && (await isMessageKnown(database, messageId))) return;
   checkRaise(raise);
   const conversation = await describeConversation(database, conversationId);
   if (conversation.turn?.state === 'ended' || conversation.turn === null) {
@@ -63,10 +73,7 @@ async function hasOpenWorkflow(temporal: RungTemporal, conversationId: string): 
     timer = setTimeout(resolve, TEMPORAL_PATIENCE_MILLISECONDS, true);
   });
   const asking = async (): Promise<boolean> => {
-    const [client, { isWorkflowOpen }] = await Promise.all([
-      temporal.client(),
-      import('../temporal/is-workflow-open.ts'),
-    ]);
+    const [client, { isWorkflowOpen }] = await Promise.all([temporal.client(), import('../temporal/newest-run.ts')]);
     return isWorkflowOpen(client, turnWorkflowId(conversationId));
   };
   try {

@@ -2,7 +2,7 @@ import { factsOf, selectAgent } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
 import { measureContent } from '../context/measure.ts';
-import type { TurnSnapshot } from '../store/begin-turn.ts';
+import type { TurnSnapshot } from '../store/new-turn.ts';
 import type { Database } from '../store/database.ts';
 import { newId } from '../store/ids.ts';
 import { importConversation } from '../store/import-conversation.ts';

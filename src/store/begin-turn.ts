@@ -1,37 +1,31 @@
 import type { ContentPart } from '../context/content.ts';
-import type { Measurements } from '../context/measurements.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
-import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
+import { insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
 import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
 import type { WaitingMessage } from './inbox.ts';
-import { measurementsText } from './measurement-columns.ts';
+import { noteIdle, wasIdle } from './idle-runs.ts';
 import type { ConversationSettings, MessageKind } from './messages.ts';
-import { readNewestNote } from './notes.ts';
+import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';
+import type { BeginTurnRequest, TurnSnapshot } from './new-turn.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
-import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
 import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeEvents } from './transaction.ts';
-import type { Writer, WriterSource } from './transaction.ts';
-
-export interface BeginTurnRequest {
-  readonly conversationId: string;
-  /** Id for the turn if one begins; a repeated call for the same run gets the first one's. */
-  readonly turnId: string;
-  readonly workflowId: string;
-  /** Temporal's run id: beginning twice for one run is beginning once. */
-  readonly runId: string;
-  readonly workerIdentity: string;
-}
+import type { WriterSource } from './transaction.ts';
 
 /** What the store asks for while it begins a turn. */
 export interface BeginTurnSources {
+  /**
+   * Asked before a turn that another run left open is taken over: whether this run is the one that Temporal knows as the
+   * workflow's newest. Default: nobody else is there.
+   */
+  readonly isNewestRun?: () => Promise<boolean>;
   /** Called before the transaction opens, so it may take its time. */
   readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<TurnSnapshot>;
   /** Asked within the transaction: memories that have to do with the messages, when they changed. Default: none. */
@@ -44,14 +38,6 @@ export interface BeginTurnSources {
   readonly closeToolCall: CloseToolCall;
   /** What the model is told when it goes on without a new message. */
   readonly resumeNote: NewContent;
-}
-
-export interface TurnSnapshot {
-  readonly snapshot: AgentSnapshot;
-  /** Measurements of instructions and tool schemas: the part of a request that no entry holds. */
-  readonly fixed: Measurements;
-  /** The rules as a note; appended when they differ from the newest one. `null`: the agent has none. */
-  readonly rules: NewContent | null;
 }
 
 export type BegunTurn =
@@ -77,8 +63,9 @@ export type BegunTurn =
  * Takes the conversation for a new turn, in one transaction: raises the epoch, so that no older
  * turn can write; ends a turn that was left open as `interrupted` and gives its open tool calls a
  * result; abandons its planned compaction; appends the rules note if it changed, then the oldest
- * queued message and all waiting steering messages.
- * @throws StoreError `conversation_not_found`, `stale_epoch` (the run's turn was taken over)
+ * queued message and all waiting steering messages. A run is answered once: asked again, it is told the same.
+ * @throws StoreError `conversation_not_found`, `stale_epoch` (the run's turn was taken over), `run_replaced` (a turn is open,
+ *   and Temporal has a newer run than this one)
  */
 export async function beginTurn(
   sql: Database,
@@ -93,10 +80,39 @@ export async function beginTurn(
   }
   const { agent, ...settings } = conversation;
   const snapshot = await sources.snapshotFor(agent, settings);
-  const begun = await writeEvents(sql, conversationId, (source) => begin(source, request, snapshot, sources));
+  const begun = await beginOrTakeOver(sql, request, snapshot, sources);
   // No event tells of a command that found nothing to act on; who waits for it is woken.
   if (begun.kind === 'nothing_waiting') await notifyWatchers(sql, conversationId, 0);
   return begun;
+}
+
+/** Temporal is asked outside the transaction, so the answer holds for the turn that was open then; of another one it is asked again. */
+async function beginOrTakeOver(
+  sql: Database,
+  request: BeginTurnRequest,
+  snapshot: TurnSnapshot,
+  sources: BeginTurnSources,
+): Promise<BegunTurn> {
+  const { conversationId, workflowId, runId } = request;
+  for (let mayTakeOver: string | null = null; ;) {
+    const begun: BegunTurn | TakeoverWanted = await writeEvents(sql, conversationId, (source) =>
+      begin(source, { ...request, mayTakeOver }, snapshot, sources),
+    );
+    if (begun.kind !== 'takeover_wanted') return begun;
+    if (sources.isNewestRun !== undefined && !(await sources.isNewestRun())) {
+      throw new StoreError(
+        'run_replaced',
+        `run ${runId} of ${workflowId} is not its newest one: turn ${begun.turnId} is left to that`,
+      );
+    }
+    mayTakeOver = begun.turnId;
+  }
+}
+
+/** Another turn is open than the one that may be taken over; nothing was written. */
+interface TakeoverWanted {
+  readonly kind: 'takeover_wanted';
+  readonly turnId: string;
 }
 
 interface LockedRow {
@@ -110,15 +126,18 @@ interface WaitingRow extends WaitingMessage {
 
 async function begin(
   { sql, writer: writerFor }: WriterSource,
-  request: BeginTurnRequest,
+  request: BeginTurnRequest & { readonly mayTakeOver: string | null },
   snapshot: TurnSnapshot,
   { closeToolCall, memoriesFor, resumeNote }: BeginTurnSources,
-): Promise<BegunTurn> {
+): Promise<BegunTurn | TakeoverWanted> {
   const { conversationId, turnId } = request;
   const [conversation] = await sql<LockedRow[]>`
     select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
   const begunBefore = await findBegun(sql, request, conversation?.epoch ?? 0);
   if (begunBefore !== null) return begunBefore;
+  if (await wasIdle(sql, request)) return { kind: 'nothing_waiting' };
+  const deadTurnId = conversation?.active_turn_id ?? null;
+  if (deadTurnId !== null && deadTurnId !== request.mayTakeOver) return { kind: 'takeover_wanted', turnId: deadTurnId };
   const waiting = await readWaiting(sql, conversationId);
   // What was sent after a change of branch was meant for the other branch: it waits for the next turn.
   const branchRequested = waiting.some(({ kind }) => isBranchCommand(kind));
@@ -128,9 +147,9 @@ async function begin(
   const commandOnly = messages.length === 0 && resumes.length === 0;
   const nothingWaits = commandOnly && !compactRequested && !branchRequested;
   const stopRequested = !nothingWaits && isStopNewest(waiting);
-  const deadTurnId = conversation?.active_turn_id ?? null;
   // A stop before the messages that are taken was meant for what is over.
   if (!stopRequested) await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null });
+  if (nothingWaits) await noteIdle(sql, request);
   if (nothingWaits && deadTurnId === null) return { kind: 'nothing_waiting' };
   const turn: TurnReference = { conversationId, turnId, epoch: await raiseEpoch(sql, conversationId) };
   const writer = writerFor(turn);
@@ -225,69 +244,4 @@ async function readWaiting(sql: Transaction, conversationId: string): Promise<Wa
         where q.conversation_id = ${conversationId} and q.consumed_at is null
           and q.kind = 'message' and q.mode = 'queue'))
     order by position`;
-}
-
-/**
- * With a policy whose passes last for a turn, a turn begins with the whole conversation again; so does
- * the first one after such a policy. Counts and usage of the shorter view say nothing of the whole.
- */
-async function endPassesOfTurns(
-  sql: Transaction,
-  { conversationId }: TurnReference,
-  snapshot: AgentSnapshot,
-): Promise<void> {
-  const lastsTurn = snapshot.policy.lasts === 'turn';
-  await sql`
-    update conversations c
-    set compactions_over = c.compactions, view_offset = no_measurements(), usage_entry_id = null, compaction_id = null
-    where c.id = ${conversationId} and c.compactions > c.compactions_over and (${lastsTurn} or coalesce((
-      select t.policy ->> 'lasts' = 'turn' from turns t
-      where t.conversation_id = c.id order by t.begun_at desc, t.id desc limit 1), false))`;
-}
-
-interface NewTurn extends BeginTurnRequest {
-  readonly turn: TurnReference;
-  readonly snapshot: TurnSnapshot;
-  readonly commandOnly: boolean;
-  readonly messages: number;
-  readonly limits?: SpendingLimits | null;
-}
-
-/** The row of a turn that begins. */
-export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
-  const { turn, workflowId, runId } = start;
-  const { snapshot, fixed } = start.snapshot;
-  await sql`
-    insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
-      model, preset, snapshot, model_limits, policy, fixed, command_only, messages, limits, compactions_over)
-    values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
-      ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
-      ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
-      ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
-      ${start.commandOnly}, ${start.messages},
-      ${start.limits == null ? null : jsonText(start.limits)}::text::json,
-      (select compactions_over from conversations where id = ${turn.conversationId}))`;
-}
-
-async function tellBeginning(writer: Writer, snapshot: AgentSnapshot, commandOnly: boolean): Promise<void> {
-  const { agent, model: own, policy, assumedWindows = [] } = snapshot;
-  await writer.event('turn_begun', { agent, model: own, preset: policy.name, commandOnly });
-  if (commandOnly) return;
-  for (const { model, window } of assumedWindows) await writer.event('model_window_assumed', { model, window });
-}
-
-/** Rules that were taken away are replaced by an empty note. */
-async function appendRules(writer: Writer, rules: NewContent | null): Promise<void> {
-  const newest = await readNewestNote(writer.sql, writer.turn.conversationId, 'rules');
-  const wanted = rules ?? EMPTY_CONTENT;
-  if (jsonText(newest ?? []) === jsonText(wanted.content)) return;
-  const note = await insertEntry(writer.sql, { ...wanted, kind: 'note', slot: 'rules', turn: writer.turn });
-  await writer.event('rules_changed', { entryId: note.id });
-}
-
-/** Before the messages of the turn: what comes after a note never changes, so the provider's cache holds. */
-async function appendMemories(writer: Writer, memories: NewContent | null): Promise<void> {
-  if (memories === null) return;
-  const note = await insertEntry(writer.sql, { ...memories, kind: 'note', slot: 'memories', turn: writer.turn });
-  await writer.event('note_added', { slot: 'memories', entryId: note.id });
 }

@@ -3,6 +3,8 @@ import type { Entry, EntryKind, NoteSlot } from '../context/entry.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { onPath } from './branch-path.ts';
+import { mayStandBefore } from './call-boundary.ts';
+import type { CallBoundary } from './call-boundary.ts';
 import type { Database, Queries } from './database.ts';
 import { entryColumns, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
@@ -12,6 +14,7 @@ import { isId } from './ids.ts';
 import { readCurrentPoint } from './plan-source.ts';
 import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
+import type { Writer } from './transaction.ts';
 
 export { findCommitted, openEntry } from './open-entry.ts';
 
@@ -147,21 +150,39 @@ export interface NoteRequest extends NewContent {
  * @throws StoreError `stale_epoch`, `head_moved`
  */
 export async function appendNote(sql: Database, note: NoteRequest): Promise<{ readonly entryId: string }> {
-  const { turn, slot, key, headEntryId } = note;
-  return writeAsTurn(sql, turn, async (writer) => {
-    const [existing] = await writer.sql<{ id: string }[]>`
-      select id from entries where turn_id = ${turn.turnId} and note_key = ${key}`;
-    if (existing !== undefined) return { entryId: existing.id };
-    const { id: entryId } = await insertEntry(writer.sql, {
-      kind: 'note',
-      turn,
-      slot,
-      key,
-      content: note.content,
-      measurements: note.measurements,
-      ...(headEntryId !== undefined && { parentId: headEntryId }),
-    });
-    await writer.event('note_added', { slot, entryId });
-    return { entryId };
+  return writeAsTurn(sql, note.turn, (writer) => appendOnce(writer, note));
+}
+
+/**
+ * The same for a note that the model is to see with a certain call: one that comes too late for it is left out.
+ * @throws StoreError `stale_epoch`, `call_registered`
+ */
+export async function appendNoteBefore(sql: Database, boundary: CallBoundary, note: NoteRequest): Promise<void> {
+  await writeAsTurn(sql, note.turn, async (writer) => {
+    const isInTime = (await findNote(writer, note)) === null && (await mayStandBefore(writer.sql, note.turn, boundary));
+    if (isInTime) await appendOnce(writer, note);
   });
+}
+
+async function findNote({ sql }: Writer, { turn, key }: NoteRequest): Promise<string | null> {
+  const [existing] = await sql<{ id: string }[]>`
+    select id from entries where turn_id = ${turn.turnId} and note_key = ${key}`;
+  return existing?.id ?? null;
+}
+
+async function appendOnce(writer: Writer, note: NoteRequest): Promise<{ readonly entryId: string }> {
+  const { turn, slot, key, headEntryId } = note;
+  const existing = await findNote(writer, note);
+  if (existing !== null) return { entryId: existing };
+  const { id: entryId } = await insertEntry(writer.sql, {
+    kind: 'note',
+    turn,
+    slot,
+    key,
+    content: note.content,
+    measurements: note.measurements,
+    ...(headEntryId !== undefined && { parentId: headEntryId }),
+  });
+  await writer.event('note_added', { slot, entryId });
+  return { entryId };
 }

@@ -7,6 +7,10 @@ import postgres from 'postgres';
 export type StoreErrorCode =
   /** HF001. A newer turn owns the conversation: stop all work of this one. Not retryable. */
   | 'stale_epoch'
+  /** A turn is open, and Temporal has a newer run of the workflow than the one that wants to begin: it is no longer wanted. Not retryable. */
+  | 'run_replaced'
+  /** A model call was registered before which the entry would have stood: the writer woke up too late. Not retryable. */
+  | 'call_registered'
   /** HF002. The entry that a write builds on is no longer the newest: plan or project again. */
   | 'head_moved'
   /** HF003. Entries and events are never changed or deleted. */
@@ -23,6 +27,8 @@ export type StoreErrorCode =
   | 'message_id_reused'
   /** A conversation or turn id that is not a UUID. */
   | 'invalid_id'
+  /** A resume waits that no turn has taken. */
+  | 'resume_waiting'
   /** A message id longer than 200 characters or empty. */
   | 'invalid_message_id'
   | 'conversation_not_found'

@@ -1,5 +1,7 @@
 import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { mayStandBefore } from './call-boundary.ts';
+import type { CallBoundary } from './call-boundary.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { insertEntry } from './entry-writer.ts';
@@ -55,9 +57,14 @@ export interface TakenMessages {
  * Appends all waiting steering messages as user entries, in order of arrival, and marks them
  * consumed, in one transaction. Repeating it takes only what came since. What was sent behind a stop is for the turn that
  * follows: this one ends.
- * @throws StoreError `stale_epoch`
+ * @param boundary the call before which they stand. Default: they are appended at whatever is the head, as older versions did
+ * @throws StoreError `stale_epoch`, `call_registered` (messages wait, and that call is made without them)
  */
-export async function takeMessages(sql: Database, turn: TurnReference): Promise<TakenMessages> {
+export async function takeMessages(
+  sql: Database,
+  turn: TurnReference,
+  boundary?: CallBoundary,
+): Promise<TakenMessages> {
   return writeAsTurn(sql, turn, async (writer) => {
     const waiting = await writer.sql<WaitingMessage[]>`
       select id, position, content, measurements from messages
@@ -66,6 +73,9 @@ export async function takeMessages(sql: Database, turn: TurnReference): Promise<
           select from messages s where s.conversation_id = ${turn.conversationId} and s.consumed_at is null
             and s.kind = 'stop' and s.position < messages.position)
       order by position`;
+    const isInTime =
+      waiting.length === 0 || boundary === undefined || (await mayStandBefore(writer.sql, turn, boundary));
+    if (!isInTime) return { messages: 0 };
     await appendMessages(writer, waiting);
     return { messages: waiting.length };
   });

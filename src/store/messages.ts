@@ -72,7 +72,7 @@ const LONGEST_MESSAGE_ID = 200;
  * Writes the message's row, and the conversation's when it is new; returns after the commit. Takes
  * no lock that a turn holds, so a sender never waits for a turn.
  * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_differs`, `conversation_not_found`
- * (a command, or a message without agent, for a conversation that does not exist)
+ * (a command, or a message without agent, for a conversation that does not exist), `resume_waiting` (another one waits)
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);
@@ -81,6 +81,7 @@ export async function acceptMessage(sql: Database, message: MessageInput): Promi
     if (!newConversation && message.expects !== undefined) await requireExpected(open, message, message.expects);
     const inserted = await insertMessage(open, message);
     if (inserted && message.target !== undefined) await requireIdle(open, message);
+    if (inserted && message.kind === 'resume') await requireOnlyResume(open, message);
     if (!inserted) await requireSameMessage(open, message);
     return { state: inserted ? 'accepted' : 'duplicate', newConversation };
   });
@@ -196,6 +197,20 @@ async function requireIdle(sql: Transaction, { id, conversationId, kind, target 
     : new StoreError('branch_not_found', `conversation ${conversationId} has no branch ${target?.branch ?? ''}`);
 }
 
+/** Raises add up, and who sends a second one while no worker has taken the first rarely means both. */
+async function requireOnlyResume(sql: Transaction, { id, conversationId }: MessageInput): Promise<void> {
+  // Of two that are sent at once, the second looks when the first is committed.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`resume ${conversationId}`}, 0))`;
+  const [waiting] = await sql<{ id: string }[]>`
+    select id from messages
+    where conversation_id = ${conversationId} and kind = 'resume' and consumed_at is null and id <> ${id} limit 1`;
+  if (waiting === undefined) return;
+  throw new StoreError(
+    'resume_waiting',
+    `conversation ${conversationId} has a resume that waits for a worker, sent as "${waiting.id}"; a second one would raise the limits twice`,
+  );
+}
+
 /** False when the id was used before. */
 async function insertMessage(sql: Transaction, message: MessageInput): Promise<boolean> {
   const { count } = await sql`
@@ -227,6 +242,12 @@ function idReused({ id }: MessageInput): StoreError {
     'message_id_reused',
     `message id "${id}" was used for another message; give each message an id of its own`,
   );
+}
+
+/** Whether a message with this id was sent before, to whatever conversation. */
+export async function isMessageKnown(sql: Database, id: string): Promise<boolean> {
+  const rows = await sql`select from messages where id = ${id}`;
+  return rows.length > 0;
 }
 
 export interface MessageRow {

@@ -42,7 +42,9 @@ export type RegisteredModelCall =
       /** Tries before it that never told what came of them. */
       readonly unreported: number;
     }
-  | { readonly kind: 'answered'; readonly answer: StoredAnswer };
+  | { readonly kind: 'answered'; readonly answer: StoredAnswer }
+  /** The head is another one than the request shows. */
+  | { readonly kind: 'moved' };
 
 interface EarlierTries {
   readonly attempts: number;
@@ -57,7 +59,7 @@ interface EarlierTries {
  * by the database over all activity attempts, runs and resets of the turn; only the newest may store
  * an answer. A call that is answered returns the answer instead.
  * @throws StoreError `stale_epoch`, `superseded_attempt` (a newer attempt of the activity has registered),
- *   `head_moved` (the request shows another head, or misses a compaction)
+ *   `head_moved` (the request misses a compaction)
  */
 export async function registerModelCall(
   sql: Database,
@@ -75,10 +77,11 @@ export async function registerModelCall(
     const answer = tries?.answered === true ? await readAnswer(open, registration) : null;
     if (answer !== null) return { kind: 'answered', answer };
     if (tries?.replaced === true) throw replacedAttempt(`call ${callNumber} of turn ${turn.turnId}`, by);
-    if (conversation.head_entry_id !== headEntryId || conversation.compaction_id !== registration.compactionId) {
+    if (conversation.head_entry_id !== headEntryId) return { kind: 'moved' };
+    if (conversation.compaction_id !== registration.compactionId) {
       throw new StoreError(
         'head_moved',
-        `call ${callNumber} of turn ${turn.turnId} shows entry ${headEntryId}; the head is ${conversation.head_entry_id ?? 'none'}`,
+        `call ${callNumber} of turn ${turn.turnId} misses compaction ${conversation.compaction_id ?? 'none'}`,
       );
     }
     const attempt = (tries?.attempts ?? 0) + 1;

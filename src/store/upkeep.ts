@@ -1,5 +1,5 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database } from './database.ts';
+import type { Database, Fragment, Queries } from './database.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
 import { writeEvents } from './transaction.ts';
@@ -7,42 +7,107 @@ import { writeEvents } from './transaction.ts';
 /** Rows of one look of upkeep, unless it asks for another number. */
 const DEFAULT_LIMIT = 100;
 
+export interface WaitingRequest {
+  /** Younger rows are not looked at: their senders ring for them. */
+  readonly olderThanSeconds: number;
+  readonly limit?: number;
+  /** Conversations that are left out. */
+  readonly except?: readonly string[];
+}
+
+/** A row for which ringing would help: no turn is open, or it is a command or a steering message, which an open one may take. */
+function isTaken(sql: Queries): Fragment {
+  return sql`m.consumed_at is null and is_ring_due(m.rung_at, m.rings)
+    and (c.active_turn_id is null or m.kind <> 'message' or m.mode = 'steer')`;
+}
+
+/** A person decided on a call that did not run since. */
+function isDecided(sql: Queries): Fragment {
+  return sql`t.state = 'requested' and d.state <> 'waiting' and is_ring_due(d.rung_at, d.rings) and not exists (
+    select from decisions o where o.conversation_id = d.conversation_id and o.state = 'waiting')`;
+}
+
 /**
  * Conversations with rows that wait for longer than `olderThanSeconds` although ringing would help: no turn is
  * open, or a command or steering message waits beside an open one, or a person decided on a call that did not run since. Longest wait first.
+ * A row for which upkeep rang is not among them until a pause is over that grows with each ring (`noteRing`).
  */
 export async function findWaitingConversations(
   sql: Database,
-  request: { readonly olderThanSeconds: number; readonly limit?: number },
+  { olderThanSeconds, limit, except = [] }: WaitingRequest,
 ): Promise<{ readonly conversationId: string }[]> {
   const rows = await sql<{ conversation_id: string }[]>`
     select w.conversation_id from (
       select m.conversation_id, m.created_at as since from messages m join conversations c on c.id = m.conversation_id
-      where m.consumed_at is null and (c.active_turn_id is null or m.kind <> 'message' or m.mode = 'steer')
+      where ${isTaken(sql)}
       union all
       select d.conversation_id, d.decided_at from tool_calls t join decisions d using (turn_id, call_number, call_index)
-      where t.state = 'requested' and d.state <> 'waiting' and not exists (
-        select from decisions o where o.conversation_id = d.conversation_id and o.state = 'waiting')
+      where ${isDecided(sql)}
     ) as w
-    where w.since <= holdfast_now() - make_interval(secs => ${request.olderThanSeconds})
-    group by w.conversation_id order by min(w.since) limit ${request.limit ?? DEFAULT_LIMIT}`;
+    where w.since <= holdfast_now() - make_interval(secs => ${olderThanSeconds})
+      and w.conversation_id <> all(${[...except]}::uuid[])
+    group by w.conversation_id order by min(w.since) limit ${limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({ conversationId: row.conversation_id }));
 }
 
-/** Open turns that began longer than `olderThanSeconds` ago, with the workflow that should be working on them, oldest first. */
+/**
+ * Notes that a ring for the conversation arrived, on the rows for which it was rung: what stays because its turn waits for a
+ * person is rung for less and less often. Rows that something else holds at this moment are left out.
+ */
+export async function noteRing(
+  sql: Database,
+  { conversationId, olderThanSeconds }: { readonly conversationId: string; readonly olderThanSeconds: number },
+): Promise<void> {
+  const since = sql`holdfast_now() - make_interval(secs => ${olderThanSeconds})`;
+  await sql`
+    with taken as (
+      select m.id from messages m join conversations c on c.id = m.conversation_id
+      where m.conversation_id = ${conversationId} and m.created_at <= ${since} and ${isTaken(sql)}
+      for no key update of m skip locked),
+    decided as (
+      select d.turn_id, d.call_number, d.call_index
+      from tool_calls t join decisions d using (turn_id, call_number, call_index)
+      where d.conversation_id = ${conversationId} and d.decided_at <= ${since} and ${isDecided(sql)}
+      for no key update of d skip locked),
+    noted as (
+      update decisions d set rung_at = holdfast_now(), rings = d.rings + 1 from decided
+      where (d.turn_id, d.call_number, d.call_index) = (decided.turn_id, decided.call_number, decided.call_index))
+    update messages m set rung_at = holdfast_now(), rings = m.rings + 1 from taken where m.id = taken.id`;
+}
+
+export interface OpenTurn {
+  readonly turn: TurnReference;
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/**
+ * Open turns that began longer than `olderThanSeconds` ago, with the workflow that should be working on them: those that upkeep
+ * never looked at first, then those it looked at longest ago.
+ */
 export async function findOpenTurns(
   sql: Database,
   request: { readonly olderThanSeconds: number; readonly limit?: number },
-): Promise<{ readonly turn: TurnReference; readonly workflowId: string; readonly runId: string }[]> {
+): Promise<OpenTurn[]> {
   const rows = await sql<{ id: string; conversation_id: string; epoch: number; workflow_id: string; run_id: string }[]>`
     select id, conversation_id, epoch, workflow_id, run_id from turns
     where outcome is null and begun_at <= holdfast_now() - make_interval(secs => ${request.olderThanSeconds})
-    order by begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
+    order by looked_at nulls first, begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({
     turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
     workflowId: row.workflow_id,
     runId: row.run_id,
   }));
+}
+
+/** Puts turns at the end of the rotation in which upkeep looks at them. One that is being written to keeps its place: it lives. */
+export async function noteLooks(sql: Database, turnIds: readonly string[]): Promise<void> {
+  await sql`
+    update turns t set looked_at = holdfast_now()
+    from (
+      select id from turns where id = any(${[...turnIds]}::uuid[]) and outcome is null
+      for no key update skip locked) as looked
+    where t.id = looked.id`;
 }
 
 /**

@@ -77,6 +77,8 @@ export type ChangeBranchResult =
 
 export interface TakeMessagesInput {
   readonly turn: TurnReference;
+  /** Of the model call that will see them first. Absent in what an older version asks. */
+  readonly callNumber?: number;
 }
 
 /** Why a compaction is wanted even if the view seems to fit. */
@@ -178,7 +180,9 @@ export type CallModelResult =
   | { readonly kind: 'failed' }
   /** The model was given up; the next call asks another one, whose window is checked first. */
   | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+  | { readonly kind: 'wait'; readonly delayMilliseconds: number }
+  /** Something was appended behind the head before the model was asked: the context is checked again. An older workflow does so too. */
+  | { readonly kind: 'moved' };
 
 export interface RequestDecisionsInput {
   readonly turn: TurnReference;

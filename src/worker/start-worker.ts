@@ -22,7 +22,7 @@ import { requireCurrentSchema } from '../store/migrate.ts';
 import { listServedModels } from '../store/served-models.ts';
 import { connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
-import { isWorkflowOpen } from '../temporal/is-workflow-open.ts';
+import { isWorkflowOpen, newestRunOf } from '../temporal/newest-run.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { createBuiltInTools } from '../tools/built-in-tools.ts';
@@ -181,6 +181,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     fenceWatch: createFenceWatch(database, setup.logger),
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
+    newestRunOf: (workflowId) => newestRunOf(client, workflowId),
     isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),
   });
   return createTurnWorkers({

@@ -43,7 +43,7 @@ type LoopEnd = TurnEnd | 'history_full';
 export async function agentTurn({ conversationId, carryOver: carried }: AgentTurnInput): Promise<void> {
   const activities = turnActivities();
   const inbox = openInbox(activities);
-  const cancelled = CancellationScope.current().cancelRequested;
+  const whole = CancellationScope.current();
   // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
   await CancellationScope.nonCancellable(async () => {
     inbox.markServed();
@@ -51,9 +51,11 @@ export async function agentTurn({ conversationId, carryOver: carried }: AgentTur
       carried === undefined ? await begin(activities, conversationId) : await resume(activities, carried);
     if (progress !== null) {
       const display = showTurn(progress);
-      const end = await untilStopped(activities, inbox, progress, display, cancelled);
+      const end = await untilStopped(activities, inbox, progress, display, whole.cancelRequested);
       if (end === 'history_full') {
         noteLook(progress, await inbox.lookUntilQuiet(conversationId, progress.turn));
+        // A cancel is of this run alone, and nothing in it is left to stop: the next one obeys it.
+        if (whole.consideredCancelled) progress.stopRequested = true;
         await continueAsNew<typeof agentTurn>({ conversationId, carryOver: carryOver(progress) });
         return;
       }
@@ -170,7 +172,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
     if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
     if (context.kind === 'exhausted') return { outcome: 'context_exhausted', reason: 'irreducible' };
     const answer = await callModel(activities, progress, display, context.view);
-    if (answer.kind !== 'wait') noteNews(progress);
+    if (answer.kind !== 'wait' && answer.kind !== 'moved') noteNews(progress);
     switch (answer.kind) {
       case 'overflow':
         if (progress.overflowRecoveries >= (progress.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN)) {
@@ -183,6 +185,9 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         display.waitingForRateLimit(answer.delayMilliseconds);
         await sleep(answer.delayMilliseconds, { summary: 'rate limit' });
         display.running();
+        break;
+      case 'moved':
+        // Each time by something that was appended: the next check counts it, and the next call shows it.
         break;
       case 'fallback':
         takeOver(progress, display, answer);
@@ -269,5 +274,5 @@ function loopLimitsOf({ loopLimits }: TurnProgress): LoopLimits {
 async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {
   progress.steeringWaiting = false;
   progress.loopGuard = noteProgress(progress.loopGuard ?? NEW_LOOP_GUARD);
-  await activities.takeMessages({ turn: progress.turn });
+  await activities.takeMessages({ turn: progress.turn, callNumber: progress.callNumber + 1 });
 }

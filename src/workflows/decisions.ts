@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
@@ -17,9 +17,13 @@ export async function awaitDecisions(
   display: TurnDisplay,
 ): Promise<void> {
   for (;;) {
+    delete progress.decisionsWaiting;
     const open = await activities.requestDecisions({ turn: progress.turn, callNumber: progress.callNumber });
-    progress.decisionsWaiting = open.waiting;
     if (open.waiting === 0) break;
+    // A look at the inbox beside it saw another count: something was decided, perhaps behind what was read here.
+    const seen: number | undefined = progress.decisionsWaiting;
+    if (seen !== undefined && seen !== open.waiting && patched('decided-while-asking')) continue;
+    progress.decisionsWaiting = open.waiting;
     display.waitingForPeople(open);
     await outsideTime(progress, async () => {
       await condition(

@@ -18,11 +18,20 @@ const { deleteExpired } = named('what retention ends');
 /**
  * Runs on a schedule. Rows that nobody rang for come first: they are users who wait. Then turns
  * whose workflow Temporal no longer knows. Then, time-boxed, what search has not indexed yet, and
- * what retention no longer keeps.
+ * what retention no longer keeps. What fails keeps nothing of the rest from its turn, and the run fails with it in the end.
  */
 export async function upkeep(): Promise<void> {
-  await ringForWaitingMessages();
-  await repairLostTurns();
-  if (patched('index-fallen-behind')) await indexFallenBehind();
-  if (patched('delete-expired')) await deleteExpired();
+  const failures: unknown[] = [];
+  const apart = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  await apart(ringForWaitingMessages);
+  await apart(repairLostTurns);
+  if (patched('index-fallen-behind')) await apart(indexFallenBehind);
+  if (patched('delete-expired')) await apart(deleteExpired);
+  if (failures.length > 0) throw failures[0];
 }

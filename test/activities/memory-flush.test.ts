@@ -52,7 +52,7 @@ async function fullWindow(): Promise<TurnReference> {
 
 /** Plans a pass; the kinds of its parts, wave by wave. */
 async function planPass(turn: TurnReference, callNumber: number) {
-  const result = await compactContext(dependencies, { turn, callNumber, forced: null });
+  const result = await compactContext(dependencies, { turn, callNumber, forced: null }, execution());
   if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
   const { compactionId, waves } = result.planned;
   const parts = await listParts(sql, compactionId);

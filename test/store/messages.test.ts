@@ -35,6 +35,24 @@ function message(overrides: Partial<MessageInput> = {}): MessageInput {
   return { id: newId(), conversationId: newId(), agent: 'reader', kind: 'message', ...text('hello'), ...overrides };
 }
 
+describe('a resume', () => {
+  it('is refused while another one waits, unless it is the same; of several at once one is accepted', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
+    const resume = (id: string) => message({ id, conversationId, kind: 'resume', raise: { cost: 2 }, content: [] });
+    const ids = Array.from({ length: 8 }, () => newId());
+    const sent = await Promise.allSettled(ids.map((id) => acceptMessage(sql, resume(id))));
+    const accepted = ids.filter((_, index) => sent[index]?.status === 'fulfilled');
+    expect(accepted).toHaveLength(1);
+    await expect(acceptMessage(sql, resume(newId()))).rejects.toMatchObject({ code: 'resume_waiting' });
+    expect(await acceptMessage(sql, resume(accepted[0] ?? ''))).toMatchObject({ state: 'duplicate' });
+    const next = await continueConversation(sql, conversationId);
+    await endTurn(sql, { turn: next, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
+    expect(await acceptMessage(sql, resume(newId()))).toMatchObject({ state: 'accepted' });
+  });
+});
+
 describe('acceptMessage', () => {
   it('makes the conversation of a first message, with its settings', async () => {
     const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data' };

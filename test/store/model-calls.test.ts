@@ -181,7 +181,7 @@ describe('registerModelCall', () => {
     expect(await readAnswer(sql, { turn, callNumber: 1 })).toEqual(stored);
   });
 
-  it('refuses a request that shows another head', async () => {
+  it('registers no request that shows another head, and refuses one that misses a compaction', async () => {
     const turn = await startTurn(sql);
     const registration = {
       turn,
@@ -195,7 +195,10 @@ describe('registerModelCall', () => {
       estimatedTokens: 1,
       measurements: NO_MEASUREMENTS,
     };
-    await expect(registerModelCall(sql, registration)).rejects.toMatchObject({ code: 'head_moved' });
+    expect(await registerModelCall(sql, registration)).toEqual({ kind: 'moved' });
+    const shown = { ...registration, headEntryId: await headOf(sql, turn.conversationId), compactionId: newId() };
+    await expect(registerModelCall(sql, shown)).rejects.toMatchObject({ code: 'head_moved' });
+    expect(await listModelCalls(sql, { conversationId: turn.conversationId })).toEqual([]);
   });
 
   it('counts tries over concurrent callers without repeating a number', async () => {

@@ -4,10 +4,18 @@ import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
 import { takeMessages } from '../../src/store/inbox.ts';
 import { getTurn } from '../../src/store/turns.ts';
-import { findOpenTurns, findWaitingConversations, markInterrupted } from '../../src/store/upkeep.ts';
+import { requestDecisions } from '../../src/store/decisions.ts';
+import {
+  findOpenTurns,
+  findWaitingConversations,
+  markInterrupted,
+  noteLooks,
+  noteRing,
+} from '../../src/store/upkeep.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, begin, closeToolCall, openTestStore, said, send, startTurn } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
+import { openMovedClock } from './support/moved-clock.ts';
 
 let store: TestStore;
 let sql: Database;
@@ -24,15 +32,12 @@ function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed'
 
 describe('upkeep', () => {
   async function later<Result>(work: (moved: Database) => Promise<Result>): Promise<Result> {
-    const { connectDatabase } = await import('../../src/store/database.ts');
-    const moved = connectDatabase({
-      url: `${store.url}?options=-c%20holdfast.clock_offset%3D1h`,
-      maximumConnections: 1,
-    });
+    const clock = openMovedClock(store.url);
     try {
-      return await work(moved);
+      await clock.set(3_600);
+      return await work(clock.sql);
     } finally {
-      await moved.end();
+      await clock.close();
     }
   }
 
@@ -48,6 +53,67 @@ describe('upkeep', () => {
     const found = (await later(find)).map(({ conversationId }) => conversationId);
     expect(found).toEqual(expect.arrayContaining([idle, steered.conversationId, stopped.conversationId]));
     expect(found).not.toContain(queued.conversationId);
+  });
+
+  it('rings again for a row that stays after 20 s, and after twice as long each time, up to an hour', async () => {
+    const kept = await startTurn(sql);
+    const { conversationId } = kept;
+    await send(sql, { conversationId });
+    const clock = openMovedClock(store.url);
+    const isFound = async () => {
+      const found = await findWaitingConversations(clock.sql, { olderThanSeconds: 5, limit: 1_000 });
+      return found.some((each) => each.conversationId === conversationId);
+    };
+    const rings: number[] = [];
+    for (let second = 0; second <= 3.5 * 3_600; second += 20) {
+      await clock.set(second);
+      if (!(await isFound())) continue;
+      rings.push(second);
+      await noteRing(clock.sql, { conversationId, olderThanSeconds: 5 });
+    }
+    const pauses = rings.map((second, index) => second - (rings[index - 1] ?? 0));
+    expect(pauses).toEqual([20, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 3_600, 3_600]);
+    // What came meanwhile is rung for at once.
+    await send(sql, { conversationId, kind: 'compact' });
+    expect(await isFound()).toBe(true);
+    await clock.close();
+  });
+
+  it('rings again for a decision on a call that does not run less and less often', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    await answer(sql, turn, 1, { calls: 1 });
+    const wanted = [{ callIndex: 0, kind: 'approval', tool: 'read_file', rule: 'every call' }] as const;
+    await requestDecisions(sql, { turn, callNumber: 1, agent: 'reader', expiresAfterSeconds: 1, wanted });
+    const clock = openMovedClock(store.url);
+    await clock.set(10);
+    await requestDecisions(clock.sql, { turn, callNumber: 1, agent: 'reader', expiresAfterSeconds: 1, wanted: [] });
+    const rings: number[] = [];
+    for (let second = 20; second <= 400; second += 20) {
+      await clock.set(second);
+      const found = await findWaitingConversations(clock.sql, { olderThanSeconds: 5, limit: 1_000 });
+      if (!found.some((each) => each.conversationId === conversationId)) continue;
+      rings.push(second);
+      await noteRing(clock.sql, { conversationId, olderThanSeconds: 5 });
+    }
+    expect(rings).toEqual([20, 40, 80, 160, 320]);
+    await clock.close();
+  });
+
+  it('looks at open turns in rotation, those that it never looked at first', async () => {
+    const turns = [await startTurn(sql), await startTurn(sql), await startTurn(sql)];
+    const ids = turns.map(({ turnId }) => turnId);
+    await later(async (moved) => {
+      const find = async () => {
+        const open = await findOpenTurns(moved, { olderThanSeconds: 60, limit: 1_000 });
+        return open.map(({ turn }) => turn.turnId).filter((id) => ids.includes(id));
+      };
+      expect(await find()).toEqual(ids);
+      await noteLooks(moved, ids.slice(1, 2));
+      expect(await find()).toEqual([ids[0], ids[2], ids[1]]);
+      await noteLooks(moved, ids.slice(2));
+      expect(await find()).toEqual([ids[0], ids[1], ids[2]]);
+    });
   });
 
   it('ends a turn whose workflow is gone, once, and fences its worker off', async () => {

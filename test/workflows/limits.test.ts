@@ -85,6 +85,29 @@ test('a turn ends at its limit across runs, after the model was told once; resum
   await expect(harness.client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
 });
 
+test('with no worker alive a second resume is refused, the same one sent again counts once, and the turn gets one raise', async () => {
+  const harness = await startTurnHarness({
+    temporalAddress: server.address,
+    tools: [count, linger],
+    agent: { tools: ['count'], limits: { steps: 4 } },
+  });
+  harnesses.push(harness);
+  const { client } = harness;
+  const worker = await harness.startWorker();
+  const { conversationId } = await harness.runTask('Call count with {"n": "$index"} 30 times, one by one');
+  worker.shutdown();
+  await worker.ended;
+  const resume = { conversationId, raise: { steps: 3 }, messageId: `resume-${conversationId}` };
+  await client.resume(resume);
+  expect(await client.resume(resume)).toMatchObject({ duplicate: true });
+  const second = await runInProcess(['resume', conversationId, '--steps', '+3'], { environment: harness.environment });
+  expect(second.stderr).toContain('resume_waiting');
+  await harness.startWorker();
+  const resumed = await client.waitForOutcome({ ...resume, timeoutMilliseconds: 120_000 });
+  expect(resumed).toMatchObject({ outcome: 'budget_exhausted', steps: 3 });
+  expect(await client.resume(resume)).toMatchObject({ duplicate: true });
+});
+
 test('of one answer only as many calls run as the turn has left; the others say that they did not', async () => {
   const harness = await start({ toolCalls: 3 });
   const turn = await harness.runTask('Call count with {"n": "$index"} 5 times');

@@ -60,16 +60,16 @@ export const TABLES_BEFORE: readonly ExportedTable[] = [
     order: 'content_id, number',
     where: 'content_id in (select o.id from contents o where o.conversation_id = $1)',
   },
-  { name: 'messages', order: 'position', omitted: ['position'] },
+  { name: 'messages', order: 'position', omitted: ['position', 'rung_at', 'rings'] },
 ];
 
 /** Rows that name the epoch that wrote them; written epoch by epoch, so that the same fences admit them again. */
 export const FENCED_TABLES: readonly ExportedTable[] = [
-  { name: 'turns', order: 'id' },
+  { name: 'turns', order: 'id', omitted: ['looked_at'] },
   { name: 'model_calls', order: 'turn_id, call_number, attempt', where: OF_ITS_TURNS },
   { name: 'tool_calls', order: 'turn_id, call_number, call_index', where: OF_ITS_TURNS },
   { name: 'entries', order: 'sequence' },
-  { name: 'decisions', order: 'turn_id, call_number, call_index', where: OF_ITS_TURNS },
+  { name: 'decisions', order: 'turn_id, call_number, call_index', where: OF_ITS_TURNS, omitted: ['rung_at', 'rings'] },
   { name: 'branch_summaries', order: 'entry_id' },
   { name: 'compactions', order: 'created_at, id' },
   { name: 'compaction_parts', order: 'compaction_id, number', where: OF_ITS_COMPACTIONS },
@@ -83,8 +83,14 @@ export const TABLES_AFTER: readonly ExportedTable[] = [
   { name: 'memories', order: 'id', where: `id in (${MEMORIES_THAT_STAND_ALONE})` },
 ];
 
-/** Made from the log again by whoever imports, or of use for a minute only (`provider_calls`). */
-export const DERIVED_TABLES: readonly string[] = ['search_progress', 'passages', 'packed_outlines', 'provider_calls'];
+/** Made from the log again by whoever imports, or of use only to who runs the turns (`provider_calls`, `idle_runs`). */
+export const DERIVED_TABLES: readonly string[] = [
+  'search_progress',
+  'passages',
+  'packed_outlines',
+  'provider_calls',
+  'idle_runs',
+];
 
 export interface Column {
   readonly name: string;

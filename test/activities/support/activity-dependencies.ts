@@ -47,6 +47,7 @@ export function activityDependencies(
     fenceWatch: createFenceWatch(database, logger),
     workerIdentity: options.worker ?? 'worker-2',
     ringDoorbell: () => Promise.resolve(),
+    newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),
   };
 }

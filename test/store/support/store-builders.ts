@@ -94,6 +94,8 @@ export interface BeginOptions {
   readonly rules?: NewContent | null;
   /** Instead of `SNAPSHOT`'s. */
   readonly snapshot?: Partial<AgentSnapshot>;
+  /** What Temporal would say. Default: it is not asked. */
+  readonly isNewestRun?: () => Promise<boolean>;
 }
 
 export async function begin(sql: Database, conversationId: string, options: BeginOptions = {}): Promise<BegunTurn> {
@@ -108,6 +110,7 @@ export async function begin(sql: Database, conversationId: string, options: Begi
     },
     {
       closeToolCall,
+      ...(options.isNewestRun !== undefined && { isNewestRun: options.isNewestRun }),
       resumeNote: text('Go on.'),
       snapshotFor: () =>
         Promise.resolve({

@@ -1,0 +1,94 @@
+import type { Measurements } from '../context/measurements.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { SpendingLimits } from '../turn/spending.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Transaction } from './database.ts';
+import type { NewContent } from './entries.ts';
+import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
+import { measurementsText } from './measurement-columns.ts';
+import { readNewestNote } from './notes.ts';
+import { jsonText } from './stored-text.ts';
+import type { Writer } from './transaction.ts';
+
+export interface BeginTurnRequest {
+  readonly conversationId: string;
+  /** Id for the turn if one begins; a repeated call for the same run gets the first one's. */
+  readonly turnId: string;
+  readonly workflowId: string;
+  /** Temporal's run id: beginning twice for one run is beginning once. */
+  readonly runId: string;
+  readonly workerIdentity: string;
+}
+
+export interface TurnSnapshot {
+  readonly snapshot: AgentSnapshot;
+  /** Measurements of instructions and tool schemas: the part of a request that no entry holds. */
+  readonly fixed: Measurements;
+  /** The rules as a note; appended when they differ from the newest one. `null`: the agent has none. */
+  readonly rules: NewContent | null;
+}
+
+/**
+ * With a policy whose passes last for a turn, a turn begins with the whole conversation again; so does
+ * the first one after such a policy. Counts and usage of the shorter view say nothing of the whole.
+ */
+export async function endPassesOfTurns(
+  sql: Transaction,
+  { conversationId }: TurnReference,
+  snapshot: AgentSnapshot,
+): Promise<void> {
+  const lastsTurn = snapshot.policy.lasts === 'turn';
+  await sql`
+    update conversations c
+    set compactions_over = c.compactions, view_offset = no_measurements(), usage_entry_id = null, compaction_id = null
+    where c.id = ${conversationId} and c.compactions > c.compactions_over and (${lastsTurn} or coalesce((
+      select t.policy ->> 'lasts' = 'turn' from turns t
+      where t.conversation_id = c.id order by t.begun_at desc, t.id desc limit 1), false))`;
+}
+
+interface NewTurn extends BeginTurnRequest {
+  readonly turn: TurnReference;
+  readonly snapshot: TurnSnapshot;
+  readonly commandOnly: boolean;
+  readonly messages: number;
+  readonly limits?: SpendingLimits | null;
+}
+
+/** The row of a turn that begins. */
+export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void> {
+  const { turn, workflowId, runId } = start;
+  const { snapshot, fixed } = start.snapshot;
+  await sql`
+    insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
+      model, preset, snapshot, model_limits, policy, fixed, command_only, messages, limits, compactions_over)
+    values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
+      ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
+      ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
+      ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
+      ${start.commandOnly}, ${start.messages},
+      ${start.limits == null ? null : jsonText(start.limits)}::text::json,
+      (select compactions_over from conversations where id = ${turn.conversationId}))`;
+}
+
+export async function tellBeginning(writer: Writer, snapshot: AgentSnapshot, commandOnly: boolean): Promise<void> {
+  const { agent, model: own, policy, assumedWindows = [] } = snapshot;
+  await writer.event('turn_begun', { agent, model: own, preset: policy.name, commandOnly });
+  if (commandOnly) return;
+  for (const { model, window } of assumedWindows) await writer.event('model_window_assumed', { model, window });
+}
+
+/** Rules that were taken away are replaced by an empty note. */
+export async function appendRules(writer: Writer, rules: NewContent | null): Promise<void> {
+  const newest = await readNewestNote(writer.sql, writer.turn.conversationId, 'rules');
+  const wanted = rules ?? EMPTY_CONTENT;
+  if (jsonText(newest ?? []) === jsonText(wanted.content)) return;
+  const note = await insertEntry(writer.sql, { ...wanted, kind: 'note', slot: 'rules', turn: writer.turn });
+  await writer.event('rules_changed', { entryId: note.id });
+}
+
+/** Before the messages of the turn: what comes after a note never changes, so the provider's cache holds. */
+export async function appendMemories(writer: Writer, memories: NewContent | null): Promise<void> {
+  if (memories === null) return;
+  const note = await insertEntry(writer.sql, { ...memories, kind: 'note', slot: 'memories', turn: writer.turn });
+  await writer.event('note_added', { slot: 'memories', entryId: note.id });
+}

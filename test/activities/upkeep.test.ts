@@ -1,0 +1,120 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { repairLostTurns, repairSomeTurns, ringForWaitingMessages } from '../../src/activities/upkeep.ts';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { newId } from '../../src/store/ids.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { openMovedClock } from '../store/support/moved-clock.ts';
+import type { MovedClock } from '../store/support/moved-clock.ts';
+import { openTestStore, send, startTurn } from '../store/support/store-builders.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { activityDependencies } from './support/activity-dependencies.ts';
+
+let store: TestStore;
+let clock: MovedClock;
+/** Conversations whose rings and looks fail. */
+const poisoned = new Set<string>();
+let rung: string[] = [];
+let lines: string[] = [];
+
+beforeAll(async () => {
+  store = await openTestStore();
+  clock = openMovedClock(store.url);
+  await clock.set(60);
+});
+afterAll(async () => {
+  await clock.close();
+  await store.close();
+});
+beforeEach(() => {
+  poisoned.clear();
+  rung = [];
+  lines = [];
+});
+
+class Poison extends Error {
+  readonly code = 'POISON';
+}
+
+function dependencies(lost: readonly TurnReference[] = []): ActivityDependencies {
+  const gone = new Set(lost.map(({ conversationId }) => turnWorkflowId(conversationId)));
+  return {
+    ...activityDependencies(clock.sql),
+    logger: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
+    ringDoorbell: (conversationId) => {
+      if (poisoned.has(conversationId)) return Promise.reject(new Poison('its history is full'));
+      rung.push(conversationId);
+      return Promise.resolve();
+    },
+    isWorkflowOpen: (workflowId) =>
+      [...poisoned].some((conversationId) => turnWorkflowId(conversationId) === workflowId)
+        ? Promise.reject(new Poison('its history is full'))
+        : Promise.resolve(!gone.has(workflowId)),
+  };
+}
+
+async function waiting(): Promise<string> {
+  const conversationId = newId();
+  await send(store.sql, { conversationId });
+  return conversationId;
+}
+
+const outcomeOf = async ({ turnId }: TurnReference) => (await getTurn(store.sql, turnId)).outcome;
+
+test('a conversation that cannot be rung for keeps no other one waiting, and is tried again at the next look', async () => {
+  const first = await waiting();
+  poisoned.add(first);
+  const others = [await waiting(), await waiting()];
+  await ringForWaitingMessages(dependencies());
+  expect(rung.toSorted()).toEqual(others.toSorted());
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ conversationId: first, code: 'POISON' }]);
+  expect(lines.join('')).not.toContain('history is full');
+  poisoned.clear();
+  await ringForWaitingMessages(dependencies());
+  expect(rung.slice(2)).toEqual([first]);
+});
+
+test('when no conversation can be rung for, the look fails and is tried again', async () => {
+  poisoned.add(await waiting()).add(await waiting());
+  await expect(ringForWaitingMessages(dependencies())).rejects.toThrow(Poison);
+  poisoned.clear();
+  await ringForWaitingMessages(dependencies());
+  expect(rung).toHaveLength(2);
+});
+
+test('all that wait are rung for in one look, however many they are', async () => {
+  const many = 450;
+  await store.sql`
+    insert into conversations (id, agent) select gen_random_uuid(), 'many' from generate_series(1, ${many})`;
+  await store.sql`
+    insert into messages (id, conversation_id, kind, mode, content, measurements)
+    select c.id::text, c.id, 'message', 'queue', '[]', no_measurements() from conversations c where c.agent = 'many'`;
+  await ringForWaitingMessages(dependencies());
+  expect(new Set(rung).size).toBe(many);
+  await ringForWaitingMessages(dependencies());
+  expect(rung).toHaveLength(many);
+});
+
+test('a turn that cannot be looked at keeps no lost turn from being repaired, and live ones leave none unseen', async () => {
+  const live = [await startTurn(store.sql), await startTurn(store.sql), await startTurn(store.sql)];
+  const [hidden, behind] = [await startTurn(store.sql), await startTurn(store.sql)];
+  poisoned.add(live[0]?.conversationId ?? '');
+  const lost = dependencies([hidden, behind]);
+  await repairSomeTurns(lost, 2);
+  expect([await outcomeOf(hidden), await outcomeOf(behind)]).toEqual([null, null]);
+  await repairSomeTurns(lost, 2);
+  expect([await outcomeOf(hidden), await outcomeOf(behind)]).toEqual(['interrupted', null]);
+  await repairSomeTurns(lost, 2);
+  expect([await outcomeOf(hidden), await outcomeOf(behind)]).toEqual(['interrupted', 'interrupted']);
+  expect(rung).toEqual([hidden.conversationId, behind.conversationId]);
+  expect(await Promise.all(live.map(outcomeOf))).toEqual([null, null, null]);
+});
+
+test('a look at lost turns fails when none of them could be looked at', async () => {
+  for (const { conversation_id: id } of await store.sql<{ conversation_id: string }[]>`
+    select conversation_id from turns where outcome is null`)
+    poisoned.add(id);
+  await expect(repairLostTurns(dependencies())).rejects.toThrow(Poison);
+});

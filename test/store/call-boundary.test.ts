@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { appendNoteBefore } from '../../src/store/entries.ts';
+import { lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
+import {
+  answer,
+  FIRST_ATTEMPT,
+  register,
+  said,
+  send,
+  startTurn,
+  text,
+  useTestStore,
+} from './support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+const OWN_RUN = FIRST_ATTEMPT.runId;
+
+test('messages are taken before a call as long as it is not registered, and afterwards never', async () => {
+  const turn = await startTurn(sql);
+  await send(sql, { conversationId: turn.conversationId, ...text('in time') });
+  expect(await takeMessages(sql, turn, { callNumber: 1, runId: OWN_RUN })).toEqual({ messages: 1 });
+  await register(sql, turn, 1);
+  // The attempt that took them is repeated because its result was lost.
+  expect(await takeMessages(sql, turn, { callNumber: 1, runId: OWN_RUN })).toEqual({ messages: 0 });
+  await send(sql, { conversationId: turn.conversationId, ...text('late') });
+  const late = takeMessages(sql, turn, { callNumber: 1, runId: OWN_RUN });
+  await expect(late).rejects.toMatchObject({ code: 'call_registered', permanent: true });
+  expect(await said(sql, turn.conversationId)).toEqual(['user hello', 'user in time']);
+  expect(await lookAtInbox(sql, turn)).toMatchObject({ steering: 1 });
+  expect(await takeMessages(sql, turn, { callNumber: 2, runId: OWN_RUN })).toEqual({ messages: 1 });
+});
+
+test('a newer call than the one that messages stand before keeps them out too', async () => {
+  const turn = await startTurn(sql);
+  await answer(sql, turn, 1);
+  await register(sql, turn, 4);
+  await send(sql, { conversationId: turn.conversationId, ...text('late') });
+  const late = takeMessages(sql, turn, { callNumber: 2, runId: OWN_RUN });
+  await expect(late).rejects.toMatchObject({ code: 'call_registered' });
+});
+
+test('a run that repeats what another one did leaves messages to the steps that follow', async () => {
+  const turn = await startTurn(sql);
+  await answer(sql, turn, 1);
+  await send(sql, { conversationId: turn.conversationId, ...text('after a reset') });
+  expect(await takeMessages(sql, turn, { callNumber: 1, runId: 'after a reset' })).toEqual({ messages: 0 });
+  expect(await takeMessages(sql, turn, { callNumber: 2, runId: 'after a reset' })).toEqual({ messages: 1 });
+});
+
+test('a note is appended before its call only, once', async () => {
+  const turn = await startTurn(sql);
+  const note = { ...text('near'), turn, slot: 'continuation', key: 'limit:cost' } as const;
+  for (let tries = 0; tries < 2; tries += 1) await appendNoteBefore(sql, { callNumber: 1, runId: OWN_RUN }, note);
+  await register(sql, turn, 1);
+  await appendNoteBefore(sql, { callNumber: 1, runId: OWN_RUN }, note);
+  const late = appendNoteBefore(sql, { callNumber: 1, runId: OWN_RUN }, { ...note, key: 'limit:steps' });
+  await expect(late).rejects.toMatchObject({ code: 'call_registered', permanent: true });
+  await appendNoteBefore(sql, { callNumber: 1, runId: 'after a reset' }, { ...note, key: 'limit:steps' });
+  expect(await said(sql, turn.conversationId)).toEqual(['user hello', 'note near']);
+});

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { pino } from 'pino';
+import type { Activities } from '../../../src/activities/create-activities.ts';
+import { connectClient } from '../../../src/temporal/connect.ts';
+import { installRuntimeLogger } from '../../../src/temporal/logger.ts';
+import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
+import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
+
+/** A worker with the real workflows and whatever activities a test gives it; no upkeep runs beside it. */
+export interface WorkerOfActivities {
+  readonly temporal: Client;
+  readonly taskQueue: string;
+  stop(): Promise<void>;
+}
+
+/** Temporal's runtime can be installed once in a process, and each test file is one. */
+let runtimeInstalled = false;
+
+export async function startWorkerOfActivities(address: string, activities: Activities): Promise<WorkerOfActivities> {
+  if (!runtimeInstalled) installRuntimeLogger(pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' }));
+  runtimeInstalled = true;
+  const taskQueue = `agent-turn-${randomUUID()}`;
+  const temporal = await connectClient({ address, namespace: 'default' });
+  const connection = await NativeConnection.connect({ address });
+  const workers = await createTurnWorkers({
+    connection,
+    namespace: 'default',
+    workflowBundle: await loadWorkflowBundle(),
+    activities,
+    taskQueue,
+    identity: 'test',
+    concurrentWork: 5,
+    shutdownGraceMilliseconds: 1_000,
+  });
+  const running = workers.run();
+  return {
+    temporal,
+    taskQueue,
+    async stop() {
+      workers.shutdown();
+      await running;
+      await connection.close();
+      await temporal.connection.close();
+    },
+  };
+}
+
+/** Activities without a database: a turn whose model answers at once. Each can be replaced. */
+export function scriptedActivities(scripted: Partial<Activities>): Activities {
+  const none = (): Promise<void> => Promise.resolve();
+  const unexpected = (name: string) => (): Promise<never> => Promise.reject(new Error(`${name} is not expected`));
+  let begun = false;
+  return {
+    beginTurn: ({ conversationId }) => {
+      if (begun) return Promise.resolve({ kind: 'nothing_waiting' });
+      begun = true;
+      return Promise.resolve({
+        kind: 'begun',
+        turn: { conversationId, turnId: randomUUID(), epoch: 1 },
+        commandOnly: false,
+        compactRequested: false,
+        stopRequested: false,
+        stepLimit: 100,
+        loopLimits: { repeatedCalls: 100, compactionsWithoutProgress: 10, continuations: 1 },
+        facts: { agent: 'reader', model: 'sim/sim-32k', preset: 'default', window: 32_768 },
+      });
+    },
+    continueTurn: none,
+    lookAtInbox: () => Promise.resolve({ waiting: 0, steering: 0, stopRequested: false, compactRequested: false }),
+    takeMessages: none,
+    compactContext: () => Promise.resolve({ kind: 'fits', view: { headEntryId: 'head', tokens: 100 } }),
+    callModel: () => Promise.resolve(ANSWERED),
+    requestDecisions: () => Promise.resolve({ waiting: 0, questions: 0, expiresInMilliseconds: 0 }),
+    runTool: () => Promise.resolve({ state: 'succeeded' }),
+    endTurn: none,
+    summarize: unexpected('summarize'),
+    commitCompaction: unexpected('commitCompaction'),
+    changeBranch: unexpected('changeBranch'),
+    ringForWaitingMessages: none,
+    repairLostTurns: none,
+    indexFallenBehind: none,
+    deleteExpired: none,
+    ...scripted,
+  };
+}
+
+/** The last answer of a turn. */
+export const ANSWERED = {
+  kind: 'answered',
+  tools: [],
+  calls: [],
+  inputTokens: 10,
+  cut: false,
+  turnCost: 0,
+} as const;
+
+/** An answer with one tool call. */
+export const CALLS_A_TOOL = {
+  ...ANSWERED,
+  tools: [{ name: 'publish', exclusive: false, timeoutMilliseconds: 10_000 }],
+  calls: [0],
+} as const;
