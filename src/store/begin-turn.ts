@@ -77,8 +77,8 @@ export type BegunTurn =
  * Takes the conversation for a new turn, in one transaction: raises the epoch, so that no older
  * turn can write; ends a turn that was left open as `interrupted` and gives its open tool calls a
  * result; abandons its planned compaction; appends the rules note if it changed, then the oldest
- * queued message and all waiting steering messages.
- * @throws StoreError `conversation_not_found`, `stale_epoch` (the run's turn was taken over)
+ * queued message and all waiting steering messages. In a conversation that was deleted nothing waits.
+ * @throws StoreError `stale_epoch` (the run's turn was taken over)
  */
 export async function beginTurn(
   sql: Database,
@@ -88,9 +88,8 @@ export async function beginTurn(
   const { conversationId } = request;
   const [conversation] = await sql<({ agent: string } & ConversationSettings)[]>`
     select agent, model, preset, workspace from conversations where id = ${conversationId}`;
-  if (conversation === undefined) {
-    throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
-  }
+  // Deleted after its doorbell was rung, with all that waited.
+  if (conversation === undefined) return { kind: 'nothing_waiting' };
   const { agent, ...settings } = conversation;
   const snapshot = await sources.snapshotFor(agent, settings);
   const begun = await writeEvents(sql, conversationId, (source) => begin(source, request, snapshot, sources));
