@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { HoldfastClient, SentMessage } from '../client/types.ts';
+import { collectFiles, withAttachments } from './attachments.ts';
 import { withClient, withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { EXIT_CODES } from './exit-codes.ts';
@@ -114,6 +115,10 @@ interface ResendFlags extends ConnectionFlags {
   readonly summary?: true;
 }
 
+interface EditFlags extends ResendFlags {
+  readonly attach: readonly string[];
+}
+
 /** `holdfast regenerate`: asks for another answer. */
 export function regenerateCommand(): Command {
   return withConnections(
@@ -145,7 +150,7 @@ export function editCommand(): Command {
   return withConnections(
     holdfastCommand('edit', {
       summary: 'say an earlier message in other words, on a branch of its own',
-      description: `Forks before a message of yours and sends the new text in its place. Without the fork it is not answered. ${BUSY}`,
+      description: `Forks before a message of yours and sends the new text in its place; its pictures and files go with it, unless others are attached. Without the fork it is not answered. ${BUSY}`,
       examples: ['npx holdfast edit last 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab "Use Postgres 18 instead"'],
     }),
   )
@@ -153,8 +158,9 @@ export function editCommand(): Command {
     .argument('<entry>', 'id of your message, as `holdfast show` prints it')
     .argument('<text>', 'what it says now; `-` reads standard input')
     .option('--summary', 'with a summary of what is left behind')
-    .action(async (reference: string, entryId: string, text: string, flags: ResendFlags) => {
-      const content = await readText(text, 'message');
+    .option('--attach <files>', 'pictures, PDFs and texts instead of its own, separated by commas', collectFiles, [])
+    .action(async (reference: string, entryId: string, text: string, flags: EditFlags) => {
+      const content = await withAttachments(await readText(text, 'message'), flags.attach);
       await resend(reference, flags, (client, conversationId, summarize) =>
         client.edit({ conversationId, entryId: entryIdOf(entryId), content, summarize }),
       );

@@ -49,12 +49,18 @@ async function deleteConversation(reference: string, flags: DeleteFlags): Promis
     else {
       output.lines([`Deleted ${named}`, `  ${NOT_REACHED}`]);
       if (commands.length === 0) return;
-      output.line(
-        `Temporal keeps ${plural(histories.length, 'history', 'histories')} of its turns, without text. To remove them now:`,
-      );
+      output.line(whatTemporalKeeps(histories));
       output.lines(commands.map((command) => `  ${command}`));
     }
   });
+}
+
+function whatTemporalKeeps(histories: readonly WorkflowRun[]): string {
+  const known = histories.filter(({ runId }) => runId !== null);
+  if (known.length > 0) {
+    return `Temporal keeps ${plural(known.length, 'history', 'histories')} of its turns, without text. To remove them now:`;
+  }
+  return 'It had no turn. Temporal may know of its message all the same, without text: a workflow that finds nothing to do and ends. To remove it now:';
 }
 
 /** As one word of a shell. */

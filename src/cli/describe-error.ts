@@ -41,10 +41,13 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   decision_stale: { next: '`npx holdfast show <conversation>` shows how the call ended.', exit: 'usage' },
   conversation_busy: { next: '`npx holdfast stop <conversation>`, or wait until the turn has ended.', exit: 'usage' },
   conversation_exists: {
-    next: '`npx holdfast delete <conversation>` makes room; DATABASE_URL names another database.',
+    next: '`npx holdfast show <conversation>` shows it; DATABASE_URL names another database to import the file into.',
     exit: 'usage',
   },
-  conversation_file_invalid: { next: 'Export the conversation again with `npx holdfast export`.', exit: 'usage' },
+  conversation_file_invalid: {
+    next: 'Use another copy of it, or export the conversation again with `npx holdfast export`.',
+    exit: 'usage',
+  },
   message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
   conversation_differs: { next: '`npx holdfast send` says more in a conversation as it is.', exit: 'usage' },
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },

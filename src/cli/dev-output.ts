@@ -1,4 +1,7 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
+import { LOCAL_HOST } from '../local/ports.ts';
+import { LOCAL_SUPERUSER, PASSWORD_FILE } from '../local/postgres-login.ts';
+import type { Stack } from '../local/stack-file.ts';
 import type { LocalStack } from '../local/stack.ts';
 import type { ServiceEvent, ServiceName } from '../local/supervise.ts';
 
@@ -43,6 +46,14 @@ export function describeEvent(event: ServiceEvent): string | null {
   }
 }
 
+type LocalPostgres = NonNullable<Stack['postgres']>;
+
+/** Reads the password where it lies: what is printed may be kept by a terminal or a log. */
+function psqlCommand({ dataDirectory, port, database }: LocalPostgres): string {
+  const file = relative(process.cwd(), join(dataDirectory, PASSWORD_FILE));
+  return `PGPASSWORD="$(cat '${file.replaceAll("'", `'\\''`)}')" psql -h ${LOCAL_HOST} -p ${port} -U ${LOCAL_SUPERUSER} ${database}`;
+}
+
 /** The addresses and what to do next, for a person. */
 export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
   const { postgres, temporal, simulator } = stack.current();
@@ -57,6 +68,7 @@ export function describeStack(stack: LocalStack, facts: ReadyFacts): string {
         : `127.0.0.1:${postgres.port}, database and user holdfast`,
     ],
   ];
+  if (postgres !== null) rows.push(['psql', psqlCommand(postgres)]);
   if (simulator !== null)
     rows.push(['Simulator', `${simulator.url} (${facts.modelKey === null ? 'no model key is set' : 'asked for'})`]);
   else if (simulatorUrl !== null) rows.push(['Simulator', `${simulatorUrl} (HOLDFAST_SIMULATOR_URL)`]);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { withReader } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
@@ -50,7 +50,8 @@ async function exportConversation(reference: string, flags: ExportFlags): Promis
 }
 
 /**
- * Writes a file beside its place and renames it when it is whole: an export that fails leaves an older file as it was.
+ * Writes a file beside its place and renames it when it is whole: an export that fails leaves an older file as it was. What
+ * is no file, a pipe or a device, is written to where it is.
  * @returns how many lines it has
  * @throws UsageError when the file cannot be written
  */
@@ -58,28 +59,47 @@ async function writeFileWhole(
   path: string,
   write: (writeLine: (line: string) => Promise<void>) => Promise<void>,
 ): Promise<number> {
-  const unfinished = `${path}.${process.pid}.unfinished`;
-  const onDisk = async <Result>(work: Promise<Result>): Promise<Result> =>
-    work.catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new UsageError('usage', `The export cannot be written: ${reason}.`, 'Name another file with --output.');
-    });
-  const file = await onDisk(open(unfinished, 'w', 0o600));
+  const place = await realpath(path).catch(() => path);
+  const found = await stat(place).catch(() => null);
+  if (found !== null && !found.isFile()) return writeLines(place, write);
+  const unfinished = `${place}.${process.pid}.unfinished`;
   try {
-    let lines = 0;
-    try {
-      await write(async (line) => {
-        lines += 1;
-        await onDisk(file.appendFile(`${line}\n`));
-      });
-      await onDisk(file.sync());
-    } finally {
-      await file.close();
-    }
-    await onDisk(rename(unfinished, path));
+    const lines = await writeLines(unfinished, write);
+    await onDisk(rename(unfinished, place));
     return lines;
   } catch (error) {
-    await rm(unfinished, { force: true });
+    await rm(unfinished, { force: true }).catch(() => undefined);
     throw error;
   }
+}
+
+async function writeLines(
+  path: string,
+  write: (writeLine: (line: string) => Promise<void>) => Promise<void>,
+): Promise<number> {
+  const file = await onDisk(open(path, 'w', 0o600));
+  try {
+    let lines = 0;
+    await write(async (line) => {
+      lines += 1;
+      await onDisk(file.appendFile(`${line}\n`));
+    });
+    // A pipe has no disk to wait for.
+    if ((await file.stat()).isFile()) await onDisk(file.sync());
+    return lines;
+  } finally {
+    await file.close();
+  }
+}
+
+/** What goes wrong there is about the file, and not about Postgres, whose errors have codes of the same names. */
+async function onDisk<Result>(work: Promise<Result>): Promise<Result> {
+  return work.catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(
+      'usage',
+      `The export cannot be written: ${reason}.`,
+      'Name another file with --output, or make room for it.',
+    );
+  });
 }

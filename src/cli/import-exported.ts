@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { isConversationFile } from '../store/conversation-file/import-exported.ts';
+import { isConversationFile } from '../store/conversation-file/read-file.ts';
 import { withReader } from './connect.ts';
 import { shortId } from './find-conversation.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
@@ -39,7 +38,16 @@ export async function importExported(file: string, flags: ConnectionFlags): Prom
   });
 }
 
-/** Opened by whoever begins to read: lines that come before anybody reads them are lost. */
+/** The lines of a file. Inside a string of JSON may stand what other readers of lines take for an end of one (U+2028). */
 async function* linesOf(file: string): AsyncGenerator<string> {
-  yield* createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
+  let begun = '';
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const [first = '', ...rest] = String(chunk).split('\n');
+    begun += first;
+    for (const next of rest) {
+      yield begun;
+      begun = next;
+    }
+  }
+  if (begun !== '') yield begun;
 }

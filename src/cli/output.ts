@@ -1,3 +1,4 @@
+import { EXIT_CODES } from './exit-codes.ts';
 import { COLOR_STYLE, PLAIN_STYLE } from './render/style.ts';
 import type { Style } from './render/style.ts';
 
@@ -46,10 +47,16 @@ export function openOutput({ plain = false }: OutputOptions = {}): Output {
   };
 }
 
-/** A reader that has seen enough (`| head`) closes the pipe: no error, and nothing more to say. */
+/**
+ * A reader that has seen enough (`| head`) closes the pipe: no error, and nothing more to say. Output that cannot be written, on a
+ * full disk, ends the command with words that say so.
+ */
 export function endWhenPipeCloses(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    process.stderr.write(
+      `error (output): Standard output cannot be written: ${error.message}.\nnext: Make room where it goes, or send it elsewhere.\n`,
+    );
+    process.exit(EXIT_CODES.usage.code);
   });
 }

@@ -15,7 +15,7 @@ import { UsageError } from './usage-error.ts';
 interface SummariesFlags extends ConnectionFlags {
   readonly full?: true;
   readonly lineage?: true;
-  /** `true`: the newest two. */
+  /** `true`: the one in force and the one that it updates. */
   readonly diff?: true | string;
   readonly audit?: true;
   readonly limit: number;
@@ -29,7 +29,7 @@ export function summariesCommand(): Command {
     holdfastCommand('summaries', {
       summary: 'list the compactions of a conversation with their summaries',
       description:
-        'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
+        'Lists every generation, oldest first: form, trigger, preset, tokens before and after, what it covers, tries, model and cost, its text. --diff compares two generations line by line, unless two are named the one in force with the one that it updates. --audit looks for facts of the originals that left the window or are shown shorter (requirements, paths, identifiers, numbers, errors) in the summary in force and in what else the window shows, and asks recall for those that neither says. The originals stay and are found with `holdfast recall`.',
       examples: [
         'npx holdfast summaries last',
         'npx holdfast summaries 4f1c22ab "release date" --full',
@@ -41,15 +41,22 @@ export function summariesCommand(): Command {
   )
     .argument(...CONVERSATION_ARGUMENT)
     .argument('[query]', 'only summaries whose text matches')
-    .option('--full', 'whole texts and each entry that is shown shorter; with --audit all facts')
+    .option(
+      '--full',
+      'whole texts and each entry that is shown shorter; with --audit all facts, with --diff equal lines too',
+    )
     .option('--lineage', 'which entries each summary covers, over all generations')
-    .option('--diff [generations]', 'compare two generations, like 1:3 (default: the newest two)')
+    .option(
+      '--diff [generations]',
+      'compare two generations, like 1:3 (default: the one in force with the one that it updates)',
+    )
     .option('--audit', 'facts that the window no longer says, and whether recall finds them')
     .option('--limit <number>', 'with --audit: facts that recall is asked for', count(1, 10_000), DEFAULT_LIMIT)
     .action(summaries);
 }
 
 async function summaries(reference: string, query: string | undefined, flags: SummariesFlags): Promise<void> {
+  refuseTogether(query, flags);
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
@@ -77,21 +84,50 @@ async function summaries(reference: string, query: string | undefined, flags: Su
   });
 }
 
+/** Each looks at the summaries in its own way: what would be ignored is refused. */
+function refuseTogether(query: string | undefined, { audit: audits, diff, lineage }: SummariesFlags): void {
+  const alone = audits === true ? '--audit' : diff === undefined ? null : '--diff';
+  if (alone === null) return;
+  const others = [
+    ...(alone === '--audit' && diff !== undefined ? ['--diff'] : []),
+    ...(lineage === true ? ['--lineage'] : []),
+    ...(query === undefined ? [] : [`the query ${JSON.stringify(query)}`]),
+  ];
+  if (others.length === 0) return;
+  throw new UsageError(
+    'usage',
+    `${alone} goes together with neither a query nor another way to look at summaries; here it has ${others.join(' and ')}.`,
+    'Ask for one at a time.',
+  );
+}
+
 function difference(all: readonly StoredSummary[], flags: SummariesFlags, output: Output): void {
   const written = all.filter(({ text }) => text !== null);
-  const [older, newer] = typeof flags.diff === 'string' ? namedPair(written, flags.diff) : written.slice(-2);
-  if (older === undefined || newer === undefined) {
+  const [older, newer] = typeof flags.diff === 'string' ? namedPair(written, flags.diff) : pairInForce(written);
+  if (flags.json === true) output.json({ older, newer });
+  else output.lines(summaryDifferenceLines(older, newer, { style: output.style, full: flags.full === true }));
+}
+
+/** Of several branches the newest two may have nothing to do with each other. */
+function pairInForce(written: readonly StoredSummary[]): readonly [StoredSummary, StoredSummary] {
+  const newer = written.find(({ inForce }) => inForce);
+  const older = written.find(({ generation }) => generation === newer?.updatesGeneration);
+  if (newer !== undefined && older !== undefined) return [older, newer];
+  if (written.length < 2) {
     throw new UsageError(
       'usage',
       `Two summaries are needed to compare, and the conversation has ${written.length === 0 ? 'none' : 'one'}.`,
       '`npx holdfast summaries <conversation>` lists them.',
     );
   }
-  if (flags.json === true) output.json({ older, newer });
-  else output.lines(summaryDifferenceLines(older, newer, output.style));
+  const what =
+    newer === undefined
+      ? 'No summary is in force on the active branch.'
+      : `The summary in force, generation ${newer.generation}, updates no other: it is the first of its branch.`;
+  throw new UsageError('usage', what, `Name two with --diff, like 1:3. ${known(written)}`);
 }
 
-function namedPair(written: readonly StoredSummary[], generations: string): (StoredSummary | undefined)[] {
+function namedPair(written: readonly StoredSummary[], generations: string): readonly [StoredSummary, StoredSummary] {
   const match = /^(\d+):(\d+)$/u.exec(generations);
   if (match === null) {
     throw new UsageError(
@@ -100,13 +136,18 @@ function namedPair(written: readonly StoredSummary[], generations: string): (Sto
       'Write --diff 1:3.',
     );
   }
-  const [, ...numbers] = match;
-  return numbers.map((number) => {
-    const found = written.find(({ generation }) => generation === Number(number));
-    if (found !== undefined) return found;
-    const known = written.map(({ generation }) => generation).join(', ');
-    throw new UsageError('usage', `Generation ${number} has no summary.`, `Those that have one: ${known || 'none'}.`);
-  });
+  const [, older = '', newer = ''] = match;
+  return [named(written, older), named(written, newer)];
+}
+
+function named(written: readonly StoredSummary[], generation: string): StoredSummary {
+  const found = written.find((each) => each.generation === Number(generation));
+  if (found !== undefined) return found;
+  throw new UsageError('usage', `Generation ${generation} has no summary.`, known(written));
+}
+
+function known(written: readonly StoredSummary[]): string {
+  return `Generations with a summary: ${written.map(({ generation }) => generation).join(', ') || 'none'}.`;
 }
 
 async function audit(conversationId: string, flags: SummariesFlags, output: Output): Promise<void> {

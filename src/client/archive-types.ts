@@ -3,7 +3,8 @@ import type { ListedEntry } from './types.ts';
 /** A run whose history Temporal keeps after its conversation was deleted: ids and counts, no text. */
 export interface WorkflowRun {
   readonly workflowId: string;
-  readonly runId: string;
+  /** `null` for one that began no turn: it may be there, or not. */
+  readonly runId: string | null;
 }
 
 export interface ImportedConversation {
@@ -26,7 +27,7 @@ export interface ConversationArchive {
   /**
    * Writes everything of an idle conversation as lines of JSON: originals byte for byte, all branches, all summaries.
    * @param options.write awaited line by line; what it throws ends the export and comes back as it is
-   * @throws HoldfastClientError `conversation_not_found`, `conversation_busy`
+   * @throws HoldfastClientError `conversation_not_found`, `conversation_busy` (also while a message waits)
    */
   exportConversation(options: {
     readonly conversationId: string;
@@ -34,6 +35,7 @@ export interface ConversationArchive {
   }): Promise<void>;
   /**
    * Stores what `exportConversation` wrote, under the same ids; whole or not at all.
+   * @param options.lines its lines, separated by line feeds only: Node's `readline` also takes U+2028 for the end of one
    * @throws HoldfastClientError `conversation_exists`, `conversation_file_invalid`
    */
   importConversation(options: { readonly lines: AsyncIterable<string> }): Promise<ImportedConversation>;

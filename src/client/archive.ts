@@ -3,6 +3,7 @@ import { importExportedConversation } from '../store/conversation-file/import-ex
 import type { Database } from '../store/database.ts';
 import { deleteConversation } from '../store/delete-conversation.ts';
 import { listEntriesAround } from '../store/entries.ts';
+import { turnWorkflowId } from '../temporal/names.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { clientError } from './errors.ts';
 import { withLateResults } from './memory.ts';
@@ -34,7 +35,13 @@ export function archiveOf(database: Database): ConversationArchive {
       }
     },
     importConversation: ({ lines }) => guarded(() => importExportedConversation(database, lines)),
-    deleteConversation: (id) => guarded(() => deleteConversation(database, id)),
+    deleteConversation: (id) =>
+      guarded(async () => {
+        const { runs, isRungFor } = await deleteConversation(database, id);
+        const workflowId = turnWorkflowId(id);
+        const isNamed = runs.some((run) => run.workflowId === workflowId);
+        return isNamed || !isRungFor ? runs : [...runs, { workflowId, runId: null }];
+      }),
     listEntriesAround: ({ entryId, count }) =>
       guarded(async () => withLateResults(database, await listEntriesAround(database, entryId, count))),
   };

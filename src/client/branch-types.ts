@@ -47,6 +47,7 @@ export interface BranchCommands {
    * Says an earlier message in other words: forks before it and sends the new content in its place, or not at all, as
    * `regenerate` does.
    * @param options.entryId the user's entry
+   * @param options.content a text takes the place of the words, and pictures and files of the message stay; parts take the place of all
    * @param options.summarize whether what is left behind is summarized. Default: false
    * @returns the message that begins the turn
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`, `invalid_argument` (the content is empty)

@@ -3,7 +3,7 @@ import { listBranches, readSaidMessage } from '../store/branches.ts';
 import type { Database } from '../store/database.ts';
 import type { MessageInput } from '../store/messages.ts';
 import type { BranchCommands } from './branch-types.ts';
-import { messageParts } from './message-parts.ts';
+import { inOtherWords, messageParts } from './message-parts.ts';
 import type { SentMessage } from './types.ts';
 
 type Unsent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
@@ -33,12 +33,11 @@ export function branchCommands(
   const resend = async (options: {
     readonly conversationId: string;
     readonly entryId?: string;
-    /** `null`: as it was. */
-    readonly content: readonly ContentPart[] | null;
+    readonly contentOf: (said: readonly ContentPart[]) => readonly ContentPart[];
     readonly summarize?: boolean;
     readonly messageId?: string;
   }): Promise<SentMessage> => {
-    const { conversationId, entryId, content, summarize = false, messageId } = options;
+    const { conversationId, entryId, contentOf, summarize = false, messageId } = options;
     const said = await guarded(() => readSaidMessage(database, conversationId, entryId ?? null));
     return sendOnNewBranch(
       { conversationId, kind: 'fork', target: { entryId: said.parentId, summarizes: summarize } },
@@ -46,7 +45,7 @@ export function branchCommands(
         conversationId,
         kind: 'message',
         mode: 'queue',
-        content: content ?? said.content,
+        content: contentOf(said.content),
         ...(messageId !== undefined && { id: messageId }),
       },
     );
@@ -61,7 +60,12 @@ export function branchCommands(
         target: { branch, summarizes: summarize },
         ...(messageId !== undefined && { id: messageId }),
       }),
-    regenerate: (options) => resend({ ...options, content: null }),
-    edit: async ({ content, ...options }) => resend({ ...options, content: messageParts(content) }),
+    regenerate: (options) => resend({ ...options, contentOf: (said) => said }),
+    edit: async ({ content, ...options }) => {
+      const given = messageParts(content);
+      const contentOf = (said: readonly ContentPart[]): readonly ContentPart[] =>
+        typeof content === 'string' ? inOtherWords(said, content) : given;
+      return resend({ ...options, contentOf });
+    },
   };
 }

@@ -63,6 +63,12 @@ export interface StoredSummary {
   readonly trigger: 'threshold' | 'overflow' | 'manual' | 'maintenance';
   readonly preset: string;
   readonly form: string;
+  /** Branch on which it was made. */
+  readonly branch: number;
+  /** Whether the model is shown its summary, on the branch that the conversation goes on with. */
+  readonly inForce: boolean;
+  /** The generation whose summary it updates; `null` for the first of its branch, and for a pass without summary. */
+  readonly updatesGeneration: number | null;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** Last entry that the summary covers; `null` for a pass without summary. */

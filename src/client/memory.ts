@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { readSummaryInForce } from '../store/branch-path.ts';
 import { readPieces } from '../store/content-pieces.ts';
 import { findCommitted, getEntry, listEntries } from '../store/entries.ts';
 import type { StoredEntry } from '../store/entries.ts';
@@ -10,6 +11,7 @@ import { listLateToolResults } from '../store/tool-calls.ts';
 import type { LateToolResult } from '../store/tool-calls.ts';
 import { readBranchPlaces } from '../store/branches.ts';
 import { listSummaries } from '../store/compactions.ts';
+import { readCurrentPoint } from '../store/plan-source.ts';
 import type { OpenedEntry } from './archive-types.ts';
 import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
@@ -84,13 +86,19 @@ export async function listStoredSummaries(
   database: Database,
   options: Options<'listSummaries'>,
 ): Promise<StoredSummary[]> {
-  const rows = await listSummaries(database, { ...options, limit: 1_000 });
+  const [rows, inForce] = await Promise.all([
+    listSummaries(database, { ...options, limit: 1_000 }),
+    readCurrentSummaryId(database, options.conversationId),
+  ]);
   const summaries = rows.reverse().map((row) => ({
     compactionId: row.compactionId,
     generation: row.number,
     trigger: row.reason,
     preset: row.preset,
     form: row.form,
+    branch: row.branch,
+    inForce: row.compactionId === inForce,
+    updatesGeneration: row.text === null ? null : row.updates,
     tokensBefore: row.tokensBefore,
     tokensAfter: row.tokensAfter,
     coveredThroughSequence: row.coveredThroughSequence,
@@ -110,6 +118,11 @@ export async function listStoredSummaries(
     durationMilliseconds: row.durationMilliseconds,
   }));
   return knownConversation(database, options.conversationId, summaries);
+}
+
+async function readCurrentSummaryId(database: Database, conversationId: string): Promise<string | null> {
+  const point = await readCurrentPoint(database, conversationId);
+  return point === null ? null : ((await readSummaryInForce(database, point))?.compactionId ?? null);
 }
 
 export async function findPassages(

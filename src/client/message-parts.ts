@@ -15,6 +15,17 @@ export function messageParts(content: MessageContent): readonly ContentPart[] {
   return parts.map((part) => (part.type === 'file' ? readableFile(part) : part));
 }
 
+/**
+ * A message in other words: pictures and files stay, those of text too, which `messageParts` made texts.
+ * @throws HoldfastClientError `invalid_argument` for no words
+ */
+export function inOtherWords(said: readonly ContentPart[], text: string): readonly ContentPart[] {
+  return [...messageParts(text), ...said.filter((part) => part.type !== 'text' || TEXT_OF_FILE.test(part.text))];
+}
+
+/** How the text of a file begins. */
+const TEXT_OF_FILE = /^File [^\n]+:\n/u;
+
 function readableFile(file: FilePart): ContentPart {
   if (file.mediaType === 'application/pdf') return file;
   if (!isReadAsText(file.mediaType))

@@ -63,9 +63,10 @@ export type BegunTurn =
  * Takes the conversation for a new turn, in one transaction: raises the epoch, so that no older
  * turn can write; ends a turn that was left open as `interrupted` and gives its open tool calls a
  * result; abandons its planned compaction; appends the rules note if it changed, then the oldest
- * queued message and all waiting steering messages. A run is answered once: asked again, it is told the same.
- * @throws StoreError `conversation_not_found`, `stale_epoch` (the run's turn was taken over), `run_replaced` (a turn is open,
- *   and Temporal has a newer run than this one)
+ * queued message and all waiting steering messages. A run is answered once: asked again, it is told the same. In a conversation
+ * that was deleted nothing waits.
+ * @throws StoreError `stale_epoch` (the run's turn was taken over), `run_replaced` (a turn is open, and Temporal has a newer
+ *   run than this one)
  */
 export async function beginTurn(
   sql: Database,
@@ -75,9 +76,8 @@ export async function beginTurn(
   const { conversationId } = request;
   const [conversation] = await sql<({ agent: string } & ConversationSettings)[]>`
     select agent, model, preset, workspace from conversations where id = ${conversationId}`;
-  if (conversation === undefined) {
-    throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
-  }
+  // Deleted after its doorbell was rung, with all that waited.
+  if (conversation === undefined) return { kind: 'nothing_waiting' };
   const { agent, ...settings } = conversation;
   const snapshot = await sources.snapshotFor(agent, settings);
   const begun = await beginOrTakeOver(sql, request, snapshot, sources);

@@ -89,7 +89,8 @@ export interface SaidMessage {
 
 /**
  * A user's entry; without an id the newest of the active branch.
- * @throws StoreError `entry_not_found` when there is none, or it is no message of the user
+ * @throws StoreError `entry_not_found` when there is none, or it is no message of the user; `conversation_busy` when one waits
+ *   to become an entry; `conversation_not_found`
  */
 export async function readSaidMessage(
   sql: Queries,
@@ -108,12 +109,28 @@ export async function readSaidMessage(
         order by e.sequence desc limit 1`
     : [];
   const [row] = rows;
-  if (row === undefined) {
-    const what =
-      entryId === null ? 'no message of the user' : `no message of the user with the id ${JSON.stringify(entryId)}`;
-    throw new StoreError('entry_not_found', `conversation ${conversationId} has ${what}`);
-  }
+  if (row === undefined) throw await whyNotSaid(sql, conversationId, entryId);
   return { entryId: row.id, parentId: row.parent_id, content: row.content };
+}
+
+async function whyNotSaid(sql: Queries, conversationId: string, entryId: string | null): Promise<StoreError> {
+  const [row] = isId(conversationId)
+    ? await sql<{ waiting: boolean }[]>`
+        select exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null) as waiting
+        from conversations c where c.id = ${conversationId}`
+    : [];
+  if (row === undefined) return new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
+  // What waits is no entry yet: there is a message, and it is not answered once.
+  if (row.waiting && entryId === null) return branchIsBusy(conversationId);
+  const which = entryId === null ? '' : ` with the id ${JSON.stringify(entryId)}`;
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no message of the user${which}`);
+}
+
+export function branchIsBusy(conversationId: string): StoreError {
+  return new StoreError(
+    'conversation_busy',
+    `conversation ${conversationId} is at work, or a message waits: its branch can be changed once it is idle`,
+  );
 }
 
 export interface BranchOfEntry {

@@ -125,6 +125,10 @@ export interface SummaryRow {
   /** Entries that it clips, clears or strips. */
   readonly operations: number;
   readonly parts: readonly PlanPart[];
+  /** Branch on which it was made. */
+  readonly branch: number;
+  /** Number of the compaction whose summary it updates; `null` when it updates none. */
+  readonly updates: number | null;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   /** Entries of its branch up to the last one that it covers. */
@@ -160,6 +164,8 @@ interface SummaryColumns {
   readonly prompt_version: string | null;
   readonly plan: CompactionPlan;
   readonly operations: number;
+  readonly branch: number;
+  readonly updates: number | null;
   readonly tokens_before: number;
   readonly tokens_after: number;
   readonly entries_covered: number;
@@ -192,6 +198,7 @@ export async function listSummaries(
       array(
         select s ->> 'title' from turns t, json_array_elements(t.policy -> 'summary' -> 'sections') as s
         where t.id = c.turn_id and s ->> 'open' = 'true') as open_sections,
+      u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
       c.tokens_before, c.tokens_after, c.finished_at, u.entries_covered, u.tries, u.model_calls, u.cost, r.request, r.input_tokens,
       r.cache_read_tokens,
       (extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as duration
@@ -229,6 +236,8 @@ function toSummaryRow(row: SummaryColumns): SummaryRow {
     firstKeptSequence: row.plan.firstKeptSequence,
     operations: row.operations,
     parts: row.plan.parts,
+    branch: row.branch,
+    updates: row.updates,
     tokensBefore: row.tokens_before,
     tokensAfter: row.tokens_after,
     entriesCovered: row.entries_covered,

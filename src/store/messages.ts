@@ -1,6 +1,7 @@
 import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
+import { branchIsBusy } from './branches.ts';
 import type { Database, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
@@ -185,12 +186,7 @@ async function requireIdle(sql: Transaction, { id, conversationId, kind, target 
         else exists (
           select from branches b where b.conversation_id = c.id and b.branch = ${target?.branch ?? null}) end as known
     from conversations c where c.id = ${conversationId}`;
-  if (row?.busy === true) {
-    throw new StoreError(
-      'conversation_busy',
-      `conversation ${conversationId} is at work, or a message waits: its branch can be changed once it is idle`,
-    );
-  }
+  if (row?.busy === true) throw branchIsBusy(conversationId);
   if (row?.known === true) return;
   throw kind === 'fork'
     ? noSuchEntry(conversationId, target?.entryId ?? '')

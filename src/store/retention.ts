@@ -1,12 +1,13 @@
+import { measureConversations } from './conversation-sizes.ts';
 import type { Database } from './database.ts';
-import { deleteConversation } from './delete-conversation.ts';
+import { deleteConversation, keptSinceOf } from './delete-conversation.ts';
 import { StoreError } from './errors.ts';
 
 /** How long conversations are kept, of one agent or of all. */
 export interface RetentionRule {
   /** Name of the agent; `null` for every agent that has no rule of its own. */
   readonly agent: string | null;
-  /** Days since a conversation was active last. `null`: for ever. */
+  /** Days since a conversation was active last, or was imported. `null`: for ever. */
   readonly days: number | null;
   /** Megabytes that the conversations of the agent may fill together; the least recently active go first. `null`: any size. */
   readonly megabytes: number | null;
@@ -39,7 +40,7 @@ export async function applyRetention(
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
   for (const rule of rules) {
-    for (const expired of await findExpired(sql, rule, named)) {
+    for (const expired of await findExpired(sql, rule, { named, signal })) {
       if (signal.aborted) return deleted;
       if (await deleteIdle(sql, expired)) deleted += 1;
     }
@@ -49,38 +50,43 @@ export async function applyRetention(
 
 interface Expired {
   readonly id: string;
-  /** When it was active last, with microseconds. */
-  readonly active_at: string;
+  /** Since when it is kept, with microseconds: see `keptSince`. */
+  readonly kept_since: string;
 }
 
-async function findExpired(sql: Database, rule: RetentionRule, named: readonly string[]): Promise<readonly Expired[]> {
+async function findExpired(
+  sql: Database,
+  rule: RetentionRule,
+  { named, signal }: { readonly named: readonly string[]; readonly signal: AbortSignal },
+): Promise<readonly Expired[]> {
   const ofAgent = rule.agent === null ? sql`not c.agent = any(${[...named]})` : sql`c.agent = ${rule.agent}`;
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
+  const keptSince = keptSinceOf(sql);
+  // The first condition says no more than the second, and has an index.
+  const before = rule.days === null ? null : sql`holdfast_now() - make_interval(secs => ${rule.days * 86_400})`;
   const tooOld =
-    rule.days === null
+    before === null
       ? []
       : await sql<Expired[]>`
-          select c.id, c.active_at::text from conversations c
-          where ${ofAgent} and ${idle} and c.active_at < holdfast_now() - make_interval(secs => ${rule.days * 86_400})
-          order by c.active_at limit 1000`;
+          select c.id, (${keptSince})::text as kept_since from conversations c
+          where ${ofAgent} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
+          order by ${keptSince} limit 1000`;
   if (rule.megabytes === null) return tooOld;
+  await measureConversations(sql, ofAgent, signal);
   const tooMuch = await sql<Expired[]>`
-    select id, active_at::text from (
-      select c.id, c.active_at, ${idle} as idle,
-        sum(coalesce(size.entries, 0) + coalesce(size.originals, 0)) over (order by c.active_at desc, c.id desc) as bytes
-      from conversations c
-      cross join lateral (
-        select (select sum(octet_length(e.content::text)) from entries e where e.conversation_id = c.id) as entries,
-          (select sum(o.bytes) from contents o where o.conversation_id = c.id) as originals) as size
+    select id, kept_since::text from (
+      select c.id, ${keptSince} as kept_since, ${idle} as idle,
+        sum(coalesce(s.entry_bytes + s.other_bytes, 0)) over (order by ${keptSince} desc, c.id desc) as bytes
+      from conversations c left join conversation_sizes s on s.conversation_id = c.id
       where ${ofAgent}) as sized
-    where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by sized.active_at limit 1000`;
+    where bytes > ${rule.megabytes * BYTES_PER_MEGABYTE}::bigint and idle order by sized.kept_since limit 1000`;
   // What both name is deleted once; the second time it is not there.
   return [...tooOld, ...tooMuch];
 }
 
 /** `false` when a message came or a turn began meanwhile, or somebody else deleted it. */
-async function deleteIdle(sql: Database, { id, active_at: idleSince }: Expired): Promise<boolean> {
+async function deleteIdle(sql: Database, { id, kept_since: idleSince }: Expired): Promise<boolean> {
   try {
     await deleteConversation(sql, id, idleSince);
     return true;

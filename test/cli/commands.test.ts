@@ -1,5 +1,3 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { findConversation } from '../../src/cli/find-conversation.ts';
@@ -227,51 +225,5 @@ describe('what does not exist', () => {
     expect(stderr).toContain(hint);
     expect(stderr).toContain('next: ');
     expect(await harness.client.listConversations()).toHaveLength(1);
-  });
-});
-
-describe('export, delete and import', () => {
-  test('an export to a file is written whole; where it cannot be, the older file stays as it was', async () => {
-    const file = join(harness.workspace, 'kept.jsonl');
-    expect((await cli('export', conversationId, '--output', file)).stdout).toMatch(
-      /^Wrote \d+ lines to .*kept\.jsonl\.\n$/u,
-    );
-    const written = await readFile(file, 'utf8');
-    expect(written).toBe((await cli('export', conversationId)).stdout);
-    // A folder in the place of the file that is not finished: nothing can be written there.
-    await mkdir(`${file}.${process.pid}.unfinished`);
-    for (const place of [file, join(harness.workspace, 'no-such-folder', 'kept.jsonl')]) {
-      const { code, stderr } = await cli('export', conversationId, '--output', place);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/The export cannot be written: .*\nnext: .*--output/u)]);
-    }
-    await rm(`${file}.${process.pid}.unfinished`, { recursive: true });
-    expect(await readFile(file, 'utf8')).toBe(written);
-  });
-
-  test('a conversation goes out, away and in again; what surrounds an entry is listed', async () => {
-    const { stdout: before } = await cli('export', conversationId);
-    const { entries } = entryList.parse(JSON.parse((await cli('show', conversationId, '--json')).stdout));
-    const middle = entries[3];
-    const around = entryList.parse(
-      JSON.parse((await cli('entry', middle?.entryId ?? '', '--context', '2', '--json')).stdout),
-    );
-    expect(around.entries).toEqual(entries.slice(1, 6));
-    const asked = await cli('delete', conversationId);
-    expect(asked.stdout).toMatch(/^Would delete conversation .*--yes; nothing brings it back\n$/su);
-    const deleted = await cli('delete', conversationId, '--yes');
-    expect(deleted).toMatchObject({ code: 0, stderr: '' });
-    expect(deleted.stdout).toContain('Not reached: memories of it that were noted in other conversations');
-    expect(deleted.stdout).toContain(
-      `temporal workflow delete --address ${harness.environment['TEMPORAL_ADDRESS'] ?? ''} --query 'WorkflowId = "agent-turn:${conversationId}"' --reason "conversation deleted" --yes`,
-    );
-    expect((await cli('show', conversationId)).code).toBe(2);
-    const file = join(harness.workspace, 'conversation.jsonl');
-    await writeFile(file, before);
-    expect((await cli('import', file, '--preset', 'pi')).stderr).toContain('--preset cannot apply');
-    expect(await cli('import', file)).toMatchObject({
-      stderr: '',
-      stdout: expect.stringMatching(new RegExp(`conversation ${conversationId}: \\d+ turns?, \\d+ entries`, 'u')),
-    });
-    expect((await cli('export', conversationId)).stdout).toBe(before);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { messageParts } from '../../src/client/message-parts.ts';
+import { inOtherWords, messageParts } from '../../src/client/message-parts.ts';
 import type { ContentPart } from '../../src/context/content.ts';
 
 function file(mediaType: string, bytes: Buffer): ContentPart {
@@ -31,4 +31,19 @@ test('files of text become text, PDFs stay, and what no model reads is refused',
       expect.objectContaining({ code: 'invalid_argument', message: expect.stringMatching(message) as string }),
     );
   }
+});
+
+test('other words leave pictures and files where they are, those of text too', () => {
+  const picture: ContentPart = { type: 'image', mediaType: 'image/png', data: 'iVBORw==', width: 1, height: 1 };
+  const pdf = file('application/pdf', Buffer.from('%PDF-1.7'));
+  const said = messageParts([
+    { type: 'text', text: 'What is this?' },
+    picture,
+    pdf,
+    file('text/csv', Buffer.from('a;b')),
+    { type: 'text', text: 'Be brief.' },
+  ]);
+  const csv = { type: 'text', text: 'File notes:\na;b' };
+  expect(inOtherWords(said, 'And this?')).toEqual([{ type: 'text', text: 'And this?' }, picture, pdf, csv]);
+  expect(() => inOtherWords(said, ' ')).toThrow('empty');
 });

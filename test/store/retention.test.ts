@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { commitCompaction } from '../../src/store/compactions.ts';
+import { writePieces } from '../../src/store/content-pieces.ts';
+import { importExportedConversation } from '../../src/store/conversation-file/import-exported.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
-import { applyRetention } from '../../src/store/retention.ts';
+import { applyRetention, takeUp } from '../../src/store/retention.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { closeToolCall, send, startTurn, useTestStore } from './support/store-builders.ts';
+import { SUMMARY, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
+import { end } from './support/branch-builders.ts';
+import { RAW, each, exported } from './support/conversation-files.ts';
+import { continueConversation, send, startTurn, text, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -17,7 +22,7 @@ const RULES = [{ agent: null, days: 7, megabytes: null }];
 /** An idle conversation that was active ten days ago. */
 async function expired(): Promise<string> {
   const turn = await startTurn(sql);
-  await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+  await end(sql, turn);
   const { conversationId } = turn;
   await sql`update conversations set active_at = holdfast_now() - interval '10 days' where id = ${conversationId}`;
   return conversationId;
@@ -68,5 +73,98 @@ describe('a conversation that retention has listed', () => {
     expect(await retainMeanwhile(conversationId, touch)).toBe(0);
     expect(await exists(conversationId)).toBe(true);
     await deleteConversation(sql, conversationId);
+  });
+});
+
+describe('retention', () => {
+  const never = new AbortController().signal;
+
+  /** An idle conversation of an agent that was active so many days ago. */
+  async function idle(agent: string, daysAgo: number, characters = 10): Promise<string> {
+    const conversationId = newId();
+    await send(sql, { conversationId, agent, ...text('x'.repeat(characters)) });
+    const turn = await continueConversation(sql, conversationId);
+    await end(sql, turn);
+    await sql`update conversations set active_at = holdfast_now() - make_interval(days => ${daysAgo}) where id = ${conversationId}`;
+    return conversationId;
+  }
+
+  it('deletes what is older than its agent keeps it, never what waits or works', async () => {
+    const old = await idle('scratch', 10);
+    const waiting = await idle('scratch', 10);
+    await send(sql, { conversationId: waiting });
+    await sql`update conversations set active_at = holdfast_now() - interval '10 days' where id = ${waiting}`;
+    const young = await idle('scratch', 3);
+    const ofAnother = await idle('archive', 10);
+    const rules = [{ agent: 'scratch', days: 7, megabytes: null }];
+    expect(await applyRetention(sql, rules, never)).toBe(1);
+    expect(await Promise.all([old, waiting, young, ofAnother].map(exists))).toEqual([false, true, true, true]);
+    // A rule for all leaves agents alone that have their own.
+    const both = [...rules, { agent: null, days: 5, megabytes: null }];
+    expect(await applyRetention(sql, both, never)).toBe(1);
+    expect(await Promise.all([young, ofAnother].map(exists))).toEqual([true, false]);
+  });
+
+  it('counts from an import: what comes back after years is not deleted at once', async () => {
+    const conversationId = await idle('scratch', 400);
+    const lines = await exported(sql, conversationId);
+    await deleteConversation(sql, conversationId);
+    await importExportedConversation(sql, each(lines));
+    const rules = [{ agent: 'scratch', days: 365, megabytes: null }];
+    expect(await applyRetention(sql, rules, never)).toBe(0);
+    expect(await exported(sql, conversationId)).toEqual(lines);
+    await sql`update conversations set imported_at = imported_at - interval '366 days' where id = ${conversationId}`;
+    expect(await applyRetention(sql, rules, never)).toBe(1);
+    expect(await exists(conversationId)).toBe(false);
+  });
+
+  it('is taken up by one worker, and again when it is due', async () => {
+    const taken = await Promise.all(Array.from({ length: 5 }, () => takeUp(sql, 'retention', 600)));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    await sql`update upkeep_marks set done_at = done_at - interval '11 minutes'`;
+    expect(await takeUp(sql, 'retention', 600)).toBe(true);
+  });
+
+  it('deletes the least recently active until an agent fits its size', async () => {
+    const sized = [await idle('large', 3, 700_000), await idle('large', 2, 700_000), await idle('large', 1, 700_000)];
+    expect(await applyRetention(sql, [{ agent: 'large', days: null, megabytes: 1.5 }], never)).toBe(1);
+    expect(await Promise.all(sized.map(exists))).toEqual([false, true, true]);
+  });
+
+  it('adds up what was said since it last looked, originals and summaries with it, and reads nothing twice', async () => {
+    const small = await idle('measured', 2, 10_000);
+    const turn = await turnWithSteps(sql);
+    const { conversationId } = turn;
+    await sql`update conversations set agent = 'measured' where id = ${conversationId}`;
+    const { compaction } = await plan(sql, turn);
+    const summaryBytes = { ...SUMMARY.measurements, bytes: 300_000 };
+    await commitCompaction(
+      sql,
+      commitRequest(turn, compaction.compactionId, { summary: { ...SUMMARY, measurements: summaryBytes } }),
+    );
+    await writePieces(sql, conversationId, [RAW]);
+    await end(sql, turn);
+    const rule = (megabytes: number) => [{ agent: 'measured', days: null, megabytes }];
+    expect(await applyRetention(sql, rule(0.95), never)).toBe(0);
+    const [size] = await sql<{ entries: number; others: number; expected: number }[]>`
+      select s.entry_bytes::int as entries, s.other_bytes::int as others,
+        (select sum((e.measurements).bytes)::int from entries e where e.conversation_id = s.conversation_id) as expected
+      from conversation_sizes s where s.conversation_id = ${conversationId}`;
+    expect(size).toMatchObject({ entries: size?.expected, others: RAW.length + 300_000 });
+    expect(size?.entries).toBeGreaterThan(0);
+    // What was counted stays as it was counted; what came since is added.
+    await sql`update conversation_sizes set entry_bytes = 500000 where conversation_id = ${conversationId}`;
+    await send(sql, { conversationId, ...text('x'.repeat(1_000)) });
+    await end(sql, await continueConversation(sql, conversationId));
+    const stopped = AbortSignal.abort();
+    await applyRetention(sql, rule(100), stopped);
+    const counted = async () =>
+      (await sql`select from conversation_sizes where conversation_id = ${conversationId} and entry_bytes = 501000`)
+        .length;
+    expect(await counted()).toBe(0);
+    await applyRetention(sql, rule(100), never);
+    expect(await counted()).toBe(1);
+    expect(await applyRetention(sql, rule(1.405), never)).toBe(1);
+    expect(await Promise.all([small, conversationId].map(exists))).toEqual([false, true]);
   });
 });

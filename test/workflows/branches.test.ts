@@ -43,6 +43,8 @@ describe('branches', () => {
       code: 'conversation_busy',
       message: expect.stringContaining('is at work'),
     });
+    // Its first message waits: there is one to answer again, and that is not the time.
+    await expect(harness.client.regenerate({ conversationId })).rejects.toMatchObject({ code: 'conversation_busy' });
     await harness.startWorker();
     await done(Promise.resolve(sent));
     await expect(harness.client.switchBranch({ conversationId, branch: 7 })).rejects.toMatchObject({
@@ -110,6 +112,25 @@ describe('branches', () => {
     expect((await entries()).map(({ kind }) => kind)).not.toContain('branch_summary');
     const branches = await harness.client.listBranches(conversationId);
     expect(branches.map(({ forkedFrom }) => forkedFrom)).toEqual([null, 0, 0, null]);
+  });
+
+  it('keep the pictures of a message that is said in other words', async () => {
+    const picture = {
+      type: 'image',
+      mediaType: 'image/png',
+      data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+      width: 1,
+      height: 1,
+    } as const;
+    const content = [{ type: 'text', text: 'Say A picture.' }, picture] as const;
+    await done(harness.client.sendMessage({ conversationId, content }));
+    const shown = (await entries()).findLast(({ kind }) => kind === 'user');
+    await done(harness.client.edit({ conversationId, entryId: shown?.entryId ?? '', content: 'Say Another.' }));
+    const edited = (await entries()).findLast(({ kind }) => kind === 'user');
+    expect(edited?.content).toEqual([{ type: 'text', text: 'Say Another.' }, picture]);
+    const words = [{ type: 'text', text: 'Say Words alone.' }] as const;
+    await done(harness.client.edit({ conversationId, entryId: edited?.entryId ?? '', content: words }));
+    expect((await entries()).findLast(({ kind }) => kind === 'user')?.content).toEqual(words);
   });
 
   it('hold every invariant, and come back from a file with all their entries', async () => {

@@ -4,8 +4,10 @@ import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
 import { wrapWords } from './text-width.ts';
 
-/** Rows of a passage before it is cut. */
+/** Rows of a longer passage that are shown, around what was found. */
 const PASSAGE_ROWS = 8;
+/** Of them, before the first that has a word. */
+const ROWS_BEFORE = 3;
 /** Rows of what was said before or after it. */
 const NEIGHBOUR_ROWS = 3;
 const PIPE_COLUMNS = 100;
@@ -23,7 +25,9 @@ export function passageLines(
     const superseded = updatedBy === null ? '' : `, superseded by ${updatedBy}`;
     const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
-    const shown = rows.length > PASSAGE_ROWS ? [...rows.slice(0, PASSAGE_ROWS), '…'] : rows;
+    const first = rows.length > PASSAGE_ROWS ? firstShown(rows, words) : 0;
+    const last = Math.min(rows.length, first + PASSAGE_ROWS);
+    const shown = [...(first > 0 ? ['…'] : []), ...rows.slice(first, last), ...(last < rows.length ? ['…'] : [])];
     return [
       ...(index === 0 ? [] : ['']),
       `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${left}  ${entryId}${superseded}`)}`,
@@ -48,11 +52,37 @@ function foundWords({ match, forms }: FoundPassage, query: string): string[] {
   );
 }
 
+/** The first of the rows to show: of the places where something was found, the first that has most of the words. */
+function firstShown(rows: readonly string[], words: readonly string[]): number {
+  const found = rows.map((row) => [...wordsIn(row, words)]);
+  let best = { first: 0, distinct: 0 };
+  for (const [index, { length }] of found.entries()) {
+    if (length === 0) continue;
+    const first = Math.max(0, Math.min(index - ROWS_BEFORE, rows.length - PASSAGE_ROWS));
+    const distinct = new Set(found.slice(first, first + PASSAGE_ROWS).flat()).size;
+    if (distinct > best.distinct) best = { first, distinct };
+  }
+  return best.first;
+}
+
+function wordsIn(text: string, words: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  replaceFound(text, words, (word) => {
+    found.add(word.toLowerCase());
+    return word;
+  });
+  return found;
+}
+
 function highlight(text: string, words: readonly string[], style: Style): string {
+  return replaceFound(text, words, style.yellow);
+}
+
+function replaceFound(text: string, words: readonly string[], replace: (found: string) => string): string {
   if (words.length === 0) return text;
   const escaped = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`));
   return text.replaceAll(new RegExp(escaped.join('|'), 'giu'), (found: string, at: number) =>
-    isWhole(text, at, found) ? style.yellow(found) : found,
+    isWhole(text, at, found) ? replace(found) : found,
   );
 }
 

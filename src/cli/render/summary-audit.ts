@@ -5,6 +5,9 @@ import type { Style } from './style.ts';
 import { truncate } from './text-width.ts';
 
 const PIPE_COLUMNS = 160;
+/** Facts that are listed, unless all are wanted. */
+const LISTED = 20;
+const MARKS = '✓ found by recall, ✗ not found, ? not asked for';
 
 /** What the window no longer says of what it does not show whole, and whether recall finds it. */
 export function summaryAuditLines(
@@ -13,24 +16,39 @@ export function summaryAuditLines(
 ): string[] {
   const { facts, carried, missing, droppedEntries, shortenedEntries } = audit;
   if (droppedEntries + shortenedEntries === 0) return ['The window still holds every entry as it was.'];
-  const shown = full ? missing : missing.filter((fact) => fact.found === false);
+  const shown = full ? missing : firstOf(missing);
   return [
     `${plural(droppedEntries, 'entry', 'entries')} left the window, ${plural(shortenedEntries, 'entry', 'entries')} shown shorter; their originals say ${plural(facts, 'fact')}: requirements, paths, identifiers, numbers, errors.`,
     ...(audit.compactionId === null ? [] : [`${style.bold('in the summary')}       ${share(carried, facts)}`]),
     `${style.bold('shown in the window')}  ${share(audit.shown, facts)}`,
     `${style.bold('by recall only')}       ${byRecall(audit)}`,
-    ...(shown.length === 0
-      ? []
-      : ['', full ? 'Facts that the window no longer says:' : 'Not found by a search for their own words:']),
+    ...(shown.length === 0 ? [] : ['', `Facts that the window no longer says (${MARKS}):`]),
     ...shown.map(({ kind, text, sequence, found: isFound }) => {
-      const mark = isFound === null ? ' ' : isFound ? '✓' : '✗';
+      const mark = isFound === null ? '?' : isFound ? '✓' : '✗';
       return truncate(
         `  ${mark} ${String(sequence).padStart(6)}  ${kind.padEnd(11)}  ${safeLine(text)}`,
         columns ?? PIPE_COLUMNS,
       );
     }),
-    ...(full || missing.length === 0 ? [] : ['', style.dim('--full lists all of them')]),
+    ...notListed(missing.length - shown.length, audit, style),
   ];
+}
+
+/** Those that recall does not find above all, then those that it finds, then those that it was not asked for; in order of appearance. */
+function firstOf(missing: SummaryAudit['missing']): SummaryAudit['missing'] {
+  const chosen = [false, true, null]
+    .flatMap((found) => missing.filter((fact) => fact.found === found))
+    .slice(0, LISTED);
+  const isChosen = new Set(chosen);
+  return missing.filter((fact) => isChosen.has(fact));
+}
+
+function notListed(count: number, { missing, askedFor }: SummaryAudit, style: Style): string[] {
+  const hints = [
+    ...(count > 0 ? [`${formatCount(count)} more: --full lists all of them`] : []),
+    ...(askedFor < missing.length ? ['--limit <number> has recall asked for more of them'] : []),
+  ];
+  return hints.length === 0 ? [] : ['', ...hints.map(style.dim)];
 }
 
 function share(count: number, of: number): string {

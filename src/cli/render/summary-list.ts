@@ -34,6 +34,7 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
   const { tokensBefore, tokensAfter, operations, coveredThroughSequence, entriesCovered, tries, model } = summary;
   const won = tokensBefore === 0 ? 0 : Math.round((1 - tokensAfter / tokensBefore) * 100);
   const facts = [
+    `branch ${summary.branch}${summary.inForce ? ', in force' : ''}`,
     ...(coveredThroughSequence === null
       ? []
       : [`covers ${plural(entriesCovered, 'entry', 'entries')} through ${coveredThroughSequence}`]),

@@ -156,14 +156,19 @@ function withAnswer({ kind, text, entryId, sequence }: HiddenFact, found: boolea
   return { kind, text, entryId, sequence, found };
 }
 
-/** As many of each kind as there is room for, each from beginning to end of the conversation. */
+/** As many as there is room for: each kind's share, what it leaves over for the others; each from beginning to end of the conversation. */
 function spread(missing: readonly HiddenFact[], limit: number): readonly HiddenFact[] {
-  const perKind = Math.max(1, Math.floor(limit / FACT_KINDS.length));
-  return FACT_KINDS.flatMap((kind) => {
-    const ofKind = missing.filter((fact) => fact.kind === kind);
-    const every = Math.max(1, ofKind.length / perKind);
-    return Array.from({ length: Math.min(perKind, ofKind.length) }, (_, index) => ofKind[Math.floor(index * every)]);
-  }).filter((fact) => fact !== undefined);
+  const kinds = FACT_KINDS.map((kind) => missing.filter((fact) => fact.kind === kind));
+  // Those with the fewest facts first, so that what they leave is known when the others take theirs.
+  const byCount = kinds.filter((facts) => facts.length > 0).toSorted((one, other) => one.length - other.length);
+  let room = limit;
+  return byCount.flatMap((facts, index) => {
+    const share = Math.ceil(room / (byCount.length - index));
+    const taken = Math.min(share, facts.length);
+    room -= taken;
+    const picked = Array.from({ length: taken }, (_, at) => facts[Math.floor((at * facts.length) / taken)]);
+    return picked.filter((fact) => fact !== undefined);
+  });
 }
 
 async function askRecall(

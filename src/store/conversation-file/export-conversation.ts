@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../errors.ts';
 import { isId } from '../ids.ts';
@@ -19,10 +20,11 @@ const FETCHED_AT_ONCE = 100;
 
 /**
  * Writes a whole conversation as lines of JSON: a header, every row of it, originals, summaries and all branches
- * included, and their number. One snapshot, however long it takes.
+ * included, and their number and checksum. One snapshot, however long it takes.
  *
  * @param write awaited line by line; a line has no line break of its own
- * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open
+ * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open or a message waits, which would be
+ *   answered once here and once wherever the file is imported
  */
 export async function exportConversation(
   sql: Database,
@@ -41,24 +43,31 @@ export async function exportConversation(
       schema: await readSchemaNumber(open),
       conversationId,
     };
-    await write(JSON.stringify(header));
+    const checksum = createHash('sha256');
+    const writeLine = async (line: string): Promise<void> => {
+      checksum.update(`${line}\n`);
+      await write(line);
+    };
+    await writeLine(JSON.stringify(header));
     let rows = 0;
     const writeRow = async (line: string): Promise<void> => {
       rows += 1;
-      await write(line);
+      await writeLine(line);
     };
     for (const table of TABLES_BEFORE) await writeAll(await openRows(open, table, conversationId, false), writeRow);
     await writeByEpoch(open, conversationId, writeRow);
     for (const table of TABLES_AFTER) await writeAll(await openRows(open, table, conversationId, false), writeRow);
-    const end: ConversationFileEnd = { rows };
+    const end: ConversationFileEnd = { rows, sha256: checksum.digest('hex') };
     await write(JSON.stringify(end));
   });
 }
 
 async function requireIdle(sql: Transaction, conversationId: string): Promise<void> {
   const [row] = isId(conversationId)
-    ? await sql<{ active: string | null }[]>`
-        select active_turn_id as active from conversations where id = ${conversationId}`
+    ? await sql<{ active: string | null; waiting: boolean }[]>`
+        select c.active_turn_id as active,
+          exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null) as waiting
+        from conversations c where c.id = ${conversationId}`
     : [];
   if (row === undefined) {
     throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
@@ -67,6 +76,12 @@ async function requireIdle(sql: Transaction, conversationId: string): Promise<vo
     throw new StoreError(
       'conversation_busy',
       `conversation ${conversationId} has an open turn: export it when it ended`,
+    );
+  }
+  if (row.waiting) {
+    throw new StoreError(
+      'conversation_busy',
+      `in conversation ${conversationId} a message waits for a turn: export it when it was answered`,
     );
   }
 }

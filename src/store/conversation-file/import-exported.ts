@@ -3,9 +3,10 @@ import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../errors.ts';
 import { isId } from '../ids.ts';
 import { transaction } from '../transaction.ts';
+import { ConversationFileReader, invalid } from './read-file.ts';
+import type { FileRow } from './read-file.ts';
+import { misshapenColumn } from './row-shapes.ts';
 import {
-  CONVERSATION_FORMAT,
-  CONVERSATION_FORMAT_VERSION,
   FENCED_TABLES,
   TABLES_AFTER,
   TABLES_BEFORE,
@@ -14,7 +15,7 @@ import {
   readColumns,
   readSchemaNumber,
 } from './tables.ts';
-import type { Column, ConversationFileHeader, ConversationFileRow, ExportedTable } from './tables.ts';
+import type { Column, ConversationFileRow, ExportedTable } from './tables.ts';
 
 export interface ImportedFile {
   readonly conversationId: string;
@@ -38,69 +39,56 @@ const OWNER_COLUMNS: Readonly<Record<string, string>> = {
  * Stores what `exportConversation` wrote, whole or not at all. Every row passes the fences that it passed when it was
  * written first; references are checked at the end. Search indexes it afterwards.
  *
- * @throws StoreError `conversation_exists`, `conversation_file_invalid` with the line
+ * @throws StoreError `conversation_file_invalid` with the line; `conversation_exists`, of a file that is whole
  */
 export async function importExportedConversation(sql: Database, lines: AsyncIterable<string>): Promise<ImportedFile> {
   return transaction(sql, async (open) => {
     await open`set constraints all deferred`;
     await open`set local timezone to 'UTC'`;
     await open`set local idle_in_transaction_session_timeout = 0`;
-    let number = 0;
-    let importer: FileImporter | null = null;
-    for await (const line of lines) {
-      number += 1;
-      if (line.trim() === '') continue;
-      if (importer === null) importer = new FileImporter(open, await readHeader(open, line));
-      else await importer.addLine(line, number);
+    const file = new ConversationFileReader(lines);
+    const { conversationId } = await file.readHeader(await readSchemaNumber(open));
+    const [existing] = await open`select from conversations where id = ${conversationId}`;
+    const importer = new FileImporter(open, conversationId);
+    for await (const row of file.rows()) {
+      // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
+      if (existing === undefined) await importer.addRow(row);
     }
-    if (importer === null) throw invalid(1, 'the file is empty');
-    return importer.finish(number);
+    if (existing !== undefined) {
+      throw new StoreError(
+        'conversation_exists',
+        `conversation ${conversationId} is in this database already; the file is whole, and nothing was changed`,
+      );
+    }
+    return importer.finish(file.line);
   });
-}
-
-/** Whether a file begins as `exportConversation` begins one. */
-export function isConversationFile(firstLine: string): boolean {
-  const header = parseObject(firstLine);
-  return header !== null && 'format' in header && header['format'] === CONVERSATION_FORMAT;
 }
 
 class FileImporter {
   private readonly sql: Transaction;
   private readonly conversationId: string;
-  private readonly version: number;
   private readonly columns = new Map<string, readonly Column[]>();
   private conversation: ConversationFileRow['row'] | null = null;
   private epoch = 0;
   private head: unknown = null;
   private branch: unknown = 0;
-  private rows = 0;
-  private isWhole = false;
   private turns = 0;
   private entries = 0;
 
-  constructor(sql: Transaction, header: ConversationFileHeader) {
+  constructor(sql: Transaction, conversationId: string) {
     this.sql = sql;
-    this.conversationId = header.conversationId;
-    this.version = header.version;
+    this.conversationId = conversationId;
   }
 
-  async addLine(text: string, line: number): Promise<void> {
-    if (this.isWhole) throw invalid(line, 'something stands after its end');
-    const end = parseObject(text)?.['rows'];
-    if (typeof end === 'number') {
-      if (end !== this.rows) throw invalid(line, `it has ${this.rows} rows, of ${end} that were written`);
-      this.isWhole = true;
-      return;
-    }
-    this.rows += 1;
+  async addRow(row: FileRow): Promise<void> {
     try {
-      await this.add(readRow(text, line), line);
+      await this.add(row);
     } catch (error) {
-      throw refused(error, line);
+      throw refused(error, row.line);
     }
   }
 
-  private async add({ table: name, row }: ConversationFileRow, line: number): Promise<void> {
+  private async add({ table: name, row, line }: FileRow): Promise<void> {
     const table = TABLES.get(name);
     if (table === undefined) throw invalid(line, `there is no table ${JSON.stringify(name)} in such a file`);
     const columns = await this.columnsOf(table, row, line);
@@ -108,6 +96,8 @@ class FileImporter {
     if (this.conversation === null) throw invalid(line, 'the conversation itself comes first');
     if (name === 'branches' && row['branch'] === 0) return; // made with the conversation
     await this.checkOwner(name, row, line);
+    const misshapen = misshapenColumn(name, row);
+    if (misshapen !== null) throw invalid(line, `${name}.${misshapen} is not what Holdfast writes there`);
     if (FENCED.has(name)) await this.raiseEpoch(row['epoch'], line);
     if (name === 'entries') await this.moveTo(row);
     await this.insert(name, columns, row);
@@ -119,7 +109,6 @@ class FileImporter {
   async finish(line: number): Promise<ImportedFile> {
     const { conversation, conversationId, turns, entries } = this;
     if (conversation === null) throw invalid(1, 'the file has no conversation');
-    if (!this.isWhole && this.version > 1) throw invalid(line, 'its end is missing; the file was cut off');
     const columns = (this.columns.get('conversations') ?? []).filter(
       ({ name }) => Object.hasOwn(conversation, name) && !FIRST_COLUMNS.has(name),
     );
@@ -162,18 +151,12 @@ class FileImporter {
   private async begin(columns: readonly Column[], row: ConversationFileRow['row'], line: number): Promise<void> {
     if (this.conversation !== null) throw invalid(line, 'a file holds one conversation');
     if (row['id'] !== this.conversationId) throw invalid(line, 'the conversation is not the one that the header names');
-    const [existing] = await this.sql`select from conversations where id = ${this.conversationId}`;
-    if (existing !== undefined) {
-      throw new StoreError(
-        'conversation_exists',
-        `conversation ${this.conversationId} is in this database: delete it first, or import into another`,
-      );
-    }
     await this.insert(
       'conversations',
       columns.filter(({ name }) => FIRST_COLUMNS.has(name)),
       row,
     );
+    await this.sql`update conversations set imported_at = holdfast_now() where id = ${this.conversationId}`;
     this.conversation = row;
   }
 
@@ -224,59 +207,18 @@ class FileImporter {
   }
 }
 
-async function readHeader(sql: Transaction, line: string): Promise<ConversationFileHeader> {
-  const header = parseObject(line);
-  if (header === null || header['format'] !== CONVERSATION_FORMAT) {
-    throw invalid(1, 'it does not begin as `holdfast export` begins a file');
-  }
-  const { version, schema, conversationId } = header;
-  if (typeof version !== 'number' || version < 1 || version > CONVERSATION_FORMAT_VERSION) {
-    throw invalid(1, `version ${String(version)} of the format is not known here`);
-  }
-  if (typeof schema !== 'number' || schema > (await readSchemaNumber(sql))) {
-    throw invalid(1, `it was written with schema ${String(schema)}, newer than this version's: update Holdfast`);
-  }
-  if (typeof conversationId !== 'string' || !isId(conversationId)) throw invalid(1, 'it names no conversation');
-  return { format: CONVERSATION_FORMAT, version, schema, conversationId };
-}
-
-function readRow(line: string, number: number): ConversationFileRow {
-  const parsed = parseObject(line);
-  const row = parsed?.['row'];
-  if (parsed === null || typeof parsed['table'] !== 'string' || !isObject(row)) {
-    throw invalid(
-      number,
-      parsed === null ? 'it is no JSON object; the file may have been cut off' : 'it is no row of a table',
-    );
-  }
-  return { table: parsed['table'], row };
-}
-
-function parseObject(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
- * A value that Postgres does not take, or a row that is there twice, is the file's fault. The words of Postgres hold the
- * value and are left out, the cause too.
+ * A value that Postgres does not take, a row that is there twice, and one that the fences of the log do not admit are the
+ * file's fault. The words of Postgres hold the value and are left out, the cause too; those of the fences hold ids and numbers.
  */
 function refused(error: unknown, line: number): unknown {
-  if (!(error instanceof postgres.PostgresError) || !/^2[23]/.test(error.code)) return error;
-  const { table_name: table, column_name: column, code } = error;
+  if (!(error instanceof postgres.PostgresError)) return error;
+  const { table_name: table, column_name: column, code, message } = error;
+  if (code.startsWith('HF')) {
+    const what = message.replace(/^conversation \S+: /u, '');
+    return invalid(line, `it does not follow from the lines before (${what}): one is missing, doubled or changed`);
+  }
+  if (!/^2[23]/.test(code)) return error;
   const place = [table, column].filter((each) => each !== undefined).join('.');
   return invalid(line, `Postgres refuses a value${place === '' ? '' : ` of ${place}`} (SQLSTATE ${code})`);
-}
-
-/** The line's number, never its text. */
-function invalid(line: number, problem: string): StoreError {
-  return new StoreError('conversation_file_invalid', `line ${line} of the file: ${problem}`);
 }

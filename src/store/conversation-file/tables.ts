@@ -11,13 +11,15 @@ export interface ConversationFileHeader {
 }
 
 export const CONVERSATION_FORMAT = 'holdfast-conversation';
-/** 1 had no last line. */
-export const CONVERSATION_FORMAT_VERSION = 2;
+/** 1 had no last line, 2 no checksum in it. */
+export const CONVERSATION_FORMAT_VERSION = 3;
 
 /** The last line: without it nobody could tell a file that was cut off between two lines from a whole one. */
 export interface ConversationFileEnd {
   /** Lines between the header and this one. */
   readonly rows: number;
+  /** SHA-256 of all lines before, each with a line feed at its end, in UTF-8; hexadecimal. */
+  readonly sha256: string;
 }
 
 /** Each line between the first and the last: a row of a table, by column. */
@@ -52,7 +54,7 @@ const MEMORIES_THAT_STAND_ALONE = `
 
 /** What a turn does not write, before all else. */
 export const TABLES_BEFORE: readonly ExportedTable[] = [
-  { name: 'conversations', order: 'id', where: 'id = $1' },
+  { name: 'conversations', order: 'id', where: 'id = $1', omitted: ['imported_at'] },
   { name: 'branches', order: 'branch, ancestor' },
   { name: 'contents', order: 'id' },
   {
@@ -90,6 +92,7 @@ export const DERIVED_TABLES: readonly string[] = [
   'packed_outlines',
   'provider_calls',
   'idle_runs',
+  'conversation_sizes',
 ];
 
 export interface Column {

@@ -5,7 +5,12 @@ import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';
 
 const style = { ...PLAIN_STYLE, yellow: (text: string) => `<${text}>` };
 
-function shown(text: string, forms: readonly string[], match: FoundPassage['match'] = 'words', query = 'any'): string {
+function rowsOf(
+  text: string,
+  forms: readonly string[],
+  match: FoundPassage['match'] = 'words',
+  query = 'any',
+): string[] {
   const passage: FoundPassage = {
     conversationId: '01890a5d-ac96-774b-bcce-000000000000',
     entryId: '01890a5d-ac96-774b-bcce-000000000001',
@@ -24,8 +29,13 @@ function shown(text: string, forms: readonly string[], match: FoundPassage['matc
     onActiveBranch: true,
     score: 1,
   };
-  return passageLines([passage], query, { columns: null, style, now: 0 }).slice(1).join(' ').trim();
+  return passageLines([passage], query, { columns: null, style, now: 0 }).slice(1);
 }
+
+const shown = (...given: Parameters<typeof rowsOf>): string =>
+  rowsOf(...given)
+    .join(' ')
+    .trim();
 
 test('sets off the forms that were found, as whole words, and parts of identifiers', () => {
   expect(shown('Adopted two Puppies, and the puppiesville', ['adopted', 'puppies'])).toBe(
@@ -41,4 +51,35 @@ test('sets off the forms that were found, as whole words, and parts of identifie
 
 test('sets off a phrase as one', () => {
   expect(shown('So The Port is 5433', ['port', '5433'], 'phrase', 'the port is')).toBe('So <The Port is> <5433>');
+});
+
+const numbered = (from: number, through: number): string[] =>
+  Array.from({ length: through - from + 1 }, (_, index) => `line ${from + index}`);
+
+test('of a long passage shows the rows around what was found, with … where something is left out', () => {
+  const rows = (found: number) =>
+    rowsOf(
+      numbered(1, 40)
+        .with(found - 1, `line ${found} heron`)
+        .join('\n'),
+      ['heron'],
+    );
+  const trimmed = (found: number) => rows(found).map((row) => row.trim());
+  expect(trimmed(20)).toEqual(['…', ...numbered(17, 19), 'line 20 <heron>', ...numbered(21, 24), '…']);
+  expect(trimmed(2)).toEqual(['line 1', 'line 2 <heron>', ...numbered(3, 8), '…']);
+  expect(trimmed(40)).toEqual(['…', ...numbered(33, 39), 'line 40 <heron>']);
+  expect(rowsOf(numbered(1, 8).join('\n'), ['heron'])).toHaveLength(8);
+  expect(rowsOf(numbered(1, 9).join('\n'), ['heron']).map((row) => row.trim())).toEqual([...numbered(1, 8), '…']);
+});
+
+test('of several places shows the first that has most of the words', () => {
+  const text = numbered(1, 60)
+    .with(4, 'the heron alone')
+    .with(29, 'the nest')
+    .with(31, 'of the heron')
+    .with(50, 'heron, nest')
+    .join('\n');
+  const rows = rowsOf(text, ['heron', 'nest']).map((row) => row.trim());
+  expect(rows).toEqual(expect.arrayContaining(['the <nest>', 'of the <heron>', '…']));
+  expect(rows).not.toContain('the <heron> alone');
 });

@@ -34,12 +34,24 @@ test('an audit says how many of the facts that the window no longer says were se
   expect(recalled([fact('a.ts', true), fact('b.ts', null)])).toMatch(/2; 1 of them searched for, 1 found \(100 ?%\)$/);
 });
 
-test('it lists what a search did not find, with --full all', () => {
+const listedIn = (printed: readonly string[]): string[] =>
+  printed.flatMap((line) => / {2}(.) +3 +path +(\S+)/u.exec(line)?.slice(1).join('') ?? []);
+
+test('it lists facts with their mark, and says which of them recall was not asked for', () => {
   const missing = [fact('a.ts', true), fact('b.ts', false), fact('c.ts', null)];
-  const listed = (full: boolean) =>
-    lines(missing, full).flatMap((line) => / {2}(.) +3 +path +(\S+)/.exec(line)?.slice(1).join('') ?? []);
-  expect(listed(false)).toEqual(['✗b.ts']);
-  expect(listed(true)).toEqual(['✓a.ts', '✗b.ts', ' c.ts']);
+  const printed = lines(missing);
+  expect(listedIn(printed)).toEqual(['✓a.ts', '✗b.ts', '?c.ts']);
+  expect(printed.join('\n')).toContain('✓ found by recall, ✗ not found, ? not asked for');
+  expect(printed.at(-1)).toContain('--limit');
+  expect(lines(missing.slice(0, 2)).at(-1)).toContain('b.ts');
+});
+
+test('of many it lists the first, above all those that were not found, and with --full all', () => {
+  const missing = Array.from({ length: 30 }, (_, index) => fact(`f${index}.ts`, index !== 29));
+  const printed = lines(missing);
+  expect(listedIn(printed)).toEqual([...missing.slice(0, 19).map(({ text }) => `✓${text}`), '✗f29.ts']);
+  expect(printed.at(-1)).toBe('10 more: --full lists all of them');
+  expect(listedIn(lines(missing, true))).toHaveLength(30);
 });
 
 test('it says that the window holds everything only when no entry left it or is shown shorter', () => {

@@ -132,3 +132,28 @@ it('of a result that was too long to be shown, and of one that left the window, 
   await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
   expect((await auditOf(turn)).lost).toEqual(expect.arrayContaining(['90210', '31337']));
 });
+
+it('recall is asked for as many facts as it may be: what one kind leaves over goes to the others', async () => {
+  const turn = await startTurn(sql, 'You must keep the heron of Utrecht in /srv/birds/heron.txt.');
+  await answer(sql, turn, 1, { calls: 1 });
+  const numbers = Array.from({ length: 60 }, (_, index) => 1_000 + index * 7);
+  await finishToolCall(sql, turn, 1, 0, text(numbers.map((number) => `reading ${number}`).join('\n')));
+  await step(sql, turn, 2);
+  await step(sql, turn, 3);
+  const { compaction } = await plan(sql, turn);
+  await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+  const asked = async (limit: number) => {
+    const { missing, askedFor } = await auditSummaries(sql, turn.conversationId, { limit });
+    return {
+      missing: missing.length,
+      askedFor,
+      kinds: new Set(missing.flatMap((fact) => (fact.found === null ? [] : [fact.kind]))),
+    };
+  };
+  const all = await asked(200);
+  expect(all.askedFor).toBe(all.missing);
+  expect(all.missing).toBeGreaterThan(60);
+  const some = await asked(40);
+  expect(some).toMatchObject({ askedFor: 40, kinds: all.kinds });
+  expect((await asked(1)).askedFor).toBe(1);
+});

@@ -1,0 +1,106 @@
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import type { CliResult } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
+
+let harness: TurnHarness;
+/** A conversation of several steps. */
+let conversationId: string;
+
+const cli = async (...args: readonly string[]): Promise<CliResult> =>
+  runInProcess(args, { environment: harness.environment, directory: harness.workspace });
+
+const entryList = z.object({ entries: z.array(z.object({ entryId: z.string() })) });
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { tools: ['read_file'] } });
+  await harness.startWorker();
+  const calls = [1, 2, 3].map((part) => `Call read_file with {"path":"missing-${part}.txt"}`);
+  ({ conversationId } = await harness.runTask([...calls, 'Say The survey is read.'].join('\n')));
+});
+afterAll(() => harness.stop());
+
+test('an export to a file is written whole; where it cannot be, the older file stays as it was', async () => {
+  const file = join(harness.workspace, 'kept.jsonl');
+  expect((await cli('export', conversationId, '--output', file)).stdout).toMatch(
+    /^Wrote \d+ lines to .*kept\.jsonl\.\n$/u,
+  );
+  const written = await readFile(file, 'utf8');
+  expect(written).toBe((await cli('export', conversationId)).stdout);
+  // A folder in the place of the file that is not finished: nothing can be written there.
+  await mkdir(`${file}.${process.pid}.unfinished`);
+  for (const place of [file, join(harness.workspace, 'no-such-folder', 'kept.jsonl')]) {
+    const { code, stderr } = await cli('export', conversationId, '--output', place);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/The export cannot be written: .*\nnext: .*--output/u)]);
+  }
+  await rm(`${file}.${process.pid}.unfinished`, { recursive: true });
+  expect(await readFile(file, 'utf8')).toBe(written);
+});
+
+test.runIf(existsSync('/dev/full'))('a disk that is full is told as such, and a device stays one', async () => {
+  const { code, stderr } = await cli('export', conversationId, '--output', '/dev/full');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/The export cannot be written: ENOSPC.*\nnext: .*make room/u),
+  ]);
+  expect(statSync('/dev/full').isCharacterDevice()).toBe(true);
+});
+
+test('lines end at line feeds only: what a text holds of other separators comes back', async () => {
+  const odd = 'Say one\u2028two\u2029three\u0085four.';
+  const sent = await harness.runTask(odd);
+  const file = join(harness.workspace, 'odd.jsonl');
+  const { stdout } = await cli('export', sent.conversationId, '--output', file, '--json');
+  const written = await readFile(file, 'utf8');
+  expect(written).toContain('\u2028');
+  expect(JSON.parse(stdout)).toMatchObject({ lines: written.split('\n').length - 1 });
+  await cli('delete', sent.conversationId, '--yes');
+  expect(await cli('import', file)).toMatchObject({ code: 0, stderr: '' });
+  expect((await cli('export', sent.conversationId)).stdout).toBe(written);
+  await writeFile(file, written.replaceAll('\n', '\r\n'));
+  const again = await cli('import', file);
+  expect(again).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error \(conversation_exists\): .*file is whole/u),
+  });
+  expect(again.stderr).not.toContain('holdfast delete');
+  await writeFile(file, written.slice(0, -100));
+  const cut = await cli('import', file);
+  expect(cut).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error \(conversation_file_invalid\): line \d+ of the file: .*cut off/u),
+  });
+  await cli('delete', sent.conversationId, '--yes');
+});
+
+test('a conversation goes out, away and in again; what surrounds an entry is listed', async () => {
+  const { stdout: before } = await cli('export', conversationId);
+  const { entries } = entryList.parse(JSON.parse((await cli('show', conversationId, '--json')).stdout));
+  const middle = entries[3];
+  const around = entryList.parse(
+    JSON.parse((await cli('entry', middle?.entryId ?? '', '--context', '2', '--json')).stdout),
+  );
+  expect(around.entries).toEqual(entries.slice(1, 6));
+  const asked = await cli('delete', conversationId);
+  expect(asked.stdout).toMatch(/^Would delete conversation .*--yes; nothing brings it back\n$/su);
+  const deleted = await cli('delete', conversationId, '--yes');
+  expect(deleted).toMatchObject({ code: 0, stderr: '' });
+  expect(deleted.stdout).toContain('Not reached: memories of it that were noted in other conversations');
+  expect(deleted.stdout).toContain(
+    `temporal workflow delete --address ${harness.environment['TEMPORAL_ADDRESS'] ?? ''} --query 'WorkflowId = "agent-turn:${conversationId}"' --reason "conversation deleted" --yes`,
+  );
+  expect((await cli('show', conversationId)).code).toBe(2);
+  const file = join(harness.workspace, 'conversation.jsonl');
+  await writeFile(file, before);
+  expect((await cli('import', file, '--preset', 'pi')).stderr).toContain('--preset cannot apply');
+  expect(await cli('import', file)).toMatchObject({
+    stderr: '',
+    stdout: expect.stringMatching(new RegExp(`conversation ${conversationId}: \\d+ turns?, \\d+ entries`, 'u')),
+  });
+  expect((await cli('export', conversationId)).stdout).toBe(before);
+});
