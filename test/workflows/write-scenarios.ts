@@ -22,6 +22,8 @@ export interface Scenario {
   readonly deaths: readonly Death[];
   /** Default: `completed`. */
   readonly outcome?: string;
+  /** Prepares the same task once more, with a worker that does not die: the entries must be the same. */
+  readonly undisturbed?: (harness: TurnHarness) => Promise<unknown>;
 }
 
 export const READ = 'Call read_file with {"path": "log-$index.txt"}';
@@ -131,8 +133,18 @@ export const SCENARIOS: readonly Scenario[] = [
         at: 'callModel:fell-back',
         before: fault({ kind: 'status', status: 404, match: { model: 'sim-32k', purpose: 'agent' } }),
       },
-      { at: 'callModel:noted', before: fault({ kind: 'cut_answer', times: null }) },
     ],
+  },
+  {
+    name: 'answers that are cut',
+    agent: { model: 'simulator/sim-32k' },
+    task: 'Write 60 words',
+    deaths: [
+      { at: 'callModel:stored', before: fault({ kind: 'cut_answer', times: 3 }) },
+      { at: 'callModel:calibrated' },
+      { at: 'callModel:noted' },
+    ],
+    undisturbed: fault({ kind: 'cut_answer', times: 3 }),
   },
   {
     name: 'commands of a tool',
