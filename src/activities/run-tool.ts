@@ -165,7 +165,7 @@ async function run(
       argumentsText: claim.arguments,
       entryId,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
-      context: { ...contextOf(dependencies, { ...input, entryId }, snapshot), attempt, signal },
+      context: { ...contextOf(dependencies, { ...input, entryId, attempt }, snapshot), signal },
     });
     try {
       // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
@@ -192,21 +192,21 @@ function offerOf({ tools, secrets }: ActivityDependencies, snapshot: AgentSnapsh
 
 function contextOf(
   dependencies: ActivityDependencies,
-  input: RunToolInput & { readonly entryId: string },
+  call: RunToolInput & { readonly entryId: string; readonly attempt: number },
   snapshot: AgentSnapshot,
 ) {
-  const { turn, entryId } = input;
+  const { turn, entryId, attempt } = call;
   const { turnId, conversationId } = turn;
-  const idempotencyKey = idempotencyKeyOf(input);
   return {
     conversationId,
     turnId,
+    attempt,
     workspace: snapshot.workspace,
-    idempotencyKey,
+    idempotencyKey: idempotencyKeyOf(call),
     progress: () => undefined,
     resultLimit: resultLimitFor(snapshot.modelLimits.window),
     memory: recallOf(dependencies, conversationId),
-    memories: toolMemories(dependencies, { turn, snapshot, entryId, idempotencyKey }),
+    memories: toolMemories(dependencies, { call, snapshot, entryId }),
   };
 }
 
