@@ -1,8 +1,8 @@
-import type { Database } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import { readSpending } from '../store/turn-limits.ts';
 import type { CompactContextInput } from '../turn/activity-values.ts';
 import { describeLimit, limitCode, nearLimits, spentLimit } from '../turn/spending.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 
 /**
@@ -10,7 +10,7 @@ import { newText } from './new-content.ts';
  * note that this step's request shows.
  */
 export async function checkLimits(
-  database: Database,
+  { database, reachCrashPoint }: ActivityDependencies,
   { turn, limits, turnIsOver }: CompactContextInput,
 ): Promise<string | null> {
   if (limits === undefined || turnIsOver === true) return null;
@@ -20,6 +20,7 @@ export async function checkLimits(
   for (const near of nearLimits(limits, used)) {
     const note = newText(describeLimit(near));
     await appendNote(database, { ...note, turn, slot: 'continuation', key: `limit:${limitCode(near)}` });
+    reachCrashPoint('compactContext:limit-noted');
   }
   return null;
 }
