@@ -63,6 +63,7 @@ export async function runTool(
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
   const claim = await claimToolCall(database, { ...input, ...claimer });
+  // Its fingerprint died with the worker that stored it: the loop guard takes the call for progress, and counts from the next.
   if (claim.state === 'finished') return stateOf(claim.outcome);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
   const decided = await decidedResult(dependencies, snapshot, { input, claim });
