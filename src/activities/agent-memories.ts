@@ -6,17 +6,19 @@ import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import type { Queries } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
-import { findMemoriesInForce, forgetMemory, insertMemory, listMemories, renewMemory } from '../store/memories.ts';
+import { findMemoriesInForce, forgetMemory, listMemories, renewMemory, writeMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
 import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../store/notes.ts';
 import { readSummaryText } from '../store/compactions.ts';
+import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
+import { writeAsToolCall } from '../store/tool-calls.ts';
+import type { ToolCallReference } from '../store/tool-calls.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import { maskText } from '../tools/secret-mask.ts';
-import type { ToolMemories } from '../tools/tool.ts';
+import type { MemoryToKeep, ToolMemories } from '../tools/tool.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { findOrigin } from './find-origin.ts';
 import { newText } from './new-content.ts';
@@ -126,59 +128,58 @@ export async function withMemories(
   return { ...result, view: { headEntryId: entryId, tokens } };
 }
 
-/** What the memory tools of a turn reach; `null` when memory is not enabled for the agent. */
-export function toolMemories(
-  { database, secrets }: ActivityDependencies,
-  {
-    turn,
-    snapshot,
-    entryId,
-    idempotencyKey,
-  }: {
-    readonly turn: TurnReference;
-    readonly snapshot: AgentSnapshot;
-    /** Of the result of the call: what the memory was taken from. */
-    readonly entryId: string;
-    readonly idempotencyKey: string;
-  },
-): ToolMemories | null {
+/** The claim that runs a call of a memory tool. */
+interface MemoryCall {
+  readonly call: ToolCallReference & { readonly attempt: number };
+  readonly snapshot: AgentSnapshot;
+  /** Of the result of the call: what the memory was taken from. */
+  readonly entryId: string;
+}
+
+/**
+ * What the memory tools of a turn reach; `null` when memory is not enabled for the agent. All conversations of the agent read
+ * what is written here, so it is written as the claim of the call: a worker that was replaced changes nothing.
+ */
+export function toolMemories(dependencies: ActivityDependencies, memoryCall: MemoryCall): ToolMemories | null {
+  const { call, snapshot } = memoryCall;
   if (snapshot.memory === undefined) return null;
-  const { conversationId } = turn;
-  const scopes = scopesOf(snapshot);
+  const { database, reachCrashPoint } = dependencies;
   return {
-    async remember({ text: written, kind, scope, supersedes, confidence, expiresInDays }) {
-      const { text } = await redactSecrets(maskText(written, secrets));
-      const own = scopes.find((each) => each.scope === scope);
-      if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
-      const stated = {
-        ...own,
-        confidence,
-        supersedes,
-        ...(expiresInDays !== null && {
-          expiresAt: new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY).toISOString(),
-        }),
-      };
-      const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find(
-        (each) => each.text === text,
-      );
-      if (known !== undefined && (await renewMemory(database, { ...stated, id: known.id }))) {
-        return { id: known.id, isNew: false };
-      }
-      const id = idOf(idempotencyKey);
-      const origin = await findOrigin(database, { text, conversationId, scopes });
-      const isNew = await insertMemory(database, {
-        ...stated,
-        id,
-        kind,
-        text,
-        origin,
-        conversationId,
-        sourceId: entryId,
-      });
-      return { id, isNew };
+    remember: (memory) => remember(dependencies, memoryCall, memory),
+    async forget(id) {
+      const forgotten = await writeAsToolCall(database, call, (open) => forgetMemory(open, scopesOf(snapshot), id));
+      reachCrashPoint('runTool:memory-written');
+      return forgotten;
     },
-    forget: (id) => forgetMemory(database, scopes, id),
   };
+}
+
+async function remember(
+  { database, secrets, reachCrashPoint }: ActivityDependencies,
+  { call, snapshot, entryId }: MemoryCall,
+  { text: written, kind, scope, supersedes, confidence, expiresInDays }: MemoryToKeep,
+): Promise<{ readonly id: string; readonly isNew: boolean }> {
+  const { conversationId } = call.turn;
+  const scopes = scopesOf(snapshot);
+  const { text } = await redactSecrets(maskText(written, secrets));
+  const own = scopes.find((each) => each.scope === scope);
+  if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
+  const id = idOf(idempotencyKeyOf(call));
+  const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
+  const stated = { ...own, confidence, supersedes, ...(expiry !== null && { expiresAt: expiry.toISOString() }) };
+  const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find((each) => each.text === text);
+  if (known !== undefined) {
+    const isInForce = await writeAsToolCall(database, call, (open) => renewMemory(open, { ...stated, id: known.id }));
+    reachCrashPoint('runTool:memory-written');
+    // Its own: written by an attempt that died before it could say so.
+    if (isInForce) return { id: known.id, isNew: known.id === id };
+  }
+  const origin = await findOrigin(database, { text, conversationId, scopes });
+  const isNew = await writeAsToolCall(database, call, (open) =>
+    writeMemory(open, { ...stated, id, kind, text, origin, conversationId, sourceId: entryId }),
+  );
+  reachCrashPoint('runTool:memory-written');
+  return { id, isNew };
 }
 
 /** The same for every attempt of a call, in the form of a UUID (RFC 9562 §5.8). */

@@ -1,17 +1,51 @@
 import type { ModelAnswer } from '../models/model-client.ts';
 import type { ToolCallPart } from '../context/content.ts';
+import { cutAnswerContent } from '../context/cut-answer.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../tools/define-tool.ts';
+import { appendNote } from '../store/entries.ts';
 import type { StoredAnswer } from '../store/model-calls.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import type { CalledTool, CallModelResult } from '../turn/activity-values.ts';
+import type { CalledTool, CallModelInput, CallModelResult } from '../turn/activity-values.ts';
 import { mayAsk } from './decided-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { newContent } from './new-content.ts';
 
 /** Characters of a tool name that the workflow sees: a model may invent names of any length, the history may not grow by them. */
 const LONGEST_NAME = 64;
 
+/**
+ * What follows the storing of an answer, whoever stored it: the worker that did may have died before it came to this. Repeating
+ * it changes nothing.
+ */
+export async function completeAnswer(
+  dependencies: ActivityDependencies,
+  input: CallModelInput,
+  snapshot: AgentSnapshot,
+  answer: StoredAnswer,
+): Promise<CallModelResult> {
+  const result = describeAnswer(dependencies, snapshot, answer);
+  if (result.kind === 'answered' && result.cut) await tellToGoOn(dependencies, input, answer);
+  return result;
+}
+
+/** An answer that was cut at the maximum output is continued by the next step. */
+async function tellToGoOn(
+  { database, reachCrashPoint }: ActivityDependencies,
+  input: CallModelInput,
+  answer: StoredAnswer,
+): Promise<void> {
+  await appendNote(database, {
+    ...newContent(cutAnswerContent()),
+    turn: input.turn,
+    slot: 'continuation',
+    headEntryId: answer.entryId,
+    key: `cut-answer:${input.callNumber}`,
+  });
+  reachCrashPoint('callModel:noted');
+}
+
 /** A stored answer as the workflow sees it: tool names and counts. */
-export function describeAnswer(
+function describeAnswer(
   dependencies: ActivityDependencies,
   snapshot: AgentSnapshot,
   answer: StoredAnswer,

@@ -2,7 +2,6 @@ import { budgetFor } from '../context/budget.ts';
 import { calibrate, observationOf } from '../context/calibrate.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { definedOf } from '../context/defined-of.ts';
-import { cutAnswerContent } from '../context/cut-answer.ts';
 import { measuringContent } from '../context/measure.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import type { ModelLimits } from '../context/plan.ts';
@@ -17,7 +16,6 @@ import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { updateCalibration } from '../store/calibrations.ts';
 import type { FitCheck } from '../store/fit-check.ts';
-import { appendNote } from '../store/entries.ts';
 import { readAnswer, registerModelCall, storeAnswer } from '../store/model-calls.ts';
 import type { StoredAnswer } from '../store/model-calls.ts';
 import { readProjectionSource } from '../store/view.ts';
@@ -25,11 +23,10 @@ import { viewFingerprint } from '../store/view-fingerprint.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
 import type { Execution } from './activity-shell.ts';
-import { describeAnswer, isEmpty } from './answer-result.ts';
+import { completeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText, showDeltas } from './live-text.ts';
-import { newContent } from './new-content.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
@@ -66,7 +63,7 @@ export async function callModel(
   const bought = await readAnswer(database, input);
   const source = await readProjectionSource(database, input);
   const { snapshot, givenUp } = source;
-  if (bought !== null) return describeAnswer(dependencies, snapshot, bought);
+  if (bought !== null) return completeAnswer(dependencies, input, snapshot, bought);
   // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
   const check = await readFit(database, input.turn);
@@ -131,7 +128,7 @@ async function buy(
     measurements: addMeasurements(check.view, check.fixed),
     inputBudget: budgetFor(snapshot.policy, check.modelLimits).inputBudget,
   });
-  if (registered.kind === 'answered') return describeAnswer(dependencies, snapshot, registered.answer);
+  if (registered.kind === 'answered') return completeAnswer(dependencies, input, snapshot, registered.answer);
   if (registered.kind === 'moved') return registered;
   reachCrashPoint('callModel:registered');
   const attempt: ModelTry = {
@@ -264,6 +261,7 @@ async function keep(
     return afterUnstored(dependencies, modelTry, { ...answerToStore, error, execution });
   }
   dependencies.reachCrashPoint('callModel:stored');
+  // A worker that dies before this has taught nothing: the next call teaches as much, and no count may be learned twice.
   if (answer.usage !== undefined && lesson !== null) {
     const observation = observationOf({
       whole: addMeasurements(lesson.view, lesson.fixed),
@@ -276,23 +274,5 @@ async function keep(
     await updateCalibration(database, snapshot.model, (current) => calibrate(current, observation));
     dependencies.reachCrashPoint('callModel:calibrated');
   }
-  const result = describeAnswer(dependencies, snapshot, stored);
-  if (result.kind === 'answered' && result.cut) await tellToGoOn(dependencies, input, stored);
-  return result;
-}
-
-/** An answer that was cut at the maximum output is continued by the next step. */
-async function tellToGoOn(
-  { database, reachCrashPoint }: ActivityDependencies,
-  input: CallModelInput,
-  answer: StoredAnswer,
-): Promise<void> {
-  await appendNote(database, {
-    ...newContent(cutAnswerContent()),
-    turn: input.turn,
-    slot: 'continuation',
-    headEntryId: answer.entryId,
-    key: `cut-answer:${input.callNumber}`,
-  });
-  reachCrashPoint('callModel:noted');
+  return completeAnswer(dependencies, input, snapshot, stored);
 }

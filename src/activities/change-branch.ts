@@ -220,10 +220,13 @@ async function afterModelError(
   { turn, execution, model, attempt }: FailedTry,
   error: unknown,
 ): Promise<Asked> {
-  const withdraw = async (failed: boolean): Promise<number> =>
-    storeThroughOutage(dependencies, execution, () =>
+  const withdraw = async (failed: boolean): Promise<number> => {
+    const failures = await storeThroughOutage(dependencies, execution, () =>
       withdrawBranchTry(dependencies.database, turn, { attempt, failed }),
     );
+    dependencies.reachCrashPoint('changeBranch:failed');
+    return failures;
+  };
   if (wasNotSent(error)) {
     const failures = await withdraw(true);
     if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
@@ -233,7 +236,6 @@ async function afterModelError(
   const { verdict } = error;
   const failed = verdict.kind === 'retryable' && verdict.cause === 'outage';
   const failures = await withdraw(failed);
-  dependencies.reachCrashPoint('changeBranch:failed');
   if (verdict.kind !== 'retryable' || failures > SUMMARY_RETRIES) return { kind: 'failed' };
   const times = failed ? failures : execution.attempt;
   const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {

@@ -1,8 +1,8 @@
-import type { Database } from '../store/database.ts';
 import { appendNoteBefore } from '../store/entries.ts';
 import { readSpending } from '../store/turn-limits.ts';
 import type { CompactContextInput } from '../turn/activity-values.ts';
 import { describeLimit, limitCode, nearLimits, spentLimit } from '../turn/spending.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 
 /**
@@ -10,7 +10,7 @@ import { newText } from './new-content.ts';
  * note that this step's request shows.
  */
 export async function checkLimits(
-  database: Database,
+  { database, reachCrashPoint }: ActivityDependencies,
   { turn, callNumber, limits, turnIsOver }: CompactContextInput,
   runId: string,
 ): Promise<string | null> {
@@ -22,6 +22,7 @@ export async function checkLimits(
     const note = newText(describeLimit(near));
     const key = `limit:${limitCode(near)}`;
     await appendNoteBefore(database, { callNumber, runId }, { ...note, turn, slot: 'continuation', key });
+    reachCrashPoint('compactContext:limit-noted');
   }
   return null;
 }

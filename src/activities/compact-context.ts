@@ -31,7 +31,7 @@ export async function compactContext(
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
   const { turn, callNumber, forced, turnIsOver = false } = input;
-  const spent = await checkLimits(database, input, runId);
+  const spent = await checkLimits(dependencies, input, runId);
   if (spent !== null) return { kind: 'limit', reason: spent };
   const check = await readFit(database, turn);
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
@@ -101,8 +101,10 @@ async function storeAndDescribe(
   const { check, source, reason } = pass;
   const decision = await askHooks(dependencies, turn, pass);
   if (decision.cancelled) {
-    if (reason === 'manual')
+    if (reason === 'manual') {
       await declineCompaction(database, turn, { reason: 'cancelled_by_hook', tokens: pass.plan.tokensBefore });
+      dependencies.reachCrashPoint('compactContext:declined');
+    }
     await recordEventOnce(database, { turn, kind: 'compaction_cancelled', callNumber, data: { reason } });
     dependencies.reachCrashPoint('compactContext:cancelled');
     return null;

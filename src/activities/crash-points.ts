@@ -10,8 +10,8 @@ const AFTER_WRITES = {
   // Reads only, so a worker that dies in it leaves what one that dies just before it leaves: the retry reads again.
   lookAtInbox: [],
   takeMessages: ['written'],
-  compactContext: ['planned', 'declined', 'cancelled', 'fell-back', 'exhausted'],
-  summarize: ['queued', 'registered', 'stored', 'failed', 'paused', 'waiting'],
+  compactContext: ['limit-noted', 'planned', 'declined', 'cancelled', 'fell-back', 'exhausted'],
+  summarize: ['queued', 'registered', 'stored', 'failed', 'withdrawn', 'paused', 'waiting'],
   commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted'],
   callModel: [
     'queued',
@@ -26,7 +26,16 @@ const AFTER_WRITES = {
     'fell-back',
   ],
   requestDecisions: ['written'],
-  runTool: ['claimed', 'decided', 'reclaimed', 'output-kept', 'pieces-written', 'stored', 'outcome-unknown'],
+  runTool: [
+    'claimed',
+    'decided',
+    'reclaimed',
+    'output-kept',
+    'memory-written',
+    'pieces-written',
+    'stored',
+    'outcome-unknown',
+  ],
   endTurn: ['written'],
   changeBranch: ['queued', 'registered', 'failed', 'written', 'refused', 'paused', 'waiting'],
   ringForWaitingMessages: ['rung'],

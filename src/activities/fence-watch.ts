@@ -6,10 +6,10 @@ import type { FencedWork } from '../store/fences.ts';
 import { describeError } from './activity-error.ts';
 
 /**
- * Milliseconds between two looks. A writer that was replaced stops within 2 s: this, the query, and the half second that a
- * command gets to end by itself.
+ * Milliseconds between two looks. A writer that was replaced stops within 2 s: this, the query, and the 800 ms after which a tool
+ * that does not react is given up.
  */
-const INTERVAL_MILLISECONDS = 1_000;
+const INTERVAL_MILLISECONDS = 750;
 
 /** Milliseconds that one look of `isReplaced` may take: whoever asks was aborted and must end. */
 const LOOK_MILLISECONDS = 500;

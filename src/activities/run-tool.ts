@@ -63,6 +63,7 @@ export async function runTool(
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
   const claim = await claimToolCall(database, { ...input, ...claimer });
+  // Its fingerprint died with the worker that stored it: the loop guard takes the call for progress, and counts from the next.
   if (claim.state === 'finished') return stateOf(claim.outcome);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
   const decided = await decidedResult(dependencies, snapshot, { input, claim });
@@ -165,7 +166,7 @@ async function run(
       argumentsText: claim.arguments,
       entryId,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
-      context: { ...contextOf(dependencies, { ...input, entryId }, snapshot), attempt, signal },
+      context: { ...contextOf(dependencies, { ...input, entryId, attempt }, snapshot), signal },
     });
     try {
       // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
@@ -192,21 +193,21 @@ function offerOf({ tools, secrets }: ActivityDependencies, snapshot: AgentSnapsh
 
 function contextOf(
   dependencies: ActivityDependencies,
-  input: RunToolInput & { readonly entryId: string },
+  call: RunToolInput & { readonly entryId: string; readonly attempt: number },
   snapshot: AgentSnapshot,
 ) {
-  const { turn, entryId } = input;
+  const { turn, entryId, attempt } = call;
   const { turnId, conversationId } = turn;
-  const idempotencyKey = idempotencyKeyOf(input);
   return {
     conversationId,
     turnId,
+    attempt,
     workspace: snapshot.workspace,
-    idempotencyKey,
+    idempotencyKey: idempotencyKeyOf(call),
     progress: () => undefined,
     resultLimit: resultLimitFor(snapshot.modelLimits.window),
     memory: recallOf(dependencies, conversationId, snapshot.memory === undefined ? [] : scopesOf(snapshot)),
-    memories: toolMemories(dependencies, { turn, snapshot, entryId, idempotencyKey }),
+    memories: toolMemories(dependencies, { call, snapshot, entryId }),
   };
 }
 

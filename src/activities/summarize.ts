@@ -262,6 +262,7 @@ async function afterModelError(
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
   await storeThroughOutage(dependencies, task.execution, () => withdrawPartAttempt(dependencies.database, task.input));
+  dependencies.reachCrashPoint('summarize:withdrawn');
   const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
     activity: 'summarize',
     model: task.snapshot.summarizer.model,

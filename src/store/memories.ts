@@ -51,7 +51,8 @@ export interface StoredMemory extends MemoryScope {
 const QUOTED_PER_PAGE = 50;
 
 /**
- * Stores a memory and marks those that it supersedes; `false` when its id was stored before.
+ * Stores a memory and marks those that it supersedes; `false` when its id was stored before. Not in the name of a turn: what a
+ * turn remembers is written with `writeMemory`, in a transaction that is refused to a turn or an attempt that was replaced.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
  */
 export async function insertMemory(sql: Database, memory: MemoryToInsert): Promise<boolean> {
@@ -78,16 +79,14 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
  */
 export async function renewMemory(
-  sql: Database,
+  open: Transaction,
   memory: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'confidence' | 'expiresAt' | 'supersedes'>,
 ): Promise<boolean> {
-  return transaction(sql, async (open) => {
-    const { count } = await open`
-      update memories set confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
-      where id = ${memory.id} and scope = ${memory.scope} and scope_name = ${memory.scopeName} and superseded_by is null`;
-    if (count > 0) await supersede(open, memory);
-    return count > 0;
-  });
+  const { count } = await open`
+    update memories set confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
+    where id = ${memory.id} and scope = ${memory.scope} and scope_name = ${memory.scopeName} and superseded_by is null`;
+  if (count > 0) await supersede(open, memory);
+  return count > 0;
 }
 
 async function supersede(
@@ -153,7 +152,7 @@ export async function* readQuotedMemories(
  * Removes a memory and those whose place it had taken, so that forgetting never revives an older
  * one; `false` when the scopes have no such memory.
  */
-export async function forgetMemory(sql: Database, scopes: readonly MemoryScope[], id: string): Promise<boolean> {
+export async function forgetMemory(sql: Queries, scopes: readonly MemoryScope[], id: string): Promise<boolean> {
   if (!isId(id)) return false;
   const { count } = await sql`
     delete from memories m where m.id = ${id} and ${areOfScopes(sql, scopes)}`;

@@ -1,4 +1,4 @@
-import type { Database, Queries } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { jsonText } from './stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
@@ -138,5 +138,26 @@ export async function keepPartialOutput(
       where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}
         and attempt = ${attempt} and state = 'claimed'`;
     return count > 0;
+  });
+}
+
+/**
+ * One transaction in the name of the claim that runs a call: what a tool writes beside the log (memories) is refused to a claim
+ * that was replaced, as its result is.
+ * @throws StoreError `stale_epoch`, `superseded_attempt`, `tool_call_not_found`
+ */
+export async function writeAsToolCall<Result>(
+  sql: Database,
+  claim: ToolCallReference & { readonly attempt: number },
+  work: (open: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { turn, callNumber, callIndex, attempt } = claim;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+    if (row.state === 'claimed' && row.attempt === attempt) return work(writer.sql);
+    throw new StoreError(
+      'superseded_attempt',
+      `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${row.state} at attempt ${row.attempt}; this is attempt ${attempt}`,
+    );
   });
 }

@@ -8,8 +8,11 @@ import { watchPartialOutput, type KeepPartialOutput } from './partial-output.ts'
 import { parseToolArguments } from './tool-arguments.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from './tool.ts';
 
-/** Milliseconds that an aborted tool gets to end by itself; then its call is over and what it still does is ignored. */
-const ABORT_GRACE_MILLISECONDS = 1_500;
+/**
+ * Milliseconds that an aborted tool gets to end by itself; then its call is over and what it still does is ignored. More than the
+ * half second that a command gets; with the second in which a stop or a takeover is noticed, less than 2 s.
+ */
+const ABORT_GRACE_MILLISECONDS = 800;
 
 export interface ToolCallRequest {
   /** The tools that the agent was offered. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
 import { createProviderGate } from '../activities/provider-gate.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
+import type { ReachCrashPoint } from '../activities/crash-points.ts';
 import { createFenceWatch } from '../activities/fence-watch.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { requireFallbacks } from '../config/check-fallbacks.ts';
@@ -62,7 +63,16 @@ export interface WorkerSetup {
   readonly crashPoints: string | undefined;
   /** Value of `HOLDFAST_CRASH_ORDERS`. */
   readonly crashOrders?: string | undefined;
+  /** Absent: nobody watches. */
+  readonly observer?: WriteObserver | undefined;
   readonly logger: Logger;
+}
+
+/** Sees what activities write and where they could be made to die; for tests. */
+export interface WriteObserver {
+  /** The pool that activities get instead. */
+  readonly database: (database: Database) => Database;
+  readonly reached: ReachCrashPoint;
 }
 
 /** A worker whose connections are open. */
@@ -139,8 +149,17 @@ interface Connections {
   readonly identity: string;
 }
 
+function crashPointsOf({ crashPoints, crashOrders, observer }: WorkerSetup): ReachCrashPoint {
+  const reach = parseCrashPoints(crashPoints, crashOrders);
+  return (point) => {
+    observer?.reached(point);
+    reach(point);
+  };
+}
+
 async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
-  const { database, liveDatabase, connection, client, identity } = connections;
+  const { liveDatabase, connection, client, identity } = connections;
+  const database = setup.observer?.database(connections.database) ?? connections.database;
   const { configuration } = setup;
   const { secrets } = configuration;
   const tools = createToolRegistry([
@@ -177,7 +196,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
       await Promise.allSettled(configuration.providers.map(async ({ key }) => key?.newest()));
     },
     logger: setup.logger,
-    reachCrashPoint: parseCrashPoints(setup.crashPoints, setup.crashOrders),
+    reachCrashPoint: crashPointsOf(setup),
     fenceWatch: createFenceWatch(database, setup.logger),
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),

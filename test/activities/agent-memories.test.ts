@@ -3,8 +3,9 @@ import { toolMemories } from '../../src/activities/agent-memories.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { listMemories } from '../../src/store/memories.ts';
+import { reclaimToolCall } from '../../src/store/tool-calls.ts';
 import type { ToolMemories } from '../../src/tools/tool.ts';
-import { SNAPSHOT, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { claimedCall, claimer, SNAPSHOT, startTurn, useTestStore } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 
 type Stated = Partial<Parameters<ToolMemories['remember']>[0]>;
@@ -20,16 +21,23 @@ async function rememberer() {
   const user = `user-${newId()}`;
   const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
   const plain = { kind: 'fact', scope: 'user', supersedes: [], confidence: 1, expiresInDays: null } as const;
-  const open = (): ToolMemories => {
-    const call = { turn, snapshot, entryId: newId(), idempotencyKey: newId() };
-    const memories = toolMemories(activityDependencies(sql), call);
+  const dependencies = activityDependencies(sql);
+  let calls = 0;
+  const toolOf = async () => {
+    calls += 1;
+    const call = await claimedCall(sql, turn, calls);
+    const memories = toolMemories(dependencies, { call, snapshot, entryId: newId() });
     if (memories === null) throw new Error('there is no memory');
-    return memories;
+    return { call, memories };
   };
   return {
-    forget: (id: string) => open().forget(id),
+    turn,
+    toolOf,
+    state: (text: string, rest: Stated = {}) => ({ ...plain, text, ...rest }),
     inForce: () => listMemories(sql, { scopes: [{ scope: 'user', scopeName: user }] }),
-    remember: (text: string, rest: Stated = {}) => open().remember({ ...plain, text, ...rest }),
+    remember: async (text: string, rest: Stated = {}) =>
+      (await toolOf()).memories.remember({ ...plain, text, ...rest }),
+    forget: async (id: string) => (await toolOf()).memories.forget(id),
   };
 }
 
@@ -78,4 +86,47 @@ describe('what is remembered already', () => {
     await expect(attempt).rejects.toMatchObject({ code: 'memory_not_found' });
     expect(await inForce()).toMatchObject([{ confidence: 0.5 }]);
   });
+});
+
+describe('memories of a tool that was replaced', () => {
+  /** Each change that a memory tool can make, of what `remember` said before. */
+  async function replaced() {
+    const { turn, toolOf, state, inForce, remember } = await rememberer();
+    const kept = await remember('The staging port is 6432.');
+    const { call, memories } = await toolOf();
+    const changes = {
+      new: () => memories.remember(state('Deploys run on Fridays.')),
+      again: () => memories.remember(state('The staging port is 6432.', { confidence: 0.1 })),
+      forgotten: () => memories.forget(kept.id),
+    };
+    const expectRefused = async (code: string): Promise<void> => {
+      for (const [name, change] of Object.entries(changes))
+        expect([name, await change().catch((error: unknown) => error)]).toEqual([
+          name,
+          expect.objectContaining({ code }),
+        ]);
+      expect(await inForce()).toMatchObject([{ text: 'The staging port is 6432.', confidence: 1 }]);
+    };
+    return { turn, call, expectRefused };
+  }
+
+  it('stay as they are when a newer attempt runs the call', async () => {
+    const { call, expectRefused } = await replaced();
+    await reclaimToolCall(sql, { ...call, ...claimer('worker-2', 2), previousAttempt: 1 });
+    await expectRefused('superseded_attempt');
+  });
+
+  it('stay as they are when a newer turn has the conversation', async () => {
+    const { turn, expectRefused } = await replaced();
+    await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
+    await expectRefused('stale_epoch');
+  });
+});
+
+it('an attempt that died behind its write is followed by one that says the same', async () => {
+  const { toolOf, state } = await rememberer();
+  const { memories } = await toolOf();
+  const first = await memories.remember(state('Deploys run on Fridays.'));
+  expect(first.isNew).toBe(true);
+  expect(await memories.remember(state('Deploys run on Fridays.'))).toEqual(first);
 });

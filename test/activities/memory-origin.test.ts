@@ -17,6 +17,7 @@ import {
   continueConversation,
   finishToolCall,
   send,
+  claimedCall,
   startTurn,
   text,
   useTestStore,
@@ -31,6 +32,9 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
+/** So that each call has a number of its own. */
+let calls = 10_000;
+
 /** An agent with memory in a workspace of its own. */
 function world() {
   const scope: MemoryScope = { scope: 'workspace', scopeName: `/work/${newId()}` };
@@ -40,9 +44,10 @@ function world() {
     scopes: [scope, user],
     scope,
     user,
-    remember: (turn: TurnReference, said: string) => {
-      const call = { turn, snapshot, entryId: newId(), idempotencyKey: newId() };
-      return toolMemories(activityDependencies(sql), call)?.remember({
+    remember: async (turn: TurnReference, said: string) => {
+      calls += 1;
+      const call = await claimedCall(sql, turn, calls);
+      return toolMemories(activityDependencies(sql), { call, snapshot, entryId: newId() })?.remember({
         text: said,
         kind: 'preference',
         scope: 'user',

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { z } from 'zod';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -7,8 +8,10 @@ import { listEntries } from '../../src/store/entries.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 import { claimToolCall, listLateToolResults, readToolCall, reclaimToolCall } from '../../src/store/tool-calls.ts';
+import { idempotencyKeyOf } from '../../src/store/tool-call-keys.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
+import { findMarkedProcesses } from '../../src/tools/end-processes.ts';
 import { toolSchema } from '../../src/tools/tool-schema.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, useTestStore, register, startTurn, toolCall, claimer } from '../store/support/store-builders.ts';
@@ -128,8 +131,11 @@ test.each<ToolEffect>(['once', 'none'])(
   },
 );
 
-test('a tool of a turn that was taken over is ended within 2 s', async () => {
-  const { tool, runs } = toolOf('none', writeAndHang);
+test.each([
+  ['a tool', writeAndHang],
+  ['a tool that ignores it', async () => new Promise<void>(() => undefined)],
+])('%s of a turn that was taken over is ended within 2 s', async (_, act) => {
+  const { tool, runs } = toolOf('none', act);
   const turn = await turnCalling(tool);
   const replaced = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
   const failed = expect(replaced).rejects.toMatchObject({ type: 'SupersededAttempt' });
@@ -140,6 +146,22 @@ test('a tool of a turn that was taken over is ended within 2 s', async () => {
   expect(performance.now() - takenOver).toBeLessThan(2_000);
   expect(await results(turn)).toEqual([]);
 });
+
+test.runIf(process.platform === 'linux')(
+  'what a dead worker left running of a command is ended before the model is told that the outcome is unknown',
+  async () => {
+    const { tool } = toolOf('once');
+    const turn = await turnCalling(tool);
+    await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
+    const key = idempotencyKeyOf({ turn, ...CALL });
+    const left = spawn('sleep', ['60'], { env: { PATH: process.env['PATH'], HOLDFAST_TOOL_CALL: key } });
+    onTestFinished(() => void left.kill('SIGKILL'));
+    await waitUntil('it runs', async () => (await findMarkedProcesses(key)).length === 1);
+    await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
+    expect(await findMarkedProcesses(key)).toEqual([]);
+    expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
+  },
+);
 
 test('a tool that brought five workers down is not tried on a sixth', async () => {
   const { tool, runs } = toolOf('none');

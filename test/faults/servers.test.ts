@@ -189,7 +189,6 @@ test(
     await rm(dataDirectory(), { recursive: true });
     copy(backup, dataDirectory());
     await openPostgres();
-    await harness.client.stop({ conversationId });
     await waitUntil(
       'the turn has ended',
       async () => (await harness.client.getConversation(conversationId)).turn?.state === 'ended',

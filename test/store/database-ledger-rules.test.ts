@@ -1,46 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
-import { storePlan } from '../../src/store/compactions.ts';
 import { answer, finishToolCall, headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
-import { planWithCut } from './support/compaction-builders.ts';
 import { code, FOREIGN_KEY, CHECK, UNIQUE } from './support/refusals.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
-});
-
-describe('writes of a turn that was replaced', () => {
-  it('are refused on every table, and an ended turn stays as it ended', async () => {
-    const turn = await startTurn(sql);
-    await answer(sql, turn, 1, { calls: 1 });
-    const { compaction } = await storePlan(sql, {
-      turn,
-      callNumber: 2,
-      compactionId: newId(),
-      plan: planWithCut(2),
-      reason: 'manual',
-      preset: 'default',
-      headEntryId: await headOf(sql, turn.conversationId),
-    });
-    await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
-    const { turnId, conversationId, epoch } = turn;
-    const attacks = {
-      event: sql`insert into events (conversation_id, epoch, kind) values (${conversationId}, ${epoch}, 'x')`,
-      toolCall: sql`update tool_calls set state = 'claimed', attempt = 1, claimed_at = now(), epoch = ${epoch} where turn_id = ${turnId}`,
-      modelCall: sql`update model_calls set stop_reason = 'x', epoch = ${epoch} where turn_id = ${turnId}`,
-      compaction: sql`update compactions set status = 'failed', failure = 'x', finished_at = now(), epoch = ${epoch} where id = ${compaction.compactionId}`,
-      part: sql`update compaction_parts set attempt = 1, epoch = ${epoch} where compaction_id = ${compaction.compactionId}`,
-      turn: sql`insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent, model, preset, snapshot, model_limits, policy, fixed)
-        values (${newId()}, ${conversationId}, ${epoch}, 'w', 'b', 'r', 'i', 'a', 'm', 'p', '{}', '{}', '{}', no_measurements())`,
-    };
-    for (const [table, attack] of Object.entries(attacks))
-      expect([table, await code(attack)]).toEqual([table, 'HF001']);
-    await sql`update turns set outcome = 'interrupted', ended_at = now() where id = ${turnId}`;
-    expect(await code(sql`update turns set outcome = 'completed' where id = ${turnId}`)).toBe('HF001');
-    expect(await code(sql`update turns set run_id = 'other' where id = ${turnId}`)).toBe('HF001');
-  });
 });
 
 describe('compactions', () => {

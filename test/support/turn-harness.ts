@@ -22,7 +22,7 @@ import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { installRuntimeLogger } from '../../src/temporal/logger.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
-import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import type { RunningWorker, WriteObserver } from '../../src/worker/start-worker.ts';
 import { createTestDatabase } from './database.ts';
 import { deleteUpkeepSchedule } from './delete-upkeep-schedule.ts';
 
@@ -64,6 +64,7 @@ export interface TurnHarness {
   startWorker(options?: {
     readonly crashPoints?: string;
     readonly deployment?: { readonly name: string; readonly buildId: string };
+    readonly observer?: WriteObserver;
   }): Promise<RunningWorker>;
   /** Starts a task and waits for its outcome. */
   runTask(
@@ -153,7 +154,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       HOLDFAST_SIMULATOR_URL: simulator.url,
       HOLDFAST_TASK_QUEUE: taskQueue,
     },
-    async startWorker({ crashPoints, deployment } = {}) {
+    async startWorker({ crashPoints, deployment, observer } = {}) {
       const worker = await startWorker({
         configuration,
         databaseUrl,
@@ -165,6 +166,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
         shutdownGraceMilliseconds: 1_000,
         crashPoints,
         deployment,
+        observer,
         environment: { ...process.env, ...options.environment },
         logger,
       });

@@ -147,7 +147,7 @@ test('a timeout aborts the signal and says that nothing was undone', async () =>
   );
 });
 
-test('a tool that ignores the abort cannot hold a stop up for 2 s', async () => {
+test('a tool that ignores the abort is given up after a second', async () => {
   const stop = new AbortController();
   let stoppedAt = 0;
   const tool = toolThat(() => {
@@ -157,7 +157,7 @@ test('a tool that ignores the abort cannot hold a stop up for 2 s', async () => 
   });
   const running = call(tool, { context: { signal: stop.signal } });
   const outcome = await running;
-  expect(performance.now() - stoppedAt).toBeLessThan(2_000);
+  expect(performance.now() - stoppedAt).toBeLessThan(1_000);
   expect(outcome).toMatchObject({ ending: 'aborted', isError: true });
   expect(outcome.text).toContain('It did not react, so it may still go on.');
 });

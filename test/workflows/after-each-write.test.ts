@@ -43,6 +43,12 @@ async function openScenario({ agent, queues = false }: Pick<Scenario, 'agent' | 
   return harness;
 }
 
+/** What stands in the log of a conversation, ids and times left out. */
+async function entriesOf({ client }: TurnHarness, conversationId: string): Promise<unknown> {
+  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  return entries.map(({ kind, sequence, content }) => ({ kind, sequence, content }));
+}
+
 /** Starts a worker that is to die at a point, and waits until it has. */
 async function dieAt(harness: TurnHarness, point: string, script?: string): Promise<void> {
   const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point }, script);
@@ -54,7 +60,7 @@ async function dieAt(harness: TurnHarness, point: string, script?: string): Prom
 
 test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   '%s: whichever write is the last of a worker, another one goes on as if nothing had happened',
-  async (_, { agent, queues, task, script, deaths, outcome = 'completed' }) => {
+  async (_, { agent, queues, task, script, deaths, undisturbed, outcome = 'completed' }) => {
     const harness = await openScenario({ agent, ...(queues !== undefined && { queues }) });
     const workers: WorkerProcess[] = [];
     try {
@@ -69,6 +75,11 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
       workers.push(last);
       const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
       expect(turn.outcome).toBe(outcome);
+      if (undisturbed !== undefined) {
+        await undisturbed(harness);
+        const { conversationId } = await harness.runTask(task);
+        expect(await entriesOf(harness, sent.conversationId)).toEqual(await entriesOf(harness, conversationId));
+      }
       await expectAllHolds(harness);
       last.kill('SIGTERM');
       expect(await last.exited).toMatchObject({ code: 0 });

@@ -12,7 +12,7 @@ import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
 let worker: RunningWorker;
-/** Calls of the tool `hold` that are running; each ends when it is released or aborted. */
+/** Calls of the tool `hold` that are running; each ends when it is released or aborted, the one named `deaf` when released only. */
 const held = new Map<string, { release: () => void; aborted: () => boolean }>();
 
 const hold = defineTool({
@@ -23,7 +23,7 @@ const hold = defineTool({
   run: async ({ name }, { signal }) => {
     await new Promise<void>((resolve) => {
       held.set(name, { release: resolve, aborted: () => signal.aborted });
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      if (name !== 'deaf') signal.addEventListener('abort', () => resolve(), { once: true });
     });
     signal.throwIfAborted();
     return { content: `released ${name}` };
@@ -77,17 +77,26 @@ test('a steering message enters at the next step, a queued one starts the next t
   expect(place('assistant: steered')).toBeLessThan(place('user: Say queued'));
 });
 
-test('a stop aborts the running tool, keeps what finished, and the conversation goes on', async () => {
-  const { client } = harness;
-  const sent = await startHolding('stopped');
-  const stopped = Date.now();
-  await client.stop({ conversationId: sent.conversationId });
+test.each([
+  ['the running tool', 'stopped'],
+  ['a tool that ignores it', 'deaf'],
+])('a stop aborts %s within 2 s, keeps what finished, and the conversation goes on', async (_, name) => {
+  const { client, database } = harness;
+  const sent = await startHolding(name);
+  const stop = await client.stop({ conversationId: sent.conversationId });
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
-  expect(Date.now() - stopped).toBeLessThan(5_000);
-  expect(held.get('stopped')?.aborted()).toBe(true);
+  expect(held.get(name)?.aborted()).toBe(true);
+  const [took] = await database<{ result: number; turn: number }[]>`
+    select extract(epoch from max(e.created_at) - m.created_at)::float8 as result,
+      extract(epoch from t.ended_at - m.created_at)::float8 as turn
+    from messages m join turns t on t.id = ${turn.turnId} join entries e on e.turn_id = t.id
+    where m.id = ${stop.messageId} and e.kind = 'tool_result' group by m.created_at, t.ended_at`;
+  expect(took?.result).toBeLessThan(2);
+  expect(took?.turn).toBeLessThan(2);
   const entries = await client.listEntries({ conversationId: sent.conversationId });
   expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
+  held.get(name)?.release();
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
 });
 

@@ -14,7 +14,7 @@ import { waitUntil } from '../support/wait-until.ts';
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 2 } }' });
 });
 
 afterEach(() => harness.clearFaults());
@@ -69,6 +69,22 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
   expect(shown?.attempt).toBe(2);
   expect(shown?.calls.size).toBe(1);
   expect(JSON.parse(shown?.calls.get(0)?.arguments.shown ?? '')).toEqual({ path: 'live.txt', content });
+});
+
+test.each([
+  ['does not answer', { kind: 'hang' }],
+  ['falls silent in the middle of an answer', { kind: 'stall_stream', afterBytes: 400 }],
+])('a model server that %s is given up, asked again, and the turn completes', async (_, fault) => {
+  await harness.fault({ ...fault, times: 1 });
+  const turn = await harness.runTask('Write 60 words');
+  expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
+  const tries = await harness.client.listModelCalls({ conversationId: turn.conversationId });
+  expect(tries.map(({ attempt, state }) => [attempt, state])).toEqual([
+    [1, 'failed'],
+    [2, 'answered'],
+  ]);
+  const entries = await harness.client.listEntries({ conversationId: turn.conversationId });
+  expect(entries.map(({ kind }) => kind)).toEqual(['user', 'assistant']);
 });
 
 test('a reader that stopped reading, so that Postgres cannot send it another byte, slows neither the model call nor other readers', async () => {

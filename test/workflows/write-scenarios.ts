@@ -22,6 +22,8 @@ export interface Scenario {
   readonly deaths: readonly Death[];
   /** Default: `completed`. */
   readonly outcome?: string;
+  /** Prepares the same task once more, with a worker that does not die: the entries must be the same. */
+  readonly undisturbed?: (harness: TurnHarness) => Promise<unknown>;
 }
 
 export const READ = 'Call read_file with {"path": "log-$index.txt"}';
@@ -74,7 +76,7 @@ const forkAtStart = ({ client }: TurnHarness, { conversationId }: SentMessage) =
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'messages and runs of a turn',
-    agent: { model: 'simulator/sim-32k' },
+    agent: { model: 'simulator/sim-32k', limits: { toolCalls: 13 } },
     task: `${READ} 12 times, one by one`,
     deaths: [
       // What was sent before a turn begins is taken as it begins.
@@ -84,6 +86,7 @@ export const SCENARIOS: readonly Scenario[] = [
         before: ({ client }, { conversationId }) => client.sendMessage({ conversationId, content: 'Go on like this.' }),
       },
       { at: 'continueTurn:written' },
+      { at: 'compactContext:limit-noted' },
     ],
   },
   {
@@ -93,6 +96,10 @@ export const SCENARIOS: readonly Scenario[] = [
     task: `${READ} 22 times, one by one`,
     deaths: [
       { at: 'summarize:queued' },
+      {
+        at: 'summarize:withdrawn',
+        before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
+      },
       {
         at: 'summarize:paused',
         before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
@@ -131,21 +138,33 @@ export const SCENARIOS: readonly Scenario[] = [
         at: 'callModel:fell-back',
         before: fault({ kind: 'status', status: 404, match: { model: 'sim-32k', purpose: 'agent' } }),
       },
-      { at: 'callModel:noted', before: fault({ kind: 'cut_answer', times: null }) },
     ],
+  },
+  {
+    name: 'answers that are cut',
+    agent: { model: 'simulator/sim-32k' },
+    task: 'Write 60 words',
+    deaths: [
+      { at: 'callModel:stored', before: fault({ kind: 'cut_answer', times: 3 }) },
+      { at: 'callModel:calibrated' },
+      { at: 'callModel:noted' },
+    ],
+    undisturbed: fault({ kind: 'cut_answer', times: 3 }),
   },
   {
     name: 'commands of a tool',
     agent: {
       model: 'simulator/sim-32k',
       allowCommands: true,
-      tools: ['run_command', 'write_file'],
+      memory: true,
+      tools: ['run_command', 'write_file', 'remember'],
       approvals: { rules: ['write_file'] },
     },
     task: [
       'Call run_command with {"command": "echo ran >> journal.txt"}',
       'Call run_command with {"command": "seq 60000"}',
       'Call run_command with {"command": "echo begun; sleep 3; echo done"}',
+      'Call remember with {"text": "The journal is journal.txt."}',
       'Call write_file with {"path": "a.txt", "content": "a"}',
     ].join('\n'),
     deaths: [
@@ -153,6 +172,7 @@ export const SCENARIOS: readonly Scenario[] = [
       { at: 'runTool:outcome-unknown' },
       { at: 'runTool:pieces-written' },
       { at: 'runTool:output-kept' },
+      { at: 'runTool:memory-written' },
       { at: 'requestDecisions:written' },
       { at: 'runTool:decided', before: ({ client }, { conversationId }) => client.deny({ conversationId }) },
       {
@@ -198,7 +218,13 @@ export const SCENARIOS: readonly Scenario[] = [
     agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
     task: `${READ} 12 times, one by one`,
     script: workerWithHook('{ cancel: true }'),
-    deaths: [{ at: 'compactContext:cancelled' }],
+    deaths: [
+      {
+        at: 'compactContext:declined',
+        before: ({ client }, { conversationId }) => client.requestCompaction({ conversationId }),
+      },
+      { at: 'compactContext:cancelled' },
+    ],
     outcome: 'context_exhausted',
   },
   {

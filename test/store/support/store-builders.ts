@@ -250,6 +250,14 @@ export function claimer(workerIdentity: string, activityAttempt = 1) {
   return { workerIdentity, runId: 'run', activityAttempt };
 }
 
+/** A call that an answer asked for and a worker claimed. */
+export async function claimedCall(sql: Database, turn: TurnReference, callNumber: number) {
+  await answer(sql, turn, callNumber, { calls: 1 });
+  const call = { turn, callNumber, callIndex: 0 };
+  await claimToolCall(sql, { ...call, ...claimer('worker-1') });
+  return { ...call, attempt: 1 };
+}
+
 /** A whole step: an answer with one tool call, and its result. */
 export async function step(sql: Database, turn: TurnReference, callNumber: number): Promise<void> {
   await answer(sql, turn, callNumber, { calls: 1 });
