@@ -1,7 +1,7 @@
 // `npm run check`: everything that must hold before the tests are worth their time. Prints only what failed.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { changedKeptHistories, describeChanges } from './kept-histories.mjs';
+import { changedKeptHistories, judgeKeptHistories } from './kept-histories.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -29,12 +29,14 @@ for (const [name, command, args] of checks) {
   }
 }
 
-const { changes, notice } = changedKeptHistories(root);
-if (notice !== null) console.log(`note    ${notice}`);
-if (changes.length === 0) {
+// Most services that build changes set CI, and some clone only the newest commit.
+const mustJudge = process.env['CI'] === 'true';
+const { failure, note } = judgeKeptHistories(changedKeptHistories(root), { mustJudge });
+if (note !== null) console.log(`note    ${note}`);
+if (failure === null) {
   console.log('ok      kept histories');
 } else {
   failed += 1;
-  console.log(`failed  kept histories\n${describeChanges(changes)}`);
+  console.log(`failed  kept histories\n${failure}`);
 }
 process.exitCode = failed === 0 ? 0 : 1;

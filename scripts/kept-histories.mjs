@@ -17,16 +17,20 @@ const ACCEPTED = new Set(['b86e30a36d5e37895ed7ce4625e9f92f0bb01732722f7f769adb9
 /**
  * Every change or removal of a kept history, in the commits that are there and in the working folder.
  * @param {string} root of the clone
- * @returns {{ changes: Change[], notice: string | null }} `notice`: what could not be looked at
+ * @returns {{ changes: Change[], notice: string | null, isShallow: boolean }} `notice`: what could not be looked at
  */
 export function changedKeptHistories(root) {
   const top = git(root, ['rev-parse', '--show-toplevel']);
   if (top === null || realpathSync(top.trim()) !== realpathSync(root)) {
-    return { changes: [], notice: 'this is not a git clone: whether kept histories were changed cannot be told' };
+    return {
+      changes: [],
+      notice: 'this is not a git clone: whether kept histories were changed cannot be told',
+      isShallow: false,
+    };
   }
   const committed = git(root, ['log', '-m', '--format=commit %h', ...CHANGED]);
   // Before the first commit there is no HEAD, and nothing was kept.
-  if (committed === null) return { changes: [], notice: null };
+  if (committed === null) return { changes: [], notice: null, isShallow: false };
   const uncommitted = git(root, ['diff', 'HEAD', ...CHANGED]) ?? '';
   const changes = readChanges(`${committed}\ncommit (not committed)\n${uncommitted}`);
   const isShallow = git(root, ['rev-parse', '--is-shallow-repository'])?.trim() === 'true';
@@ -34,6 +38,7 @@ export function changedKeptHistories(root) {
   return {
     changes: changes.filter(({ digest }) => !ACCEPTED.has(digest)),
     notice: isShallow ? `a shallow clone: kept histories are compared over its ${count} newest commits only` : null,
+    isShallow,
   };
 }
 
@@ -66,6 +71,19 @@ function readChanges(log) {
 function git(root, args) {
   const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
   return status === 0 ? stdout : null;
+}
+
+/**
+ * What `npm run check` says of them. Where changes land, a clone that does not reach back far enough to judge them is not good
+ * enough: one commit that changes a history and the manifest with it would pass.
+ * @param {ReturnType<typeof changedKeptHistories>} found
+ * @param {{ mustJudge: boolean }} options
+ * @returns {{ failure: string | null, note: string | null }}
+ */
+export function judgeKeptHistories({ changes, notice, isShallow }, { mustJudge }) {
+  if (changes.length > 0) return { failure: describeChanges(changes), note: notice };
+  if (!isShallow || !mustJudge) return { failure: null, note: notice };
+  return { failure: `${notice}\nFetch the whole history first: git fetch --unshallow`, note: null };
 }
 
 /** @param {Change[]} changes */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { changedKeptHistories, describeChanges } from '../../scripts/kept-histories.mjs';
+import { changedKeptHistories, describeChanges, judgeKeptHistories } from '../../scripts/kept-histories.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FIRST = 'test/histories/kept/1.0.0/first.json';
@@ -55,7 +55,7 @@ describe('kept histories', () => {
   });
 
   test('may be added', () => {
-    expect(changedKeptHistories(clone)).toEqual({ changes: [], notice: null });
+    expect(changedKeptHistories(clone)).toEqual({ changes: [], notice: null, isShallow: false });
   });
 
   test('are found changed, although the manifest was renewed with them', async () => {
@@ -89,20 +89,29 @@ describe('kept histories', () => {
     expect(changedPaths().flat()).toContain(FIRST);
   });
 
-  test('of a shallow clone are compared as far as it reaches, and that is said', async () => {
+  test('of a shallow clone are compared as far as it reaches, and that is said; where changes land it is not enough', async () => {
     await write(FIRST, '{"events":[9]}');
     commit('Change');
     git('clone', '--quiet', '--depth', '1', pathToFileURL(clone).href, join(folder, 'shallow'));
-    const { changes, notice } = changedKeptHistories(join(folder, 'shallow'));
-    expect(changes).toEqual([]);
-    expect(notice).toContain('its 1 newest commits only');
+    const found = changedKeptHistories(join(folder, 'shallow'));
+    expect(found.changes).toEqual([]);
+    expect(found.notice).toContain('its 1 newest commits only');
+    expect(judgeKeptHistories(found, { mustJudge: false })).toEqual({ failure: null, note: found.notice });
+    expect(judgeKeptHistories(found, { mustJudge: true }).failure).toContain('git fetch --unshallow');
+  });
+
+  test('of a whole clone, and of a tree without git, pass where changes land', async () => {
+    git('clone', '--quiet', pathToFileURL(clone).href, join(folder, 'whole'));
+    for (const place of [join(folder, 'whole'), folder]) {
+      expect(judgeKeptHistories(changedKeptHistories(place), { mustJudge: true }).failure).toBeNull();
+    }
   });
 
   test('of a packed tree without git, also inside of another clone, cannot be judged, and that is said', async () => {
     const packed = join(clone, 'node_modules', 'holdfast');
     await mkdir(packed, { recursive: true });
     expect(existsSync(join(packed, '.git'))).toBe(false);
-    expect(changedKeptHistories(packed)).toEqual({ changes: [], notice: expect.stringContaining('not a git clone') });
-    expect(changedKeptHistories(folder)).toEqual({ changes: [], notice: expect.stringContaining('not a git clone') });
+    expect(changedKeptHistories(packed)).toMatchObject({ changes: [], notice: expect.stringContaining('not a git clone') });
+    expect(changedKeptHistories(folder)).toMatchObject({ changes: [], notice: expect.stringContaining('not a git clone') });
   });
 });
