@@ -3,8 +3,9 @@ export interface Change {
   readonly paths: readonly string[];
   readonly digest: string;
 }
-export declare function changedKeptHistories(root: string): {
+export interface KeptHistoriesFound {
   readonly changes: readonly Change[];
   readonly notice: string | null;
-};
+}
+export declare function changedKeptHistories(root: string, options?: { readonly deepen?: boolean }): KeptHistoriesFound;
 export declare function describeChanges(changes: readonly Change[]): string;

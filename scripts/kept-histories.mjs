@@ -17,23 +17,29 @@ const ACCEPTED = new Set(['b86e30a36d5e37895ed7ce4625e9f92f0bb01732722f7f769adb9
 /**
  * Every change or removal of a kept history, in the commits that are there and in the working folder.
  * @param {string} root of the clone
+ * @param {{ deepen?: boolean }} [options] `deepen`: fetches what a shallow clone lacks, where it was cloned from; one commit that
+ *   changes a history and the manifest with it would pass otherwise
  * @returns {{ changes: Change[], notice: string | null }} `notice`: what could not be looked at
  */
-export function changedKeptHistories(root) {
+export function changedKeptHistories(root, { deepen = false } = {}) {
   const top = git(root, ['rev-parse', '--show-toplevel']);
   if (top === null || realpathSync(top.trim()) !== realpathSync(root)) {
-    return { changes: [], notice: 'this is not a git clone: whether kept histories were changed cannot be told' };
+    return {
+      changes: [],
+      notice: 'this is not a git clone: whether kept histories were changed cannot be told',
+    };
   }
+  const isShallow = () => git(root, ['rev-parse', '--is-shallow-repository'])?.trim() === 'true';
+  if (deepen && isShallow()) git(root, ['fetch', '--quiet', '--unshallow']);
   const committed = git(root, ['log', '-m', '--format=commit %h', ...CHANGED]);
   // Before the first commit there is no HEAD, and nothing was kept.
   if (committed === null) return { changes: [], notice: null };
   const uncommitted = git(root, ['diff', 'HEAD', ...CHANGED]) ?? '';
   const changes = readChanges(`${committed}\ncommit (not committed)\n${uncommitted}`);
-  const isShallow = git(root, ['rev-parse', '--is-shallow-repository'])?.trim() === 'true';
   const count = git(root, ['rev-list', '--count', 'HEAD'])?.trim();
   return {
     changes: changes.filter(({ digest }) => !ACCEPTED.has(digest)),
-    notice: isShallow ? `a shallow clone: kept histories are compared over its ${count} newest commits only` : null,
+    notice: isShallow() ? `a shallow clone: kept histories are compared over its ${count} newest commits only` : null,
   };
 }
 

@@ -4,14 +4,12 @@ import type { Figure } from '../figures.ts';
 import { fillConversation } from '../fill-conversation.ts';
 import { runRawTurn, runTurn } from '../measured-turn.ts';
 import { exactly, median, ratios, summarize } from '../statistics.ts';
-import { readsDuring } from '../table-reads.ts';
+import { judgedReadsDuring } from '../table-reads.ts';
 import { startRawWorker } from '../warm-up.ts';
 
 /** Steps of a conversation of 1,000 entries: the user's, two of each step, the last answer and the marker of its compaction. */
 const FILLED_STEPS = 498;
 const STEPS = 11;
-/** Tables that grow with every step. */
-const GROWING: ReadonlySet<string> = new Set(['entries', 'events', 'model_calls', 'tool_calls', 'messages', 'turns']);
 
 export interface SizeOptions {
   /** Conversations of 1,000 entries. */
@@ -91,9 +89,7 @@ async function measureRounds(stack: BenchStack, rounds: number): Promise<Rounds>
 }
 
 async function rowsOfTurn(stack: BenchStack): Promise<{ readonly scanned: number; readonly read: number }> {
-  const reads = (await readsDuring(stack.database, () => runTurn(stack, STEPS))).filter(({ table }) =>
-    GROWING.has(table),
-  );
+  const reads = await judgedReadsDuring(stack.database, () => runTurn(stack, STEPS));
   const scanned = reads.reduce((sum, each) => sum + each.scanned, 0);
   return { scanned, read: scanned + reads.reduce((sum, each) => sum + each.fetched, 0) };
 }

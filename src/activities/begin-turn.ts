@@ -6,6 +6,7 @@ import { withLearnedLimits } from '../models/learned-window.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { newId } from '../store/ids.ts';
 import { readLearnedLimits } from '../store/learned-windows.ts';
+import { readConversationRest } from '../store/turn-limits.ts';
 import * as store from '../store/turns.ts';
 import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -46,7 +47,10 @@ export async function beginTurn(
   );
   dependencies.reachCrashPoint('beginTurn:written');
   if (begun.kind === 'nothing_waiting') return begun;
-  const { snapshot } = begun;
+  const { snapshot, limits, commandOnly } = begun;
+  // A change of branch does no work; a compaction is checked like a step.
+  const rest =
+    limits === null || commandOnly ? {} : await readConversationRest(dependencies.database, begun.turn, limits);
   return {
     kind: 'begun',
     turn: begun.turn,
@@ -56,6 +60,7 @@ export async function beginTurn(
     stopRequested: begun.stopRequested,
     stepLimit: begun.limits?.turn.steps ?? snapshot.limits.steps,
     ...(begun.limits !== null && { limits: begun.limits }),
+    ...(Object.keys(rest).length > 0 && { conversationRest: rest }),
     loopLimits: loopLimitsOf(snapshot),
     facts: {
       agent: snapshot.agent,

@@ -27,6 +27,7 @@ import { completeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText, showDeltas } from './live-text.ts';
+import { queueKeyOf } from './pass-gate.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
@@ -77,6 +78,8 @@ export async function callModel(
     callKey,
     tokens: estimatedTokens,
     signal: execution.signal,
+    onLongWait: (delayMilliseconds) =>
+      recordWait(dependencies, input.turn, { activity: 'callModel', delayMilliseconds }),
   });
   dependencies.reachCrashPoint('callModel:queued');
   if (pass.kind === 'wait') {
@@ -89,15 +92,12 @@ export async function callModel(
     return pass;
   }
   try {
-    return await buy(dependencies, input, { source, view, check, estimatedTokens, execution });
+    const result = await buy(dependencies, input, { source, view, check, estimatedTokens, execution });
+    if (result.kind === 'answered') await pass.leave(result.inputTokens);
+    return result;
   } finally {
     await pass.leave();
   }
-}
-
-/** Not by its number: a call that comes back from a wait in the workflow has another one, and would leave its place behind. */
-function queueKeyOf({ turn, steps, headEntryId }: CallModelInput, provider: string): string {
-  return `${turn.turnId}:${steps ?? headEntryId}:${provider}`;
 }
 
 /** Registers a try and asks the model. */

@@ -160,6 +160,7 @@ async function askForSummary(
           { model, view, maximumOutput, cacheKey: turn.conversationId },
           { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
         );
+      await pass.leave(answer.usage?.input);
       const cost = answer.usage === undefined ? null : costOf(answer.usage, summarizer.prices);
       return { kind: 'answered', answer, call: { attempt, usage: answer.usage ?? null, cost }, maximumOutput };
     } catch (error) {

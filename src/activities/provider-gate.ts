@@ -20,6 +20,8 @@ import { LONGEST_RETRY_DELAY_MILLISECONDS, spreadDelay } from '../turn/limits.ts
 /** Between two looks of a call that waits in a worker; longer when many wait, because every look is a transaction. */
 const LOOK_MILLISECONDS = 250;
 const LONGEST_LOOK_MILLISECONDS = 2_000;
+/** A wait in the worker that is longer is told; what is over sooner is not worth a write. */
+const LONG_WAIT_MILLISECONDS = 2_000;
 /** How long a turn waits in its workflow before its call asks for a place again; spread, so that they do not all come at once. */
 const AWAY_MILLISECONDS = (LONGEST_ABSENCE_SECONDS * 1_000) / 1.25;
 /** Calls of one conversation that may wait in one worker: two hundred of them would leave none of its slots to others. */
@@ -33,10 +35,18 @@ export interface GateCall {
   /** Estimated input. */
   readonly tokens: number;
   readonly signal: AbortSignal;
+  /** Told once, when the call will have waited here for more than two seconds, how long it may still take. */
+  readonly onLongWait?: (milliseconds: number) => Promise<void>;
+}
+
+export interface OpenPass {
+  readonly kind: 'open';
+  /** The call is over; said again, it changes nothing. @param reported input tokens that the provider counted; none: the estimate stands */
+  readonly leave: (reported?: number | null) => Promise<void>;
 }
 
 export type GatePass =
-  | { readonly kind: 'open'; readonly leave: () => Promise<void> }
+  | OpenPass
   /** Wait in the workflow, where no worker is held, then ask again. */
   | { readonly kind: 'wait'; readonly delayMilliseconds: number };
 
@@ -65,7 +75,7 @@ export function createProviderGate(setup: {
       if (provider === undefined) return OPEN;
       const { concurrentCalls = null, tokensPerMinute = null } = provider.limits ?? {};
       const isLimited = concurrentCalls !== null || tokensPerMinute !== null;
-      const until = Date.now() + LONGEST_RETRY_DELAY_MILLISECONDS;
+      const wait = new LocalWait(call);
       const held = { callKey: call.callKey, holder: newId() };
       let stays = waiting.join(call, false);
       try {
@@ -81,7 +91,8 @@ export function createProviderGate(setup: {
           const isNext = place.kind === 'queued' && place.isNext;
           stays ||= waiting.join(call, isNext);
           const look = place.kind === 'paused' ? spreadDelay(place.milliseconds, Math.random()) : lookAfter(place);
-          if (stays && Date.now() + look <= until) {
+          if (stays && look <= wait.rest()) {
+            await wait.tell(look, place.kind === 'paused' ? look : wait.rest());
             await waitInQueue(database, look, { held, signal: call.signal });
             continue;
           }
@@ -127,6 +138,7 @@ async function pauseOnly(database: Database, key: string) {
 
 /** Renews the place while the call runs; one that cannot be given back is free after its lease. */
 function openPlace(database: Database, held: HeldPlace): GatePass {
+  let isOver = false;
   const renewing = setInterval(
     () => {
       renewPlace(database, held).catch(() => undefined);
@@ -135,9 +147,11 @@ function openPlace(database: Database, held: HeldPlace): GatePass {
   );
   return {
     kind: 'open',
-    async leave() {
+    async leave(reported = null) {
+      if (isOver) return;
+      isOver = true;
       clearInterval(renewing);
-      await releasePlace(database, held).catch(() => undefined);
+      await releasePlace(database, held, reported).catch(() => undefined);
     },
   };
 }
@@ -146,6 +160,28 @@ function openPlace(database: Database, held: HeldPlace): GatePass {
 function lookAfter({ waiting, isNext }: Extract<QueuePlace, { kind: 'queued' }>): number {
   const pace = isNext ? LOOK_MILLISECONDS : Math.min(LONGEST_LOOK_MILLISECONDS, LOOK_MILLISECONDS * (1 + waiting / 20));
   return pace * (0.75 + Math.random() / 2);
+}
+
+/** The wait of one call in this worker: up to ten seconds, and told when it is long. */
+class LocalWait {
+  readonly #began = Date.now();
+  readonly #onLongWait: GateCall['onLongWait'];
+  #told = false;
+
+  constructor({ onLongWait }: GateCall) {
+    this.#onLongWait = onLongWait;
+  }
+
+  rest(): number {
+    return this.#began + LONGEST_RETRY_DELAY_MILLISECONDS - Date.now();
+  }
+
+  /** @param next how long it waits now; @param left how long it may still take. A call does not fail because nobody could be told. */
+  async tell(next: number, left: number): Promise<void> {
+    if (this.#told || Date.now() - this.#began + next <= LONG_WAIT_MILLISECONDS) return;
+    this.#told = true;
+    await this.#onLongWait?.(Math.round(left)).catch(() => undefined);
+  }
 }
 
 /** Calls that wait in this worker, by conversation. */

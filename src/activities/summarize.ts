@@ -29,6 +29,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { passGate } from './pass-gate.ts';
+import type { OpenPass } from './provider-gate.ts';
 import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
@@ -161,7 +162,7 @@ async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask)
     activity: 'summarize',
     provider: parseModelName(snapshot.summarizer.model).provider,
     callKey: `${input.compactionId}:${input.part}`,
-    tokens: tokensRead(task),
+    tokens: task.entries.reduce((sum, entry) => sum + estimateTokens(entry.measurements, NO_CALIBRATION), 0),
     signal: execution.signal,
   });
   if (pass.kind === 'wait') return pass;
@@ -172,7 +173,7 @@ async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask)
     // Each of them may have been paid: the next weaker form takes over.
     if (registered.unreported >= MOST_UNREPORTED_TRIES)
       return await afterModelFailure(dependencies, summaryTry, 'tries_without_report', unpaid(summaryTry, 0), true);
-    return await askForSummary(dependencies, summaryTry, asked);
+    return await askForSummary(dependencies, summaryTry, { asked, leave: pass.leave });
   } finally {
     await pass.leave();
   }
@@ -181,7 +182,7 @@ async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask)
 async function askForSummary(
   dependencies: ActivityDependencies,
   task: SummaryTry,
-  asked: AskedRequest,
+  { asked, leave }: { readonly asked: AskedRequest } & Pick<OpenPass, 'leave'>,
 ): Promise<SummarizeResult> {
   const { input, attempt, snapshot, policy, execution } = task;
   const { part } = task.source.row;
@@ -205,6 +206,7 @@ async function askForSummary(
     fence.end();
   }
   dependencies.reachCrashPoint('summarize:answered');
+  await leave(answer.usage?.input);
   const call = callOf(task, answer, Date.now() - started);
   const checked = checkSummary({
     policy,
@@ -224,10 +226,6 @@ async function askForSummary(
     return afterModelFailure(dependencies, task, 'not_stored', call);
   }
   return { kind: 'summarized', tokens: answer.usage?.output ?? 0 };
-}
-
-function tokensRead({ entries }: SummaryTask): number {
-  return entries.reduce((sum, entry) => sum + estimateTokens(entry.measurements, NO_CALIBRATION), 0);
 }
 
 function callOf({ snapshot }: SummaryTask, answer: ModelAnswer, durationMilliseconds: number): PartCall {

@@ -31,7 +31,8 @@ export const providerLimits = z
       defaultText: 'no limit',
     }),
     tokensPerMinute: positive.optional().meta({
-      description: 'Estimated input tokens of the calls that begin within a minute, over all workers.',
+      description:
+        'Input tokens of the calls that begin within a minute, over all workers: estimated, and as reported once a call is over.',
       unit: 'tokens',
       defaultText: 'no limit',
     }),
@@ -76,7 +77,7 @@ export const turnLimits = z
           .meta({ description: 'Model calls that were answered.', unit: 'model calls', defaultText: 'no limit' }),
         ...amounts,
         wallTime: positive.optional().meta({
-          description: 'Time that its turns were open, all waits included.',
+          description: 'Time that its turns were open together, waits for people not counted; what runs then is ended.',
           unit: 'seconds',
           defaultText: 'no limit',
         }),
@@ -103,7 +104,7 @@ export const turnLimits = z
     }),
     continuations: positive.optional().meta({
       description:
-        'Answers in a row that are cut at the maximum output and continued automatically, with no tool result between them.',
+        'Answers in a row that are cut at the maximum output and continued automatically, with no new tool result between them.',
       unit: 'answers',
       defaultText: `${DEFAULT_AGENT.limits.continuations}`,
     }),

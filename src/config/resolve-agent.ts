@@ -96,20 +96,16 @@ function limitsFor(options: AgentOptions['limits']): TurnLimits {
     repeatedCalls: options?.repeatedCalls ?? limits.repeatedCalls,
     compactionsWithoutProgress: options?.compactionsWithoutProgress ?? limits.compactionsWithoutProgress,
     continuations: options?.continuations ?? limits.continuations,
-    ...definedOf({ spending: spendingFor(options ?? {}) }),
+    spending: spendingFor(options ?? {}),
   };
 }
 
-/** `undefined` when no limit was set: the steps have their default, and the model is not told of it. */
-function spendingFor(options: NonNullable<AgentOptions['limits']>): SpendingLimits | undefined {
+/** The steps have a limit always, and near it the model is told; below that nothing is looked up for it. */
+function spendingFor(options: NonNullable<AgentOptions['limits']>): SpendingLimits {
   const { idleTime, noteAt } = options;
-  const counted = pick(COUNTED, options);
-  const conversation = pick(COUNTED_OF_CONVERSATION, options.conversation ?? {});
-  const given = Object.keys(counted).length + Object.keys(conversation).length;
-  if (given === 0 && idleTime === undefined && noteAt === undefined) return undefined;
   return {
-    turn: { steps: DEFAULT_AGENT.limits.steps, ...counted },
-    conversation,
+    turn: { steps: DEFAULT_AGENT.limits.steps, ...pick(COUNTED, options) },
+    conversation: pick(COUNTED_OF_CONVERSATION, options.conversation ?? {}),
     ...definedOf({ idleTime }),
     noteAt: noteAt ?? DEFAULT_NOTE_AT,
   };

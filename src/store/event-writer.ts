@@ -10,6 +10,7 @@ export type EventKind =
   | 'turn_begun'
   | 'turn_continued'
   | 'turn_waiting'
+  | 'turn_wait_over'
   | 'turn_ended'
   | 'model_call_started'
   | 'model_call_answered'

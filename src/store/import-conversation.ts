@@ -14,6 +14,7 @@ import { finishTurn, raiseEpoch } from './open-work.ts';
 import { jsonText, plainText } from './stored-text.ts';
 import { writeEvents } from './transaction.ts';
 import type { Writer, WriterSource } from './transaction.ts';
+import { recountTotals } from './usage.ts';
 
 /** One record of a conversation that took place elsewhere, in order. Each tool call has exactly one result before the next answer. */
 export type ImportedRecord = UntimedRecord & {
@@ -141,6 +142,7 @@ class ConversationImporter {
 
   async finish(): Promise<ImportedConversation> {
     await this.endTurn();
+    await recountTotals(this.source.sql, this.request.conversationId);
     if (this.first !== null) {
       const { conversationId } = this.request;
       await this.source

@@ -51,9 +51,16 @@ export async function closeToolCalls(
         finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch},
         partial_output = null, partial_bytes = null, partial_at = null
       where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+    if (state === 'requested') await uncountToolCall(sql, { ...turn, turnId });
     await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId: entry.id }, turnId);
   }
   await withdrawDecisions(sql, turn.conversationId);
+}
+
+/** What did not run uses up no limit. */
+async function uncountToolCall(sql: Transaction, { conversationId, turnId }: TurnReference): Promise<void> {
+  await sql`update turns set tool_calls = tool_calls - 1 where id = ${turnId}`;
+  await sql`update conversations set tool_calls = tool_calls - 1 where id = ${conversationId}`;
 }
 
 /** A plan that nobody will finish no longer keeps others out. */
@@ -90,6 +97,9 @@ export async function finishTurn(
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
       ended_at = holdfast_now()
     where id = ${end.turnId}`;
+  await sql`
+    update conversations set worked_seconds = worked_seconds + (select worked_seconds(t) from turns t where t.id = ${end.turnId})
+    where id = ${turn.conversationId}`;
   await leaveAllQueues(sql, turn.conversationId);
   await event('turn_ended', { outcome: end.outcome, reason: end.reason, ...end.contextUsage }, end.turnId);
 }

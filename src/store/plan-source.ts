@@ -6,6 +6,7 @@ import { readOperationsInForce, readViewScope } from './branch-path.ts';
 import type { ViewPoint } from './branch-path.ts';
 import type { Database, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
+import { isId } from './ids.ts';
 import { staleEpoch } from './inbox.ts';
 import { readOutlines } from './packed-outlines.ts';
 
@@ -28,6 +29,7 @@ export async function readCurrentPoint(
   sql: Queries,
   conversationId: string,
 ): Promise<(ViewPoint & { readonly epoch: number }) | null> {
+  if (!isId(conversationId)) return null;
   const [row] = await sql<
     {
       epoch: number;

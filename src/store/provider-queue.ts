@@ -238,10 +238,17 @@ export async function leaveQueue(
     where ${mine} and granted_at is not null and released_at is null`;
 }
 
-/** The call is over: its place is free, its tokens count for the rest of the minute. What another attempt holds by now stays. */
-export async function releasePlace(sql: Database, { callKey, holder }: HeldPlace): Promise<void> {
+/**
+ * The call is over: its place is free, its tokens count for the rest of the minute. What another attempt holds by now stays.
+ * @param reported input tokens that the provider counted; `null`: the estimate stands
+ */
+export async function releasePlace(
+  sql: Database,
+  { callKey, holder }: HeldPlace,
+  reported: number | null = null,
+): Promise<void> {
   await sql`
-    update provider_calls set released_at = holdfast_now()
+    update provider_calls set released_at = holdfast_now(), tokens = coalesce(${reported}, tokens)
     where call_key = ${callKey} and holder = ${holder} and granted_at is not null and released_at is null`;
 }
 

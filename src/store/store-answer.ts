@@ -127,7 +127,7 @@ async function appendAnswer(writer: TurnWriter, answer: AnswerToStore): Promise<
         response_id = ${answer.responseId === null ? null : plainText(answer.responseId)}, ${endColumns(sql, answer)}
       where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt = ${attempt}`,
     insertToolCalls(sql, answer, entryId, calls),
-    addUsage(sql, turn, usage, answer.cost),
+    addUsage(sql, turn, usage, answer.cost, { toolCalls: calls.length }),
     usage !== null && sql`update conversations set usage_entry_id = ${entryId} where id = ${turn.conversationId}`,
     writer.event('model_call_answered', {
       callNumber,

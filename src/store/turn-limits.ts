@@ -1,8 +1,8 @@
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { COUNTED_OF_CONVERSATION, DEFAULT_NOTE_AT, raisedLimits, resumedLimits } from '../turn/spending.ts';
-import type { ConversationCounts, Counts, Spending, SpendingLimits } from '../turn/spending.ts';
+import type { ConversationCounts, ConversationRest, Counts, Spending, SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database, Fragment, Queries, Transaction } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 
 type Raise = Partial<ConversationCounts>;
 
@@ -18,6 +18,8 @@ export async function limitsOfNewTurn(
   const configured = snapshot.limits.spending;
   if (configured === undefined && resumes.length === 0) return null;
   const base = configured ?? { turn: {}, conversation: {}, noteAt: DEFAULT_NOTE_AT };
+  // Most turns begin with neither a raise nor a limit that one could have raised.
+  if (resumes.length === 0 && Object.keys(base.conversation).length === 0) return base;
   const raises = await sql<{ id: string; raise: Raise }[]>`
     select id, raise from messages where conversation_id = ${conversationId} and raise is not null`;
   const conversation = raisedLimits(base.conversation, sum(raises.map(({ raise }) => raise)));
@@ -50,44 +52,55 @@ interface CountColumns {
   readonly wall_time: number;
 }
 
-/** From the turn's begin to its end or now, without the times in which it waited for people: a night is not work. */
-function workedSeconds(sql: Queries): Fragment {
-  return sql`(extract(epoch from coalesce(t.ended_at, holdfast_now()) - t.begun_at) - coalesce((
-    select sum(extract(epoch from upper(waited.during) - lower(waited.during)))
-    from unnest((
-      select range_agg(tstzrange(d.requested_at, greatest(d.requested_at, coalesce(d.decided_at, holdfast_now()))))
-      from decisions d where d.turn_id = t.id)) as waited (during)), 0))::float8`;
-}
-
-/** Counted from the ledgers, summaries and calls paid twice included, so no crash and no continue-as-new resets a limit. */
+/** Kept with each answer, summaries and calls paid twice included, so no crash and no continue-as-new resets a limit. */
 export async function readTurnCounts(sql: Queries, turnId: string): Promise<Counts> {
   const [row] = await sql<CountColumns[]>`
-    select (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,
-      (select count(*) from tool_calls k where k.turn_id = t.id)::int as tool_calls,
-      t.input_tokens::float8, t.output_tokens::float8, t.cost::float8,
-      ${workedSeconds(sql)} as wall_time
+    select t.steps, t.tool_calls, t.input_tokens::float8, t.output_tokens::float8, t.cost::float8,
+      worked_seconds(t) as wall_time
     from turns t where t.id = ${turnId}`;
   return toCounts(row);
 }
 
-/** What turn and conversation have used; the conversation's is looked up only when it is limited. */
+/** What turn and conversation have used; the conversation's is looked up only when it is limited. Reads as much in the thousandth turn as in the first. */
 export async function readSpending(
-  sql: Database,
+  sql: Queries,
   { conversationId, turnId }: TurnReference,
   limits: SpendingLimits,
 ): Promise<Spending> {
   const turn = await readTurnCounts(sql, turnId);
-  if (Object.keys(limits.conversation).length === 0) return { turn, conversation: { ...turn, idleTime: 0 } };
-  const [row] = await sql<(CountColumns & { readonly idle_time: number | null })[]>`
-    select (select count(*) from model_calls m where m.conversation_id = c.id and m.entry_id is not null)::int as steps,
-      (select count(*) from turns t join tool_calls k on k.turn_id = t.id where t.conversation_id = c.id)::int as tool_calls,
-      c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
-      (select sum(${workedSeconds(sql)}) from turns t where t.conversation_id = c.id)::float8 as wall_time,
-      (select extract(epoch from t.begun_at - m.ended_at) from turns t join model_calls m on m.conversation_id = c.id
-       where t.id = ${turnId} and m.entry_id is not null and m.started_at < t.begun_at
-       order by m.started_at desc limit 1)::float8 as idle_time
+  const { conversation } = limits;
+  if (Object.keys(conversation).length === 0) return { turn, conversation: { ...turn, idleTime: 0 } };
+  const [row] = await sql<CountColumns[]>`
+    select c.steps, c.tool_calls, c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
+      c.worked_seconds + ${turn.wallTime} as wall_time
     from conversations c where c.id = ${conversationId}`;
-  return { turn, conversation: { ...toCounts(row), idleTime: Math.max(0, row?.idle_time ?? 0) } };
+  const idleTime = conversation.idleTime === undefined ? 0 : await readRest(sql, turnId);
+  return { turn, conversation: { ...toCounts(row), idleTime } };
+}
+
+/** Seconds from the model's last answer to the beginning of the turn. */
+async function readRest(sql: Queries, turnId: string): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from t.begun_at - m.ended_at)::float8 as seconds
+    from turns t join model_calls m on m.conversation_id = t.conversation_id
+    where t.id = ${turnId} and m.entry_id is not null and m.started_at < t.begun_at
+    order by m.started_at desc limit 1`;
+  return Math.max(0, row?.seconds ?? 0);
+}
+
+/** What the conversation's limits leave a turn that has just begun, of what is also watched between the checks before its steps. */
+export async function readConversationRest(
+  sql: Queries,
+  turn: TurnReference,
+  limits: SpendingLimits,
+): Promise<ConversationRest> {
+  const { toolCalls, wallTime } = limits.conversation;
+  if (toolCalls === undefined && wallTime === undefined) return {};
+  const { conversation: used } = await readSpending(sql, turn, limits);
+  return {
+    ...(toolCalls !== undefined && { toolCalls: Math.max(0, toolCalls - used.toolCalls) }),
+    ...(wallTime !== undefined && { wallTime: Math.max(0, wallTime - used.wallTime) }),
+  };
 }
 
 function toCounts(row: CountColumns | undefined): Counts {

@@ -47,18 +47,29 @@ export function usageSums(sql: Queries, usage: ReportedUsage | null, cost: numbe
     calls_of_unknown_cost = calls_of_unknown_cost + ${cost === null ? 1 : 0}`;
 }
 
-/** Adds a call to its turn and conversation. Returns the turn's cost so far in dollars, `null` when a price is unknown. */
+/**
+ * Adds a call to its turn and conversation. Returns the turn's cost so far in dollars, `null` when a price is unknown.
+ * @param step present when the call was answered: the tool calls that it asks for
+ */
 export async function addUsage(
   sql: Queries,
   turn: TurnReference,
   usage: ReportedUsage | null,
   cost: number | null,
+  step?: { readonly toolCalls: number },
 ): Promise<number | null> {
+  const sums = sql`${usageSums(sql, usage, cost)},
+    steps = steps + ${step === undefined ? 0 : 1}, tool_calls = tool_calls + ${step?.toolCalls ?? 0}`;
   const [[row]] = await Promise.all([
     sql<{ cost: number | null }[]>`
-      update turns set ${usageSums(sql, usage, cost)} where id = ${turn.turnId}
+      update turns set ${sums} where id = ${turn.turnId}
       returning case when calls_of_unknown_cost = 0 then cost::float8 end as cost`,
-    sql`update conversations set ${usageSums(sql, usage, cost)} where id = ${turn.conversationId}`,
+    sql`update conversations set ${sums} where id = ${turn.conversationId}`,
   ]);
   return row?.cost ?? null;
+}
+
+/** Counts the totals of steps, tool calls and time anew, for a conversation whose rows came from elsewhere. */
+export async function recountTotals(sql: Queries, conversationId: string): Promise<void> {
+  await sql`select recount_totals(${conversationId})`;
 }

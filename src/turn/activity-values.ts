@@ -5,7 +5,7 @@
  */
 import type { TurnRefusal } from './agent-snapshot.ts';
 import type { LoopLimits } from './loop-guard.ts';
-import type { SpendingLimits } from './spending.ts';
+import type { ConversationRest, SpendingLimits } from './spending.ts';
 import type { TurnOutcome, TurnReference } from './turn-reference.ts';
 
 export interface BeginTurnInput {
@@ -27,6 +27,8 @@ export type BeginTurnResult =
       readonly loopLimits?: LoopLimits;
       /** Absent when only the steps are limited. */
       readonly limits?: SpendingLimits;
+      /** What limits of the conversation left at its beginning; absent when it has none, and in what an older worker returned. */
+      readonly conversationRest?: ConversationRest;
       readonly facts: TurnFacts;
       /** Present when the worker cannot run the agent. */
       readonly refusal?: TurnRefusal;

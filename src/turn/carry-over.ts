@@ -2,7 +2,7 @@ import type { ForcedReason, TurnFacts } from './activity-values.ts';
 import type { TurnRefusal } from './agent-snapshot.ts';
 import { NEW_LOOP_GUARD } from './loop-guard.ts';
 import type { LoopGuard, LoopLimits } from './loop-guard.ts';
-import type { SpendingLimits } from './spending.ts';
+import type { ConversationRest, SpendingLimits } from './spending.ts';
 import type { TurnReference } from './turn-reference.ts';
 
 /** What the limits of time are measured with. Waits for people do not count. */
@@ -26,6 +26,8 @@ export interface TurnProgress {
   readonly stepLimit: number;
   /** Absent when only the steps are limited. */
   readonly limits?: SpendingLimits;
+  /** What limits of the conversation left when the turn began. Absent when it has none, and in what an older version carried over. */
+  readonly conversationRest?: ConversationRest;
   /** Tool calls that the model asked for. Absent in what an older version carried over. */
   toolCalls?: number;
   /** When the turn began, and when it last got on, by the workflow's clock; present when a time is limited. Milliseconds since 1970. */
@@ -74,6 +76,7 @@ export function startProgress(
     | 'stepLimit'
     | 'loopLimits'
     | 'limits'
+    | 'conversationRest'
     | 'commandOnly'
     | 'branchRequested'
     | 'stopRequested'
@@ -88,6 +91,7 @@ export function startProgress(
     stepLimit: begun.stepLimit,
     ...(begun.loopLimits !== undefined && { loopLimits: begun.loopLimits }),
     ...(begun.limits !== undefined && { limits: begun.limits }),
+    ...(begun.conversationRest !== undefined && { conversationRest: begun.conversationRest }),
     toolCalls: 0,
     loopGuard: NEW_LOOP_GUARD,
     commandOnly: begun.commandOnly,

@@ -4,7 +4,7 @@ export interface LoopLimits {
   readonly repeatedCalls: number;
   /** Compactions in a row between which nothing new was done; one between which something was only looked up again counts half. */
   readonly compactionsWithoutProgress: number;
-  /** Answers in a row that are cut at the maximum output and continued automatically, with no tool result between them. */
+  /** Answers in a row that are cut at the maximum output and continued automatically, with no new tool result between them. */
   readonly continuations: number;
 }
 
@@ -43,10 +43,15 @@ export interface EndedCall {
   readonly recall: boolean;
 }
 
+/** Whether the turn sees the call with this result for the first time; of what is not known it does. */
+export function isNewResult({ seen }: LoopGuard, { fingerprint }: EndedCall): boolean {
+  return fingerprint === null || !seen.includes(fingerprint);
+}
+
 /** A tool call has ended. What was not seen before is progress, unless it was only looked up again. */
 export function noteToolResult(guard: LoopGuard, { fingerprint, recall }: EndedCall): LoopGuard {
   if (fingerprint === null) return noteProgress(guard);
-  if (!guard.seen.includes(fingerprint)) {
+  if (isNewResult(guard, { fingerprint, recall })) {
     const noted = recall ? noteRecall(guard) : noteProgress(guard);
     return { ...noted, seen: [...guard.seen, fingerprint].slice(-REMEMBERED_CALLS) };
   }

@@ -30,6 +30,12 @@ export interface Spending {
   readonly conversation: ConversationCounts;
 }
 
+/** What limits of the conversation leave a turn; wall time in seconds. What is absent has no limit. */
+export interface ConversationRest {
+  readonly toolCalls?: number;
+  readonly wallTime?: number;
+}
+
 /** A limit and how much of it is used. */
 export interface LimitUse {
   readonly scope: keyof Spending;

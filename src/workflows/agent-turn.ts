@@ -200,11 +200,11 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         progress.steps += 1;
         display.setCost(answer.turnCost);
         if (answer.calls.length > 0) {
-          progress.cutAnswers = 0;
           if (answer.asks === true) await awaitDecisions(activities, progress, display);
           display.runningTools(answer.calls.length);
-          const allRan = await runToolCalls(activities, progress, answer);
-          if (!allRan) return { outcome: 'budget_exhausted', reason: 'tool_call_limit' };
+          const { isNews, limit: spent } = await runToolCalls(activities, progress, answer);
+          if (spent !== null) return { outcome: 'budget_exhausted', reason: spent };
+          if (isNews || endsContinuations(progress)) progress.cutAnswers = 0;
         } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {
@@ -216,6 +216,11 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
       }
     }
   }
+}
+
+/** In turns that an older version began any tool call did, and they must replay. Only a turn with cut answers asks: others leave no mark in the history. */
+function endsContinuations({ cutAnswers }: TurnProgress): boolean {
+  return cutAnswers > 0 && !patched('continuations-need-news');
 }
 
 function callModel(

@@ -1,8 +1,8 @@
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import type { TurnProgress } from '../turn/carry-over.ts';
 
 /** Reasons of the outcome `budget_exhausted`. */
-type TimeLimit = 'wall_time_limit' | 'idle_time_limit';
+type TimeLimit = 'wall_time_limit' | 'conversation_wall_time_limit' | 'idle_time_limit';
 
 /** The turn got on: the model answered, a tool ended, a summary was written. */
 export function noteNews({ clock }: TurnProgress): void {
@@ -28,13 +28,14 @@ export function watchTimeLimits(
   progress: TurnProgress,
   reached: (limit: TimeLimit) => void,
 ): { readonly close: () => void; readonly ended: Promise<void> } {
-  const { limits } = progress;
-  if (limits?.turn.wallTime === undefined && limits?.idleTime === undefined) {
-    return { close: () => undefined, ended: Promise.resolve() };
-  }
+  const { limits, conversationRest } = progress;
+  const limited = [limits?.turn.wallTime, limits?.idleTime, conversationRest?.wallTime];
+  if (limited.every((limit) => limit === undefined)) return { close: () => undefined, ended: Promise.resolve() };
+  const carried = progress.clock;
   const clock = (progress.clock ??= { begunAt: Date.now(), newsAt: Date.now(), waited: 0 });
-  // What an earlier run of the turn was still waiting for is over.
-  clock.newsAt = Date.now();
+  // Idleness goes on from run to run. In runs of an older version it began anew, and they must replay.
+  if (carried !== undefined && limits?.idleTime !== undefined && !patched('idle-across-runs'))
+    clock.newsAt = Date.now();
   let closed = false;
   const watch = async (): Promise<void> => {
     for (;;) {
@@ -56,8 +57,17 @@ export function watchTimeLimits(
   };
 }
 
-function nextDue({ limits, clock }: TurnProgress): { readonly limit: TimeLimit; readonly due: number } {
-  const wall = (clock?.begunAt ?? 0) + (clock?.waited ?? 0) + (limits?.turn.wallTime ?? Infinity) * 1_000;
-  const idle = (clock?.newsAt ?? 0) + (limits?.idleTime ?? Infinity) * 1_000;
-  return wall <= idle ? { limit: 'wall_time_limit', due: wall } : { limit: 'idle_time_limit', due: idle };
+/** The first limit that will be reached; of several at once the turn's own. */
+function nextDue({ limits, conversationRest, clock }: TurnProgress): {
+  readonly limit: TimeLimit;
+  readonly due: number;
+} {
+  const worked = (clock?.begunAt ?? 0) + (clock?.waited ?? 0);
+  const after = (since: number, seconds = Infinity): number => since + seconds * 1_000;
+  const all = [
+    { limit: 'wall_time_limit', due: after(worked, limits?.turn.wallTime) },
+    { limit: 'conversation_wall_time_limit', due: after(worked, conversationRest?.wallTime) },
+    { limit: 'idle_time_limit', due: after(clock?.newsAt ?? 0, limits?.idleTime) },
+  ] as const;
+  return all.reduce((first, next) => (next.due < first.due ? next : first));
 }

@@ -105,3 +105,25 @@ test('a turn that ends keeps no place for the call that it waited with, nor the 
     await sql`select granted_at is not null as granted from provider_calls where call_key = ${younger.callKey}`;
   expect(place).toEqual({ granted: true });
 });
+
+test('a call that waits some seconds in its worker says so once, until it begins; its place then counts what the provider counted', async () => {
+  const simulator = await startSimulator({ port: 0 });
+  onTestFinished(() => simulator.close());
+  const providerLimits = { tokensPerMinute: 1_000_000 };
+  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url, providerLimits });
+  await dependencies.providerGate.pause('sim', 8_000);
+  onTestFinished(async () => void (await sql`delete from provider_pauses`));
+  const turn = await startTurn(sql, 'Say hello');
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
+  const answer = await callModel(dependencies, input, execution());
+  const events = await sql<{ kind: string }[]>`
+    select kind from events where conversation_id = ${turn.conversationId} order by number`;
+  expect(events.map(({ kind }) => kind).slice(-3)).toEqual([
+    'turn_waiting',
+    'model_call_started',
+    'model_call_answered',
+  ]);
+  const [place] = await sql<{ tokens: number }[]>`
+    select tokens::float8 from provider_calls where conversation_id = ${turn.conversationId}`;
+  expect(answer).toMatchObject({ kind: 'answered', inputTokens: place?.tokens });
+});

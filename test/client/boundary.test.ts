@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import { HoldfastClientError } from '../../src/client/errors.ts';
 import type { HoldfastClient } from '../../src/client/types.ts';
+import { connectDatabase } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
+import { end } from '../store/support/branch-builders.ts';
+import { startTurn } from '../store/support/store-builders.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 
@@ -188,6 +191,13 @@ test('a client that was closed says so, and closing it again does nothing', asyn
 
 test('what the function that writes an export throws comes back as it is', async () => {
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
-  const exported = client.exportConversation({ conversationId, write: () => Promise.reject(full) });
+  const sql = connectDatabase({ url: database.url });
+  const turn = await startTurn(sql);
+  await end(sql, turn);
+  await sql.end();
+  const exported = client.exportConversation({
+    conversationId: turn.conversationId,
+    write: () => Promise.reject(full),
+  });
   await expect(exported).rejects.toBe(full);
 });

@@ -39,7 +39,14 @@ describe('without a file', () => {
         ],
         allowCommands: false,
         policy: DEFAULT_POLICY,
-        limits: { steps: 500, repeatedCalls: 10, compactionsWithoutProgress: 2, continuations: 3 },
+        limits: {
+          steps: 500,
+          repeatedCalls: 10,
+          compactionsWithoutProgress: 2,
+          continuations: 3,
+          // Near the 500 the model is told, although nobody set a limit.
+          spending: { turn: { steps: 500 }, conversation: {}, noteAt: 0.8 },
+        },
         workspace: directory,
       },
     ]);

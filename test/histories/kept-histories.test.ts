@@ -89,20 +89,24 @@ describe('kept histories', () => {
     expect(changedPaths().flat()).toContain(FIRST);
   });
 
-  test('of a shallow clone are compared as far as it reaches, and that is said', async () => {
+  test('of a shallow clone are compared as far as it reaches, and that is said; where changes land the rest is fetched', async () => {
     await write(FIRST, '{"events":[9]}');
     commit('Change');
-    git('clone', '--quiet', '--depth', '1', pathToFileURL(clone).href, join(folder, 'shallow'));
-    const { changes, notice } = changedKeptHistories(join(folder, 'shallow'));
-    expect(changes).toEqual([]);
-    expect(notice).toContain('its 1 newest commits only');
+    const shallow = join(folder, 'shallow');
+    git('clone', '--quiet', '--depth', '1', pathToFileURL(clone).href, shallow);
+    const found = changedKeptHistories(shallow);
+    expect(found.changes).toEqual([]);
+    expect(found.notice).toContain('its 1 newest commits only');
+    const deepened = changedKeptHistories(shallow, { deepen: true });
+    expect(deepened.notice).toBeNull();
+    expect(deepened.changes.flatMap(({ paths }) => paths)).toContain(FIRST);
   });
 
   test('of a packed tree without git, also inside of another clone, cannot be judged, and that is said', async () => {
     const packed = join(clone, 'node_modules', 'holdfast');
     await mkdir(packed, { recursive: true });
     expect(existsSync(join(packed, '.git'))).toBe(false);
-    expect(changedKeptHistories(packed)).toEqual({ changes: [], notice: expect.stringContaining('not a git clone') });
-    expect(changedKeptHistories(folder)).toEqual({ changes: [], notice: expect.stringContaining('not a git clone') });
+    expect(changedKeptHistories(packed)).toMatchObject({ changes: [], notice: expect.stringContaining('not a git clone') });
+    expect(changedKeptHistories(folder)).toMatchObject({ changes: [], notice: expect.stringContaining('not a git clone') });
   });
 });

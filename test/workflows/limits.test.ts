@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { carryOver, startProgress } from '../../src/turn/carry-over.ts';
+import type { SpendingLimits } from '../../src/turn/spending.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -117,6 +120,24 @@ test('of one answer only as many calls run as the turn has left; the others say 
   expect(texts.filter((text) => text.includes('it did not run'))).toHaveLength(2);
 });
 
+test('of one answer only as many calls run as the conversation has left; those that did not run use up nothing', async () => {
+  const harness = await start({ conversation: { toolCalls: 4 } });
+  const { client } = harness;
+  const { conversationId } = await harness.runTask('Call count with {"n": "$index"} 2 times');
+  const counted = async (): Promise<number> =>
+    (await textsOf(harness, conversationId)).filter((text) => text.startsWith('tool_result: counted')).length;
+  const second = await harness.runTask('Call count with {"n": "$index"} 5 times', { conversationId });
+  expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 1 });
+  expect(await counted()).toBe(4);
+  const sent = await client.sendMessage({ conversationId, content: 'Say on', mode: 'queue' });
+  const third = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(third).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 0 });
+  const raised = await client.resume({ conversationId, raise: { toolCalls: 1 } });
+  expect(await client.waitForOutcome({ ...raised, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'completed',
+  });
+});
+
 test('a conversation that rested for longer than its limit goes on only when somebody says so, and the model is not asked before', async () => {
   const harness = await start({ conversation: { idleTime: 60 } });
   const { client } = harness;
@@ -164,6 +185,42 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
   expect(await idle.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
+});
+
+test('a tool that hangs runs no longer than the conversation may; time before the turn counts', async () => {
+  const harness = await start({ conversation: { wallTime: 60 } });
+  const { conversationId } = await harness.runTask('Call count with {"n": 1}');
+  await harness.database`update conversations set worked_seconds = worked_seconds + 56 where id = ${conversationId}`;
+  const turn = await harness.runTask('Call linger with {}', { conversationId });
+  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_wall_time_limit', steps: 1 });
+});
+
+test('a turn is idle from its newest news on, also when that was in an earlier run', async () => {
+  const { client, database, temporal, taskQueue } = await start({ idleTime: 300 });
+  const sent = await client.startTask({ task: 'Call linger with {}' });
+  const { conversationId } = sent;
+  await expect
+    .poll(async () => (await database`select from tool_calls where state = 'claimed'`).length, { timeout: 60_000 })
+    .toBe(1);
+  const workflow = temporal.workflow.getHandle(turnWorkflowId(conversationId));
+  const [row] = await database<{ id: string; epoch: number; limits: SpendingLimits }[]>`
+    select id, epoch, limits from turns where conversation_id = ${conversationId}`;
+  if (row === undefined) throw new Error('the turn has no row');
+  const { id: turnId, epoch, limits } = row;
+  const facts = { agent: 'default', model: 'simulator/sim-32k', preset: 'default' };
+  const begun = { turn: { conversationId, turnId, epoch }, facts, limits, stepLimit: 500, commandOnly: false };
+  const progress = startProgress({ ...begun, compactRequested: false, stopRequested: false });
+  const longAgo = Date.now() - 3_600_000;
+  const clock = { begunAt: longAgo, newsAt: longAgo, waited: 0 };
+  await workflow.terminate();
+  // As the run before would have handed it over.
+  await temporal.workflow.start('agentTurn', {
+    taskQueue,
+    workflowId: turnWorkflowId(conversationId),
+    args: [{ conversationId, carryOver: carryOver({ ...progress, clock }) }],
+  });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });
 
 test('the time of a turn in which it waits for a person is none of its wall time', async () => {

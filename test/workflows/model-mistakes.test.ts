@@ -24,6 +24,28 @@ async function results(conversationId: string): Promise<{ text: string; isError:
     .map((entry) => ({ text: JSON.stringify(entry.content), isError: entry.isError }));
 }
 
+/** Words that end at the maximum output, before any call. */
+const CUT_ANSWER = [
+  {
+    type: 'message_start',
+    message: {
+      id: 'cut',
+      type: 'message',
+      role: 'assistant',
+      model: 'sim-32k',
+      content: [],
+      usage: null,
+    },
+  },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Now I look' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: null },
+  { type: 'message_stop' },
+]
+  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  .join('');
+
 /** Every outcome leaves a conversation that the next message continues. */
 async function expectGoesOn(conversationId: string): Promise<void> {
   await harness.clearFaults();
@@ -84,6 +106,21 @@ test('R6 answers that stay cut are continued three times, then the turn complete
   await harness.fault({ kind: 'cut_answer', times: null });
   const turn = await harness.runTask('Say hello to everybody who reads this sentence');
   expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 4 });
+});
+
+test('R6 a tool result that the turn had seen before ends no row of continuations, a new one does', async () => {
+  const cutEverySecond = async (): Promise<void> => {
+    // Requests that another of them meets are not counted: the 2nd, 4th, 6th and 8th answers are cut.
+    const answer = { kind: 'status', status: 200, headers: { 'content-type': 'text/event-stream' }, body: CUT_ANSWER };
+    for (const skip of [1, 2, 3, 4]) await harness.fault({ ...answer, skip, times: 1 });
+  };
+  await cutEverySecond();
+  const same = await harness.runTask('Call list_files with {"path": "missing"} 12 times, one by one');
+  expect(same).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 8 });
+  await harness.clearFaults();
+  await cutEverySecond();
+  const fresh = await harness.runTask('Call list_files with {"path": "missing-$index"} 12 times, one by one');
+  expect(fresh).toMatchObject({ outcome: 'completed', reason: null });
 });
 
 // The guard that refuses large payloads is always on.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -98,3 +98,26 @@ test('calls that waited in their workflows come back to their places: none is gi
     select count(*)::int as places from provider_calls where conversation_id in ${database(conversations)} group by conversation_id`;
   expect(places.map((row) => row.places)).toEqual([1, 1, 1]);
 }, 120_000);
+
+test('a pause holds also for a provider without limits, on a worker that was not told it', async () => {
+  const unlimited = await startTurnHarness();
+  onTestFinished(() => unlimited.stop());
+  const { client, database } = unlimited;
+  const first = await unlimited.startWorker();
+  await unlimited.fault({ kind: 'rate_limit', retryAfterSeconds: 25, times: 1 });
+  const refused = await client.startTask({ task: 'Say first' });
+  await waitUntil('the pause is known', async () => (await database`select from provider_pauses`).length === 1);
+  // The one that was told is gone: what is left knows of the pause from the row, asked for again since a machine may be slow.
+  first.shutdown();
+  await first.ended;
+  await unlimited.startWorker();
+  const other = await client.startTask({ task: 'Say other' });
+  await database`update provider_pauses set paused_until = holdfast_now() + interval '25 seconds'`;
+  const [pause] = await database<{ until: Date }[]>`select paused_until as until from provider_pauses`;
+  for (const sent of [refused, other])
+    expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+  const [begun] = await database<{ at: Date }[]>`
+    select started_at as at from model_calls where conversation_id = ${other.conversationId} order by started_at`;
+  expect(begun?.at.getTime()).toBeGreaterThanOrEqual((pause?.until.getTime() ?? Infinity) - 20);
+  expect(await database`select from provider_calls`).toHaveLength(0);
+}, 240_000);

@@ -15,6 +15,7 @@ import {
   readColumns,
   readSchemaNumber,
 } from './tables.ts';
+import { recountTotals } from '../usage.ts';
 import type { Column, ConversationFileRow, ExportedTable } from './tables.ts';
 
 export interface ImportedFile {
@@ -117,6 +118,8 @@ class FileImporter {
     try {
       await this.leaveOutSuperseded();
       await this.sql.unsafe(`update conversations set ${sets.join(', ')} where id = $1`, [conversationId, ...values]);
+      // Older versions wrote no totals of what they counted.
+      await recountTotals(this.sql, conversationId);
       await this.sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
     } catch (error) {
       throw refused(error, line);
