@@ -33,6 +33,7 @@ import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
+import { redactedView } from './redacted-view.ts';
 import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
@@ -71,7 +72,8 @@ export async function changeBranch(
 async function withoutSecrets(summary: NewBranchSummary | null): Promise<NewBranchSummary | null> {
   if (summary === null) return null;
   const { text, count } = await redactSecrets(textOf(summary.content));
-  return count === 0 ? summary : { ...summary, ...newText(text) };
+  if (count === 0) return summary;
+  return { ...summary, ...newText(text), redacted: { input: summary.redacted?.input ?? 0, output: count } };
 }
 
 interface BranchTask extends ChangeBranchInput {
@@ -94,7 +96,8 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   const room = Math.max(0, budgetFor(policy, limits).inputBudget - BRANCH_SUMMARY_OUTPUT);
   const items = chooseBranchItems(task.left.items, { budget: room, calibration });
   if (items.length === 0) return { kind: 'written', summary: null };
-  const request = branchSummaryView({ items, policy, room, calibration });
+  const { view, promptVersion } = branchSummaryView({ items, policy, room, calibration });
+  const request = await redactedView(view);
   const tokens = items.reduce((sum, { entry }) => sum + estimateTokens(entry.measurements, calibration), 0);
   const asked = await askForSummary(dependencies, task, {
     summarizer: snapshot.summarizer,
@@ -114,8 +117,8 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     maximumOutputTokens: maximumOutput,
   });
   if (!checked.ok) return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, call }) };
-  const { promptVersion } = request;
-  return { kind: 'written', summary: summaryOf(task.left, checked.text, { items, model: name, promptVersion, call }) };
+  const written = { items, model: name, promptVersion, call, redacted: request.redacted };
+  return { kind: 'written', summary: summaryOf(task.left, checked.text, written) };
 }
 
 type Asked =
@@ -191,18 +194,28 @@ function extracted({ task, items, snapshot, calibration, call }: Extraction): Ne
     maximumTokens: BRANCH_SUMMARY_OUTPUT,
     calibration,
   });
-  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call });
+  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call, redacted: 0 });
 }
 
 function summaryOf(
   left: LeftBranch,
   text: string,
-  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & { readonly items: readonly BranchItem[] },
+  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & {
+    readonly items: readonly BranchItem[];
+    /** Secrets that were left out of the request. */
+    readonly redacted: number;
+  },
 ): NewBranchSummary {
-  const { items, ...written } = rest;
+  const { items, redacted, ...written } = rest;
   const files = renderFileLists(left.files);
   const shown = [BRANCH_PREAMBLE, text, ...(files === '' ? [] : [files])].join('\n\n');
-  return { ...newText(shown), ...written, files: left.files, entriesRead: items.length };
+  return {
+    ...newText(shown),
+    ...written,
+    files: left.files,
+    entriesRead: items.length,
+    redacted: { input: redacted, output: 0 },
+  };
 }
 
 interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {

@@ -79,6 +79,8 @@ export interface NewBranchSummary extends NewContent {
   readonly promptVersion: string;
   /** The call that was paid for it; `null`: none was. */
   readonly call: BranchCall | null;
+  /** Secrets that were left out of what the model read and of the text. Default: none. */
+  readonly redacted?: Readonly<Record<'input' | 'output', number>>;
 }
 
 /**
@@ -185,6 +187,10 @@ async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: Bra
       ${paid * (usage?.input ?? 0)}, ${paid * (usage?.cacheRead ?? 0)}, ${paid * (usage?.cacheWrite ?? 0)},
       ${paid * (usage?.output ?? 0)}, ${paid * (cost ?? 0)}, ${cost === null ? paid : 0}, ${lost}, ${lost * (cost ?? 0)})`;
   for (let each = 0; each < paid; each += 1) await addUsage(sql, turn, usage, cost);
+  for (const where of ['input', 'output'] as const) {
+    const count = summary.redacted?.[where] ?? 0;
+    if (count > 0) await writer.event('secrets_redacted', { summaryEntryId: id, where, count });
+  }
   return id;
 }
 
