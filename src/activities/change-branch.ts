@@ -21,8 +21,10 @@ import { parseModelName } from '../models/model-name.ts';
 import { countUnreportedBranchTries, registerBranchTry, withdrawBranchTry } from '../store/branch-tries.ts';
 import type { BranchCall } from '../store/branch-tries.ts';
 import { readCalibration } from '../store/calibrations.ts';
+import type { BranchCommand } from '../store/branch-commands.ts';
 import * as store from '../store/change-branch.ts';
 import type { LeftBranch, NewBranchSummary } from '../store/change-branch.ts';
+import { readEarlierBranchSummary } from '../store/earlier-branch-summary.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
@@ -57,15 +59,29 @@ export async function changeBranch(
     return { kind: 'refused', reason: read.refusal };
   }
   const { command } = read;
-  const left = command.summarizes ? await store.readLeftBranch(database, turn.conversationId, command) : null;
-  const written =
-    left === null ? null : await summarizeBranch(dependencies, { turn, left, messageId: command.messageId, execution });
-  if (written?.kind === 'wait') return written;
+  const written = await summaryFor(dependencies, command, { turn, messageId: command.messageId, execution });
+  if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
-  const summary = await withoutSecrets(written?.summary ?? null);
+  const summary = await withoutSecrets(written.summary);
   await storeThroughOutage(dependencies, execution, () => store.changeBranch(database, turn, command, summary));
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
+}
+
+/** A new one only where what was said on the branch has none yet: going back and forth costs nothing. */
+async function summaryFor(
+  dependencies: ActivityDependencies,
+  command: BranchCommand,
+  task: Omit<BranchTask, 'left'>,
+): Promise<Written> {
+  if (!command.summarizes) return { kind: 'written', summary: null };
+  const { database } = dependencies;
+  const { conversationId } = task.turn;
+  const earlier = await readEarlierBranchSummary(database, conversationId, command);
+  if (earlier.kind === 'told') return { kind: 'written', summary: null };
+  if (earlier.kind === 'written') return earlier;
+  const left = await store.readLeftBranch(database, conversationId, command);
+  return summarizeBranch(dependencies, { ...task, left });
 }
 
 /** What a tool printed of a key must not come back as memory. */

@@ -29,11 +29,14 @@ export interface LeftBranch {
   readonly files: FileLists;
 }
 
-/** Everything from the common ancestor to the end of the branch that is left; summaries made on it stand among the entries. */
+/**
+ * Everything from the common ancestor to the end of the branch that is left; summaries made on it stand among the entries,
+ * except those of the path that goes on, which has what they tell.
+ */
 export async function readLeftBranch(
   sql: Database,
   conversationId: string,
-  { from, ancestorSequence }: BranchCommand,
+  { from, to, ancestorSequence }: BranchCommand,
 ): Promise<LeftBranch> {
   const rows = await sql<
     (EntryColumns & { summary: string | null; summary_files: FileLists | null; branch_files: FileLists | null })[]
@@ -44,6 +47,10 @@ export async function readLeftBranch(
     left join compactions c on c.id = e.compaction_id and c.status = 'committed'
     left join branch_summaries s on s.entry_id = e.id
     where ${onPath(sql, pointOf(conversationId, from))} and e.sequence > ${ancestorSequence}
+      and not exists (
+        select from branch_summaries t
+        join entries l on l.conversation_id = t.conversation_id and l.sequence = t.through_sequence
+        where t.entry_id = e.id and ${onPath(sql, pointOf(conversationId, to), sql`l`)})
     order by e.sequence`;
   let files: FileLists = { read: [], modified: [] };
   const items = rows.flatMap((row): BranchItem[] => {

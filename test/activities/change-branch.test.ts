@@ -8,18 +8,23 @@ import { createModelClients } from '../../src/models/model-clients.ts';
 import { registerBranchTry } from '../../src/store/branch-tries.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
+import { listEntries } from '../../src/store/entries.ts';
 import { newId } from '../../src/store/ids.ts';
 import { acceptMessage } from '../../src/store/messages.ts';
+import type { BranchTarget } from '../../src/store/messages.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { command } from '../store/support/branch-builders.ts';
 import {
   FIRST_ATTEMPT,
   SNAPSHOT,
   answer,
   closeToolCall,
   continueConversation,
+  send,
   useTestStore,
   startTurn,
+  text,
 } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
@@ -135,4 +140,52 @@ test('P22 P24 a branch summary has a budget of its own: the newest that the wind
   expect(tokens).toBeGreaterThan(budget - 2_048 - 1_500);
   expect(text).toContain('answer 59:');
   expect(text).not.toContain('answer 0:');
+});
+
+test('P23 going back and forth where nothing was said asks no model and piles up no summaries; what is said anew is summarized', async () => {
+  const server = await refusingServer();
+  const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
+  const first = await turnToFork('Count the pumps', ['Twelve pumps.']);
+  const { conversationId } = first;
+  const leave = async (turn: TurnReference): Promise<string[]> => {
+    await changeBranch(dependencies, { turn }, execution());
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    return (await listEntries(sql, { conversationId })).map(({ kind }) => kind);
+  };
+  const go = async (target: BranchTarget): Promise<string[]> => {
+    await command(sql, conversationId, target);
+    return leave(await continueConversation(sql, conversationId));
+  };
+  const say = async (said: string): Promise<void> => {
+    await send(sql, { conversationId, ...text(said) });
+    const turn = await continueConversation(sql, conversationId);
+    await answer(sql, turn, 1);
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+  };
+  // Branch 1 begins before everything, with a summary of branch 0.
+  expect(await leave(first)).toEqual(['branch_summary']);
+  // It holds nothing but that.
+  expect(await go({ branch: 0, summarizes: true })).toEqual(['user', 'assistant']);
+  // Branch 0 was told to branch 1 already.
+  expect(await go({ branch: 1, summarizes: true })).toEqual(['branch_summary']);
+  expect(server.requests).toHaveLength(1);
+  await say('Count the valves');
+  const back = ['user', 'assistant', 'branch_summary'];
+  expect(await go({ branch: 0, summarizes: true })).toEqual(back);
+  expect(server.requests).toHaveLength(2);
+  // What branch 1 was told of branch 0 is no part of what branch 0 is told.
+  expect(server.requests[1]?.text).toContain('Count the valves');
+  expect(server.requests[1]?.text).not.toContain('Twelve pumps');
+  expect(await go({ branch: 1, summarizes: true })).toEqual(['branch_summary', 'user', 'assistant']);
+  expect(await go({ branch: 0, summarizes: true })).toEqual(back);
+  expect(server.requests).toHaveLength(2);
+  // A third branch: of branch 0 it has all; of branch 1 it is given what was written for branch 0.
+  await go({ branch: 1, summarizes: false });
+  const third = await go({ entryId: null, summarizes: true });
+  expect(third).toEqual(['branch_summary']);
+  expect(server.requests).toHaveLength(2);
+  await go({ branch: 0, summarizes: false });
+  await say('Count the pumps again');
+  expect((await go({ branch: 1, summarizes: true })).at(-1)).toBe('branch_summary');
+  expect(server.requests).toHaveLength(3);
 });

@@ -114,6 +114,25 @@ describe('a search among branches', () => {
     expect(found[0]).toEqual({ text: one, branch: undefined, updatedBy: null });
   });
 
+  it('puts no summary of a branch that was left above the original that it tells', async () => {
+    const said = 'The heron of Utrecht nests at marker 4711, near the northern lock, and comes back each spring';
+    const conversationId = await saidOnBranches(said, 'plums');
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    const summary: NewBranchSummary = {
+      ...text('heron of Utrecht nests at marker 4711'),
+      files: { read: [], modified: [] },
+      entriesRead: 1,
+      model: null,
+      promptVersion: '1',
+      call: null,
+    };
+    await go(sql, conversationId, { branch: 1, summarizes: true }, summary);
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    const found = await find(conversationId, 'heron of Utrecht nests at marker 4711');
+    const texts = found.slice(0, 2).map((passage) => passage.text);
+    expect(texts).toEqual([said, 'heron of Utrecht nests at marker 4711']);
+  });
+
   it('names the branch of what the query names by its id', async () => {
     const conversationId = await saidOnBranches('apples and pears', 'plums');
     const [, plums] = await listEntries(sql, { conversationId });
