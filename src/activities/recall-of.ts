@@ -8,7 +8,10 @@ import type { ToolMemory } from '../tools/tool.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** What recall tools see: the conversation they run in. */
-export function recallOf(dependencies: ActivityDependencies, conversationId: string): ToolMemory {
+export function recallOf(
+  dependencies: Pick<ActivityDependencies, 'database' | 'embedder' | 'logger'>,
+  conversationId: string,
+): ToolMemory {
   const { database, embedder, logger } = dependencies;
   const onFailure = (error: unknown): void =>
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');

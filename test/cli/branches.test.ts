@@ -26,7 +26,7 @@ async function said(): Promise<string[]> {
   return entries
     .filter(({ kind }) => kind === 'user' || kind === 'assistant' || kind === 'branch_summary')
     .map(({ kind, content }) => {
-      const [part] = content.filter(({ type }) => type === 'text');
+      const part = content.find(({ type }) => type === 'text');
       return kind === 'branch_summary' ? kind : part?.type === 'text' ? part.text : '';
     });
 }

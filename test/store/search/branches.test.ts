@@ -1,6 +1,5 @@
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import { recallOf } from '../../../src/activities/recall-of.ts';
 import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -48,10 +47,7 @@ async function find(conversationId: string, query: string) {
 }
 
 const recall = (conversationId: string) =>
-  recallOf(
-    { database: sql, embedder: null, logger: pino({ level: 'silent' }) } as ActivityDependencies,
-    conversationId,
-  );
+  recallOf({ database: sql, embedder: null, logger: pino({ level: 'silent' }) }, conversationId);
 
 describe('a search among branches', () => {
   it('puts what stands on the active branch above what was left, which never supersedes it', async () => {
