@@ -123,7 +123,6 @@ describe('a search among branches', () => {
       call: null,
     };
     await go(sql, conversationId, { branch: 1, summarizes: true }, summary);
-    await go(sql, conversationId, { branch: 0, summarizes: false });
     const found = await find(conversationId, 'heron of Utrecht nests at marker 4711');
     const texts = found.slice(0, 2).map((passage) => passage.text);
     expect(texts).toEqual([said, 'heron of Utrecht nests at marker 4711']);
