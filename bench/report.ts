@@ -6,6 +6,7 @@ const HEADINGS = ['benchmark', 'figure', 'median', 'quartiles', 'unit', 'target'
 
 /** Three significant digits below 100, whole numbers with separators above. */
 function formatNumber(value: number): string {
+  if (Number.isNaN(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
   return String(Number(value.toPrecision(3)));
 }

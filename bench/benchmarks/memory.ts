@@ -23,11 +23,14 @@ export async function measureMemory(sql: Database, options: MemoryBenchOptions):
   const policies = Object.values(PRESETS);
   const figures = await measureFidelityOfPresets(sql, { ...options, policies, steps: STEPS, passes: PASSES });
   if (options.writesPage) await writeFidelityTable(figures);
-  return figures.flatMap(linesOf);
+  return figures.flatMap(fidelityLines);
 }
 
-/** Targets hold for `default`: rules and user messages verbatim, every original one call away, no old values. */
-function linesOf(figures: FidelityFigures): Figure[] {
+/**
+ * Targets hold for `default`: rules and user messages verbatim, every original one call away, no old values. What was asked for
+ * nothing is no number, and meets no target.
+ */
+export function fidelityLines(figures: FidelityFigures): Figure[] {
   const { preset, passes, rules, userMessages } = figures;
   const isDefault = preset === 'default';
   const line = (name: string, part: number, whole: number, target?: Figure['target']): Figure => ({
@@ -35,7 +38,7 @@ function linesOf(figures: FidelityFigures): Figure[] {
     name: `${preset}, ${passes} ${passes === 1 ? 'pass' : 'passes'}: ${name}`,
     unit: '%',
     ...(isDefault && target !== undefined && { target }),
-    ...exactly(whole === 0 ? 100 : (part / whole) * 100),
+    ...exactly(whole === 0 ? Number.NaN : (part / whole) * 100),
   });
   const { asked, byKind, changed, originals, withoutSummaries, withoutRecall } = figures;
   return [

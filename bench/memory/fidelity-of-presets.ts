@@ -1,11 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
+import { recallOf } from '../../src/activities/recall-of.ts';
 import { DEFAULT_AGENT } from '../../src/config/default-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { measureFidelity } from '../../src/lab/fidelity/measure-fidelity.ts';
-import type { FidelityFigures, RecallOnce } from '../../src/lab/fidelity/measure-fidelity.ts';
+import type { FidelityFigures, RecallOnce, StoredUntil } from '../../src/lab/fidelity/measure-fidelity.ts';
 import { plantedSession } from '../../src/lab/fidelity/planted-session.ts';
 import { importSessions } from '../../src/lab/import-sessions.ts';
 import { createLabAgent } from '../../src/lab/replay/lab-agent.ts';
@@ -14,15 +16,15 @@ import { loadSessions } from '../../src/lab/session/lab-session.ts';
 import { modelFacts } from '../../src/models/catalogue.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import type { Database } from '../../src/store/database.ts';
-import { indexConversation, searchMemory } from '../../src/store/search.ts';
+import { indexConversation } from '../../src/store/search.ts';
 import { createBuiltInTools } from '../../src/tools/built-in-tools.ts';
+import { recallSearch } from '../../src/tools/recall-search.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
+import { resultLimitFor } from '../../src/tools/result-limit.ts';
+import type { ToolContext } from '../../src/tools/tool.ts';
 
 /** Tokens. */
 const WINDOW = 32_000;
-/** Passages that `recall_search` shows unless it is asked for more, and how many are looked through for those of the time. */
-const SHOWN = 5;
-const LOOKED_THROUGH = 50;
 const NO_PRICES = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
 export interface FidelityOptions {
@@ -45,20 +47,26 @@ export async function measureFidelityOfPresets(sql: Database, options: FidelityO
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-fidelity-'));
   try {
     const { messages, plants, rules } = plantedSession(options.seed, options.steps);
-    const file = join(directory, 'planted.jsonl');
-    await writeFile(file, messages.map((message) => JSON.stringify(message)).join('\n'));
-    const loaded = await loadSessions(file);
+    const lines = messages.map((message) => JSON.stringify(message));
+    const whole = join(directory, 'planted.jsonl');
+    const file = join(directory, 'until.jsonl');
+    await writeFile(whole, lines.join('\n'));
+    const loaded = await loadSessions(whole);
     try {
       const [session] = loaded.sessions;
       if (session === undefined) throw new Error('the planted session is empty');
-      const recall = await openRecall(sql, file, session.entries.length);
+      const openRecall = async (stored: StoredUntil): Promise<RecallOnce> => {
+        // One line for each message, and one more: the importer may leave out a last one that nothing follows.
+        await writeFile(file, lines.slice(0, stored.through + 2).join('\n'));
+        return storeAndSearch(sql, file, stored);
+      };
       const summarizer = openSummarizer(options.simulatorUrl);
       const figures: FidelityFigures[] = [];
       for (const policy of options.policies) {
         options.onBegin(`memory under ${policy.name}`);
         const agent = agentFor(policy, rules, summarizer);
         const { passes, seed } = options;
-        figures.push(...(await measureFidelity({ session, agent, plants, passes, recall, seed })));
+        figures.push(...(await measureFidelity({ session, agent, plants, passes, openRecall, seed })));
       }
       return figures;
     } finally {
@@ -69,8 +77,8 @@ export async function measureFidelityOfPresets(sql: Database, options: FidelityO
   }
 }
 
-/** The session in Postgres, searched as `recall_search` does; what was said later does not count. */
-async function openRecall(sql: Database, file: string, entries: number): Promise<RecallOnce> {
+/** The session up to a compaction in Postgres, with the summaries until then, asked by the tool as the agent is shown it. */
+async function storeAndSearch(sql: Database, file: string, { through, summaries }: StoredUntil): Promise<RecallOnce> {
   const { conversations } = await importSessions(sql, {
     file,
     configuration: loadConfiguration({ directory: tmpdir(), environment: {} }),
@@ -78,16 +86,48 @@ async function openRecall(sql: Database, file: string, entries: number): Promise
     settings: { model: null, preset: null, workspace: null },
   });
   const [conversation] = conversations;
-  if (conversation?.entries !== entries) throw new Error(`imported ${conversation?.entries} of ${entries} entries`);
+  if (conversation === undefined || conversation.entries <= through)
+    throw new Error(`imported ${conversation?.entries ?? 0} of ${through + 1} entries`);
   const { conversationId } = conversation;
+  await storeSummaries(sql, conversationId, summaries);
   await indexConversation(sql, conversationId);
-  return async (query, throughPosition) => {
-    const passages = await searchMemory(sql, { conversationId, query, limit: LOOKED_THROUGH });
-    return passages
-      .filter(({ sequence }) => sequence !== null && sequence <= throughPosition + 1)
-      .slice(0, SHOWN)
-      .map(({ text }) => text);
+  const memory = recallOf({ database: sql, embedder: null, logger: pino({ level: 'silent' }) }, conversationId);
+  const context: ToolContext = {
+    conversationId,
+    turnId: conversationId,
+    workspace: tmpdir(),
+    idempotencyKey: conversationId,
+    attempt: 1,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    resultLimit: resultLimitFor(WINDOW),
+    output: { write: () => Promise.resolve(), bytes: 0 },
+    memory,
+    memories: null,
   };
+  return async (query) => {
+    const { content } = await recallSearch.run({ query }, context);
+    return typeof content === 'string' ? content.split(PASSAGE_HEAD) : [];
+  };
+}
+
+/** As `recall_search` sets one passage off from the next. */
+const PASSAGE_HEAD = /\n\n(?=entry [0-9a-f-]{36} · )/u;
+
+/** As commits of compactions leave them, with triggers and foreign keys off: the replay has judged them already. */
+async function storeSummaries(sql: Database, conversationId: string, summaries: readonly string[]): Promise<void> {
+  await sql.begin(async (open) => {
+    await open`set local session_replication_role = replica`;
+    await open`
+      insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
+        first_kept_sequence, covered_through_sequence, read_through_sequence, tokens_before, tokens_after, status, number,
+        marker_entry_id, committed_head_entry_id, summary, summary_measurements, view_after, finished_at)
+      select gen_random_uuid(), c.id, e.turn_id, 1, 1, 'threshold', 'bench', 'summary', '{}', e.id, 2, 1, 1, 2, 1, 'committed', n,
+        e.id, e.id, to_json(s), no_measurements(), no_measurements(), now()
+      from unnest(${[...summaries]}::text[]) with ordinality as given (s, n)
+      join conversations c on c.id = ${conversationId} join entries e on e.id = c.head_entry_id`;
+    await open`update conversations set compactions = ${summaries.length} where id = ${conversationId}`;
+  });
 }
 
 function openSummarizer(simulatorUrl: string): LabSummarizer {

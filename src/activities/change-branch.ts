@@ -21,8 +21,10 @@ import { parseModelName } from '../models/model-name.ts';
 import { countUnreportedBranchTries, registerBranchTry, withdrawBranchTry } from '../store/branch-tries.ts';
 import type { BranchCall } from '../store/branch-tries.ts';
 import { readCalibration } from '../store/calibrations.ts';
+import type { BranchCommand } from '../store/branch-commands.ts';
 import * as store from '../store/change-branch.ts';
 import type { LeftBranch, NewBranchSummary } from '../store/change-branch.ts';
+import { readEarlierBranchSummary } from '../store/earlier-branch-summary.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
@@ -33,6 +35,7 @@ import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
+import { redactedView } from './redacted-view.ts';
 import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
@@ -56,22 +59,37 @@ export async function changeBranch(
     return { kind: 'refused', reason: read.refusal };
   }
   const { command } = read;
-  const left = command.summarizes ? await store.readLeftBranch(database, turn.conversationId, command) : null;
-  const written =
-    left === null ? null : await summarizeBranch(dependencies, { turn, left, messageId: command.messageId, execution });
-  if (written?.kind === 'wait') return written;
+  const written = await summaryFor(dependencies, command, { turn, messageId: command.messageId, execution });
+  if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
-  const summary = await withoutSecrets(written?.summary ?? null);
+  const summary = await withoutSecrets(written.summary);
   await storeThroughOutage(dependencies, execution, () => store.changeBranch(database, turn, command, summary));
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
+}
+
+/** A new one only where what was said on the branch has none yet: going back and forth costs nothing. */
+async function summaryFor(
+  dependencies: ActivityDependencies,
+  command: BranchCommand,
+  task: Omit<BranchTask, 'left'>,
+): Promise<Written> {
+  if (!command.summarizes) return { kind: 'written', summary: null };
+  const { database } = dependencies;
+  const { conversationId } = task.turn;
+  const earlier = await readEarlierBranchSummary(database, conversationId, command);
+  if (earlier.kind === 'told') return { kind: 'written', summary: null };
+  if (earlier.kind === 'written') return earlier;
+  const left = await store.readLeftBranch(database, conversationId, command);
+  return summarizeBranch(dependencies, { ...task, left });
 }
 
 /** What a tool printed of a key must not come back as memory. */
 async function withoutSecrets(summary: NewBranchSummary | null): Promise<NewBranchSummary | null> {
   if (summary === null) return null;
   const { text, count } = await redactSecrets(textOf(summary.content));
-  return count === 0 ? summary : { ...summary, ...newText(text) };
+  if (count === 0) return summary;
+  return { ...summary, ...newText(text), redacted: { input: summary.redacted?.input ?? 0, output: count } };
 }
 
 interface BranchTask extends ChangeBranchInput {
@@ -94,7 +112,8 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   const room = Math.max(0, budgetFor(policy, limits).inputBudget - BRANCH_SUMMARY_OUTPUT);
   const items = chooseBranchItems(task.left.items, { budget: room, calibration });
   if (items.length === 0) return { kind: 'written', summary: null };
-  const request = branchSummaryView({ items, policy, room, calibration });
+  const { view, promptVersion } = branchSummaryView({ items, policy, room, calibration });
+  const request = await redactedView(view);
   const tokens = items.reduce((sum, { entry }) => sum + estimateTokens(entry.measurements, calibration), 0);
   const asked = await askForSummary(dependencies, task, {
     summarizer: snapshot.summarizer,
@@ -114,8 +133,8 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     maximumOutputTokens: maximumOutput,
   });
   if (!checked.ok) return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, call }) };
-  const { promptVersion } = request;
-  return { kind: 'written', summary: summaryOf(task.left, checked.text, { items, model: name, promptVersion, call }) };
+  const written = { items, model: name, promptVersion, call, redacted: request.redacted };
+  return { kind: 'written', summary: summaryOf(task.left, checked.text, written) };
 }
 
 type Asked =
@@ -192,18 +211,28 @@ function extracted({ task, items, snapshot, calibration, call }: Extraction): Ne
     maximumTokens: BRANCH_SUMMARY_OUTPUT,
     calibration,
   });
-  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call });
+  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call, redacted: 0 });
 }
 
 function summaryOf(
   left: LeftBranch,
   text: string,
-  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & { readonly items: readonly BranchItem[] },
+  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & {
+    readonly items: readonly BranchItem[];
+    /** Secrets that were left out of the request. */
+    readonly redacted: number;
+  },
 ): NewBranchSummary {
-  const { items, ...written } = rest;
+  const { items, redacted, ...written } = rest;
   const files = renderFileLists(left.files);
   const shown = [BRANCH_PREAMBLE, text, ...(files === '' ? [] : [files])].join('\n\n');
-  return { ...newText(shown), ...written, files: left.files, entriesRead: items.length };
+  return {
+    ...newText(shown),
+    ...written,
+    files: left.files,
+    entriesRead: items.length,
+    redacted: { input: redacted, output: 0 },
+  };
 }
 
 interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {

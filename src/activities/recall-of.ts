@@ -15,9 +15,9 @@ import type { ActivityDependencies } from './dependencies.ts';
  * @param memoryScopes whose memories the agent is shown
  */
 export function recallOf(
-  dependencies: ActivityDependencies,
+  dependencies: Pick<ActivityDependencies, 'database' | 'embedder' | 'logger'>,
   conversationId: string,
-  memoryScopes: readonly MemoryScope[],
+  memoryScopes: readonly MemoryScope[] = [],
 ): ToolMemory {
   const { database, embedder, logger } = dependencies;
   const onFailure = (error: unknown): void =>

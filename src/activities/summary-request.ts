@@ -1,4 +1,3 @@
-import type { ContentPart } from '../context/content.ts';
 import { definedOf } from '../context/defined-of.ts';
 import type { MediaLimits } from '../context/plan.ts';
 import { estimateTokens } from '../context/estimate.ts';
@@ -6,16 +5,15 @@ import { addMeasurements } from '../context/measurement-arithmetic.ts';
 import { projectChecked } from '../context/check-pinned.ts';
 import { maySharePrefix, sharedSummaryView } from '../context/shared-summary-request.ts';
 import { summaryView, type SummaryRequest } from '../context/summary-request.ts';
-import type { ViewMessage } from '../context/view.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import { readLastCall } from '../store/find-model-call.ts';
 import { readProjectionSource } from '../store/view.ts';
-import { redactSecrets } from '../tools/redact-secrets.ts';
 import { sharedRequestOptions, summaryRequestOptions } from '../turn/request-options.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { previousText } from './finished-text.ts';
 import { readFit } from './read-fit.ts';
+import { redactedView } from './redacted-view.ts';
 import type { SummaryTask } from './summarize.ts';
 
 /** A provider keeps a prefix at least so long after it was read; a minute is left for the call. Milliseconds. */
@@ -91,31 +89,13 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   };
 }
 
-/**
- * The request, without secrets of well-known forms: originals, the previous summary, focus and lines of hooks stand in
- * one text of a request of its own (R28).
- */
+/** A request of its own, without secrets (R28). */
 async function transcriptRequest(
   dependencies: ActivityDependencies,
   task: SummaryTask,
 ): Promise<SummaryRequest & Pick<AskedRequest, 'redacted'>> {
   const request = await plainRequest(dependencies, task);
-  let count = 0;
-  const messages: ViewMessage[] = [];
-  for (const message of request.view.messages) {
-    if (message.role === 'tool_results') {
-      messages.push(message);
-      continue;
-    }
-    const content: ContentPart[] = [];
-    for (const part of message.content) {
-      const redacted = part.type === 'text' ? await redactSecrets(part.text) : null;
-      count += redacted?.count ?? 0;
-      content.push(redacted === null ? part : { type: 'text', text: redacted.text });
-    }
-    messages.push({ ...message, content });
-  }
-  return { ...request, view: { ...request.view, messages }, redacted: count };
+  return { ...request, ...(await redactedView(request.view)) };
 }
 
 async function plainRequest({ database }: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {

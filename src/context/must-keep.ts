@@ -5,6 +5,7 @@ import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
 import { groupEntries } from './groups.ts';
 import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
+import { RULE_MARK, keptRules } from './user-rules.ts';
 
 /** Heads the section that the program appends to a summary of the model. */
 export const KEPT_HEADING = '## Kept From the Originals';
@@ -14,30 +15,38 @@ const COVERED_WORDS = 0.4;
 const EXCERPT_CHARACTERS = 300;
 const IDENTIFIERS_MAXIMUM = 60;
 
-/**
- * What a summary of `entries` must hold and does not, each as one line to append: tool calls
- * whose outcome nobody knows, requests, identifiers that the user or the last answer named, files.
- * Most important first. Rules are not among it: they stand in the system text and never pass through a summary.
- */
-export function missingFromSummary(input: {
-  readonly text: string;
+/** What a summary is completed from. */
+export interface SummarySources {
   readonly entries: readonly Entry[];
   /** User messages of the running turn that an earlier summary covers: the task is still open. Default: none. */
   readonly openRequests?: readonly Entry[];
   /** Previous summary and texts of parts: what was appended to them earlier must not be lost now. */
   readonly earlierTexts?: readonly string[];
-}): string[] {
+}
+
+/**
+ * What a summary of `entries` must hold and does not, each as one line to append: tool calls
+ * whose outcome nobody knows, rules of the user, requests, identifiers that the user or the last answer named, files.
+ * Most important first. The agent's own rules are not among it: they stand in the system text and never pass through a summary.
+ */
+export function missingFromSummary(input: SummarySources & { readonly text: string }): string[] {
   const text = input.text.toLowerCase();
   const { openRequests = [] } = input;
   const read = [...openRequests, ...input.entries];
   const missing = [
     ...openCalls(input.entries),
+    ...rulesOf(input),
     ...requests(read, text),
     ...identifiers(read, text),
-    ...(input.earlierTexts ?? []).flatMap(appendedLines),
+    ...(input.earlierTexts ?? []).flatMap(appendedLines).filter((line) => !line.startsWith(RULE_MARK)),
     ...files(input.entries, text),
   ];
   return [...new Set(missing)].filter((line) => !text.includes(line.toLowerCase()));
+}
+
+/** The rules that what a summary is made from holds, as lines to append. */
+export function rulesOf({ entries, openRequests = [], earlierTexts = [] }: SummarySources): string[] {
+  return keptRules([...openRequests, ...entries], earlierTexts.flatMap(appendedLines));
 }
 
 /** Calls without a result in groups that are surely over; the last group may go on in a later part. */
@@ -115,20 +124,36 @@ function appendedLines(text: string): string[] {
   return lines.flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
 }
 
+/** Tokens that these lines take behind a text. */
+export function appendedSize(lines: readonly string[]): number {
+  return lines.length === 0 ? 0 : lines.reduce((sum, line) => sum + lineTokens(line), sectionTokens());
+}
+
 /**
  * The summary with what it lacks as a last section, as far as `maximumTokens` allow for the whole.
  * Appended from the originals, because asking the model again would cost a call and may fail again.
  */
 export function appendMissing(text: string, missing: readonly string[], maximumTokens: number): string {
-  const tokens = (appended: string): number => estimateTokens(measureText(appended), NO_CALIBRATION);
-  let left = maximumTokens - tokens(text) - tokens(`\n\n${KEPT_HEADING}`);
+  let left = maximumTokens - tokensOf(text) - sectionTokens();
   const lines: string[] = [];
   for (const line of missing) {
-    left -= tokens(`\n- ${line}`);
+    left -= lineTokens(line);
     if (left < 0) break;
     lines.push(`- ${line}`);
   }
   return lines.length === 0 ? text : `${text}\n\n${KEPT_HEADING}\n${lines.join('\n')}`;
+}
+
+function tokensOf(text: string): number {
+  return estimateTokens(measureText(text), NO_CALIBRATION);
+}
+
+function sectionTokens(): number {
+  return tokensOf(`\n\n${KEPT_HEADING}`);
+}
+
+function lineTokens(line: string): number {
+  return tokensOf(`\n- ${line}`);
 }
 
 function oneLine(text: string): string {

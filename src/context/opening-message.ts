@@ -20,6 +20,10 @@ export function shortOpening(
 ): number | null {
   if (input.turnIsOver === true) return null;
   const opening = positions.find((position) => table.turnIdAt(position) === input.turnId);
-  if (opening === undefined || tokensAt(opening) > SHORT_SHARE * input.budget.userMessages) return null;
-  return opening;
+  return opening !== undefined && isShortOpening(tokensAt(opening), input.budget.userMessages) ? opening : null;
+}
+
+/** @param budget of the policy for user messages, tokens */
+export function isShortOpening(tokens: number, budget: number): boolean {
+  return tokens <= SHORT_SHARE * budget;
 }

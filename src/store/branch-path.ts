@@ -52,8 +52,9 @@ export interface StoredSummary extends SummaryInForce {
 }
 
 /**
- * The newest committed summary whose last covered entry lies on the path. When it was made on another branch, the first entry
- * that it kept may lie there: then all that follows the covered ones here is kept.
+ * The newest committed summary of which the last entry that was read for it lies on the path: nothing else can be told in it.
+ * When it was made on another branch, the first entry that it kept may lie there: then all that follows the covered ones here
+ * is kept.
  */
 export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
   if (countsNone(point)) return null;
@@ -83,7 +84,7 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
         select k.entry_id from compaction_kept_entries k join entries u on u.id = k.entry_id
         where k.compaction_id = c.id order by u.sequence) as kept
     from compactions c
-    join entries e on e.conversation_id = c.conversation_id and e.sequence = c.covered_through_sequence
+    join entries e on e.conversation_id = c.conversation_id and e.sequence = c.read_through_sequence
     where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
     order by c.number desc limit 1`;
   if (row === undefined) return null;

@@ -29,11 +29,14 @@ export interface LeftBranch {
   readonly files: FileLists;
 }
 
-/** Everything from the common ancestor to the end of the branch that is left; summaries made on it stand among the entries. */
+/**
+ * Everything from the common ancestor to the end of the branch that is left; summaries made on it stand among the entries,
+ * except those of the path that goes on, which has what they tell.
+ */
 export async function readLeftBranch(
   sql: Database,
   conversationId: string,
-  { from, ancestorSequence }: BranchCommand,
+  { from, to, ancestorSequence }: BranchCommand,
 ): Promise<LeftBranch> {
   const rows = await sql<
     (EntryColumns & { summary: string | null; summary_files: FileLists | null; branch_files: FileLists | null })[]
@@ -44,6 +47,10 @@ export async function readLeftBranch(
     left join compactions c on c.id = e.compaction_id and c.status = 'committed'
     left join branch_summaries s on s.entry_id = e.id
     where ${onPath(sql, pointOf(conversationId, from))} and e.sequence > ${ancestorSequence}
+      and not exists (
+        select from branch_summaries t
+        join entries l on l.conversation_id = t.conversation_id and l.sequence = t.through_sequence
+        where t.entry_id = e.id and ${onPath(sql, pointOf(conversationId, to), sql`l`)})
     order by e.sequence`;
   let files: FileLists = { read: [], modified: [] };
   const items = rows.flatMap((row): BranchItem[] => {
@@ -79,6 +86,8 @@ export interface NewBranchSummary extends NewContent {
   readonly promptVersion: string;
   /** The call that was paid for it; `null`: none was. */
   readonly call: BranchCall | null;
+  /** Secrets that were left out of what the model read and of the text. Default: none. */
+  readonly redacted?: Readonly<Record<'input' | 'output', number>>;
 }
 
 /**
@@ -185,6 +194,10 @@ async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: Bra
       ${paid * (usage?.input ?? 0)}, ${paid * (usage?.cacheRead ?? 0)}, ${paid * (usage?.cacheWrite ?? 0)},
       ${paid * (usage?.output ?? 0)}, ${paid * (cost ?? 0)}, ${cost === null ? paid : 0}, ${lost}, ${lost * (cost ?? 0)})`;
   for (let each = 0; each < paid; each += 1) await addUsage(sql, turn, usage, cost);
+  for (const where of ['input', 'output'] as const) {
+    const count = summary.redacted?.[where] ?? 0;
+    if (count > 0) await writer.event('secrets_redacted', { summaryEntryId: id, where, count });
+  }
   return id;
 }
 

@@ -1,21 +1,30 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { changeBranch } from '../../src/activities/change-branch.ts';
+import { budgetFor } from '../../src/context/budget.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
+import { measureText } from '../../src/context/measure.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import { registerBranchTry } from '../../src/store/branch-tries.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
+import { listEntries } from '../../src/store/entries.ts';
 import { newId } from '../../src/store/ids.ts';
 import { acceptMessage } from '../../src/store/messages.ts';
+import type { BranchTarget } from '../../src/store/messages.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { command } from '../store/support/branch-builders.ts';
 import {
   FIRST_ATTEMPT,
+  SNAPSHOT,
   answer,
   closeToolCall,
   continueConversation,
+  send,
   useTestStore,
   startTurn,
+  text,
 } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
@@ -26,9 +35,9 @@ useTestStore((store) => {
 });
 
 /** A turn that is to leave a branch, with a summary of it. */
-async function turnToFork(): Promise<TurnReference> {
-  const first = await startTurn(sql, 'Count the pumps');
-  await answer(sql, first, 1);
+async function turnToFork(said = 'Count the pumps', answers: readonly string[] = ['Twelve.']): Promise<TurnReference> {
+  const first = await startTurn(sql, said);
+  for (const [index, each] of answers.entries()) await answer(sql, first, index + 1, { said: each });
   await endTurn(sql, { turn: first, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
   const { conversationId } = first;
   const target = { entryId: null, summarizes: true };
@@ -81,4 +90,102 @@ test('a branch summary that no worker can ask for is unpaid, and made without a 
     });
   expect(await changeBranch(dependencies, { turn }, execution({ attempt: 6 }))).toEqual({ kind: 'changed' });
   expect((await getTurn(sql, turn.turnId)).usage.modelCalls).toBe(0);
+});
+
+/** Refuses for good: the summary is made without a model, of what the request was made from. */
+async function refusingServer() {
+  const server = await startHttpServer((_, response) =>
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"type":"error","error":{"message":"no"}}'),
+  );
+  onTestFinished(() => server.close());
+  return server;
+}
+
+test('R28 neither the request for a branch summary nor the summary has a secret of what is left, and the timeline tells', async () => {
+  const server = await refusingServer();
+  const secret = 'AKIAQ3EGMF7YTUVW2XZ4';
+  const turn = await turnToFork(`Deploy with ${secret} to region north`, [`I deploy with ${secret}.`]);
+  await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
+  const [request] = server.requests;
+  expect(request?.text).toContain('Deploy with [redacted: aws] to region north');
+  expect(request?.text).not.toContain(secret);
+  const { conversationId } = turn;
+  const [summary] = await sql<{ text: string }[]>`
+    select content::text as text from entries where conversation_id = ${conversationId} and kind = 'branch_summary'`;
+  expect(summary?.text).toContain('[redacted: aws] to region north');
+  expect(summary?.text).not.toContain(secret);
+  const told = await sql<{ where: string }[]>`
+    select data ->> 'where' as where from events
+    where conversation_id = ${conversationId} and kind = 'secrets_redacted' order by number`;
+  expect(told).toEqual([{ where: 'output' }]);
+});
+
+test('P22 P24 a branch summary has a budget of its own: the newest that the window holds besides 2,048 tokens of answer', async () => {
+  const server = await refusingServer();
+  const answers = Array.from({ length: 60 }, (_, index) => `answer ${index}: ${'pumps open at noon '.repeat(210)}`);
+  const turn = await turnToFork('Count the pumps', answers);
+  await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
+  const body = server.requests[0]?.body as {
+    max_tokens: number;
+    system: unknown;
+    messages: { content: { text: string }[] }[];
+  };
+  expect(body.max_tokens).toBe(2_048);
+  const { policy, summarizer } = SNAPSHOT;
+  const budget = budgetFor(policy, summarizer.limits).inputBudget;
+  const text = body.messages.flatMap(({ content }) => content.map((part) => part.text)).join('');
+  const tokens = estimateTokens(measureText(JSON.stringify(body.system) + text), NO_CALIBRATION);
+  expect(tokens).toBeLessThanOrEqual(budget - 2_048);
+  // Another of the answers has no place.
+  expect(tokens).toBeGreaterThan(budget - 2_048 - 1_500);
+  expect(text).toContain('answer 59:');
+  expect(text).not.toContain('answer 0:');
+});
+
+test('P23 going back and forth where nothing was said asks no model and piles up no summaries; what is said anew is summarized', async () => {
+  const server = await refusingServer();
+  const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
+  const first = await turnToFork('Count the pumps', ['Twelve pumps.']);
+  const { conversationId } = first;
+  const leave = async (turn: TurnReference): Promise<string[]> => {
+    await changeBranch(dependencies, { turn }, execution());
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    return (await listEntries(sql, { conversationId })).map(({ kind }) => kind);
+  };
+  const go = async (target: BranchTarget): Promise<string[]> => {
+    await command(sql, conversationId, target);
+    return leave(await continueConversation(sql, conversationId));
+  };
+  const say = async (said: string): Promise<void> => {
+    await send(sql, { conversationId, ...text(said) });
+    const turn = await continueConversation(sql, conversationId);
+    await answer(sql, turn, 1);
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+  };
+  // Branch 1 begins before everything, with a summary of branch 0.
+  expect(await leave(first)).toEqual(['branch_summary']);
+  // It holds nothing but that.
+  expect(await go({ branch: 0, summarizes: true })).toEqual(['user', 'assistant']);
+  // Branch 0 was told to branch 1 already.
+  expect(await go({ branch: 1, summarizes: true })).toEqual(['branch_summary']);
+  expect(server.requests).toHaveLength(1);
+  await say('Count the valves');
+  const back = ['user', 'assistant', 'branch_summary'];
+  expect(await go({ branch: 0, summarizes: true })).toEqual(back);
+  expect(server.requests).toHaveLength(2);
+  // What branch 1 was told of branch 0 is no part of what branch 0 is told.
+  expect(server.requests[1]?.text).toContain('Count the valves');
+  expect(server.requests[1]?.text).not.toContain('Twelve pumps');
+  expect(await go({ branch: 1, summarizes: true })).toEqual(['branch_summary', 'user', 'assistant']);
+  expect(await go({ branch: 0, summarizes: true })).toEqual(back);
+  expect(server.requests).toHaveLength(2);
+  // A third branch: of branch 0 it has all; of branch 1 it is given what was written for branch 0.
+  await go({ branch: 1, summarizes: false });
+  const third = await go({ entryId: null, summarizes: true });
+  expect(third).toEqual(['branch_summary']);
+  expect(server.requests).toHaveLength(2);
+  await go({ branch: 0, summarizes: false });
+  await say('Count the pumps again');
+  expect((await go({ branch: 1, summarizes: true })).at(-1)).toBe('branch_summary');
+  expect(server.requests).toHaveLength(3);
 });

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -108,6 +108,40 @@ describe('migrate', () => {
     await migrate(sql, directory);
     await writeFile(join(directory, '999999_next.sql'), 'create table next (id int);');
     await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('holdfast migrate');
+  });
+
+  it('takes for read by a summary of earlier versions what stood in the request that it was asked behind', async () => {
+    const sql = connect();
+    const later = (await readdir(directory)).filter((file) => file >= '000048');
+    await Promise.all(later.map(async (file) => rm(join(directory, file))));
+    await migrate(sql, directory);
+    const [conversationId, turnId, entryId] = [newId(), newId(), newId()];
+    await sql.begin(async (open) => {
+      await open`set local session_replication_role = replica`;
+      await open`insert into conversations (id, agent, last_sequence) values (${conversationId}, 'a', 9)`;
+      await open`
+        insert into entries (id, conversation_id, sequence, branch, parent_id, kind, turn_id, epoch, content, measurements, sums)
+        select case when n = 9 then ${entryId}::uuid else gen_random_uuid() end, ${conversationId}, n, 0, ${turnId}, 'user', ${turnId}, 1, '[]', no_measurements(), no_measurements()
+        from generate_series(2, 9) as n`;
+      for (const [number, prompt, covered] of [
+        [1, 'working-summary.history@1', 3],
+        [2, 'working-summary.shared-prefix@1', 4],
+        [3, 'working-summary.history@1', 5],
+      ] as const) {
+        await open`
+          insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
+            first_kept_sequence, covered_through_sequence, tokens_before, tokens_after, status, number, marker_entry_id,
+            committed_head_entry_id, summary, summary_measurements, prompt_version, view_after, finished_at, previous_id)
+          select gen_random_uuid(), ${conversationId}, ${turnId}, 1, 1, 'manual', 'default', 'summary', '{}', ${entryId}, ${covered} + 1,
+            ${covered}::int, 9, 1, 'committed', ${number}::int, ${entryId}, ${entryId}, '"told"', no_measurements(), ${prompt}, no_measurements(), now(),
+            (select id from compactions where number = ${number} - 1)`;
+      }
+    });
+    await cp(MIGRATIONS, directory, { recursive: true });
+    await migrate(sql, directory);
+    const rows = await sql<{ through: number }[]>`
+      select read_through_sequence as through from compactions order by number`;
+    expect(rows.map(({ through }) => through)).toEqual([3, 9, 9]);
   });
 
   it('comments every table, column, function and type', async () => {

@@ -89,3 +89,38 @@ test('R19 a model that calls a tool instead of summarizing is asked again with a
   const [summary] = await harness.client.listSummaries({ conversationId: turn.conversationId });
   expect(summary).toMatchObject({ request: 'transcript', modelCalls: 2 });
 });
+
+test('a summary that was asked behind the last request tells what followed its cut only where that was said', async () => {
+  const said = 'PURPLE-777';
+  const first = await harness.runTask('Call read_file with {"path": "log-$index.txt"} 3 times, one by one');
+  const { conversationId } = first;
+  await harness.runTask(`Say My newest answer is ${said}.`, { conversationId });
+  const asked = await harness.client.requestCompaction({ conversationId });
+  await harness.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const [summary] = await harness.client.listSummaries({ conversationId });
+  expect(summary).toMatchObject({ request: 'shared_prefix' });
+  expect(summary?.text).toContain(said);
+  const newest = (await harness.client.listEntries({ conversationId, limit: 500 })).findLast(
+    ({ kind }) => kind === 'user',
+  );
+  const entryId = newest?.entryId ?? '';
+  const edited = await harness.client.edit({ conversationId, entryId, content: 'Say Another answer.' });
+  await harness.client.waitForOutcome({ ...edited, timeoutMilliseconds: 120_000 });
+  const { view } = await harness.client.getView({ conversationId });
+  expect(JSON.stringify(view)).toContain('Another answer.');
+  expect(JSON.stringify(view)).not.toContain(said);
+  // Nothing of it is lost: on its own branch it is in force.
+  const back = await harness.client.switchBranch({ conversationId, branch: 0, summarize: false });
+  await harness.client.waitForOutcome({ ...back, timeoutMilliseconds: 120_000 });
+  await harness.runTask('Say Back again.', { conversationId });
+  const { view: own } = await harness.client.getView({ conversationId });
+  expect(JSON.stringify(own)).toContain('Back again.');
+  expect(JSON.stringify(own)).toContain(said);
+  const [lineage] = await harness.client.readLineage(conversationId);
+  const entries = await harness.client.listEntries({ conversationId, limit: 500 });
+  const answer = entries.findLast(({ content }) => JSON.stringify(content).includes(said));
+  expect(lineage?.readThroughSequence).toBeGreaterThanOrEqual(answer?.sequence ?? Infinity);
+  const [row] = await harness.database<{ through: number }[]>`
+    select read_through_sequence as through from compaction_lineage where conversation_id = ${conversationId}`;
+  expect(row?.through).toBe(answer?.sequence);
+});

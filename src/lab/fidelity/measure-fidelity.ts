@@ -1,4 +1,3 @@
-import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
 import { projectView } from '../../context/project-view.ts';
 import { textOf } from '../../context/content.ts';
 import type { View } from '../../context/view.ts';
@@ -9,14 +8,23 @@ import type { LabAgent } from '../replay/lab-agent.ts';
 import type { LabConversation } from '../replay/lab-conversation.ts';
 import { replaySession } from '../replay/replay-session.ts';
 import type { LabSession } from '../session/lab-session.ts';
+import { ExpectedUserMessages } from './expected-user-messages.ts';
 import type { Plant, PlantKind } from './planted-session.ts';
 import { sampleOriginals } from './sample-originals.ts';
 
-/** Lines of originals that are asked for each time. */
+/** Originals that are asked for before the last of the passes, where every one is. */
 const ORIGINALS_ASKED = 60;
 
-/** Texts that one recall call shows, best first, of entries up to a position of the session. */
-export type RecallOnce = (question: string, throughPosition: number) => Promise<readonly string[]>;
+/** Passages as one recall call shows them, best first. */
+export type RecallOnce = (question: string) => Promise<readonly string[]>;
+
+/** What a worker would have stored until a compaction was committed. */
+export interface StoredUntil {
+  /** Position in the session of the newest entry. */
+  readonly through: number;
+  /** Of all compactions so far, oldest first. */
+  readonly summaries: readonly string[];
+}
 
 /** Counts over plants. */
 export interface PlantFigures {
@@ -43,7 +51,7 @@ export interface FidelityFigures extends PlantFigures {
   readonly rules: { readonly asked: number; readonly inView: number };
   /** Of the newest messages of the user that the preset's budget for them holds, verbatim in the request. */
   readonly userMessages: { readonly asked: number; readonly inView: number };
-  /** Lines of originals of any role, drawn by chance, that one recall call finds by their own words. */
+  /** Originals of any role that one recall call finds by their own words: after the last pass every one, before it some by chance. */
   readonly originals: { readonly asked: number; readonly reachable: number };
   /** The same with every summary emptied. */
   readonly withoutSummaries: PlantFigures;
@@ -60,20 +68,28 @@ export async function measureFidelity(input: {
   readonly agent: LabAgent;
   readonly plants: readonly Plant[];
   readonly passes: readonly number[];
-  readonly recall: RecallOnce;
+  /** Recall over what was stored until then, summaries included. */
+  readonly openRecall: (stored: StoredUntil) => Promise<RecallOnce>;
   /** Decides which originals are asked for. */
   readonly seed: number;
 }): Promise<readonly FidelityFigures[]> {
-  const { session, agent, plants, passes, recall, seed } = input;
+  const { session, agent, plants, passes, openRecall, seed } = input;
   const places = plants.map((plant) => ({ plant, position: positionOf(session, plant.value) }));
   const figures: FidelityFigures[] = [];
   const noFacts = { pool: [], search: new RecallSearch(session, []), size: 1 };
+  const expected = new ExpectedUserMessages(agent.budget.userMessages);
+  const summaries: string[] = [];
   await replaySession(session, agent, noFacts, async (number, conversation) => {
+    const newest = conversation.summary?.text;
+    if (newest !== undefined && newest !== summaries.at(-1)) summaries.push(newest);
+    const userMessages = expected.after(conversation);
     if (!passes.includes(number)) return;
     const through = Math.max(-1, ...conversation.entries.map((entry) => conversation.positionOf(entry) ?? -1));
     const asked = places.filter(({ position }) => position <= through).map(({ plant }) => plant);
-    const originals = await askForOriginals({ session, through, recall, seed: seed + number });
-    figures.push(await askAll({ agent, asked, through, recall, conversation, passes: number, originals }));
+    const recall = await openRecall({ through, summaries });
+    const count = number === Math.max(...passes) ? Infinity : ORIGINALS_ASKED;
+    const originals = await askForOriginals({ session, through, recall, count, seed: seed + number });
+    figures.push(await askAll({ agent, asked, recall, conversation, passes: number, originals, userMessages }));
   });
   return figures;
 }
@@ -89,16 +105,22 @@ async function askForOriginals(of: {
   readonly session: LabSession;
   readonly through: number;
   readonly recall: RecallOnce;
+  readonly count: number;
   readonly seed: number;
 }): Promise<FidelityFigures['originals']> {
-  const { session, through, recall, seed } = of;
-  const sampled = sampleOriginals(session, { through, count: ORIGINALS_ASKED, seed });
+  const { session, through, recall, count, seed } = of;
+  const sampled = sampleOriginals(session, { through, count, seed });
   let reachable = 0;
   for (const { line } of sampled) {
-    const passages = await recall(line, through);
-    if (passages.some((passage) => passage.includes(line))) reachable += 1;
+    const passages = await recall(line);
+    const wanted = plain(line);
+    if (passages.some((passage) => plain(passage).includes(wanted))) reachable += 1;
   }
   return { asked: sampled.length, reachable };
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').trim();
 }
 
 export interface Answer {
@@ -115,15 +137,16 @@ async function askAll(of: {
   readonly agent: LabAgent;
   readonly conversation: LabConversation;
   readonly asked: readonly Plant[];
-  readonly through: number;
   readonly recall: RecallOnce;
   readonly passes: number;
   readonly originals: FidelityFigures['originals'];
+  /** Sequences of the messages that must be in the view. */
+  readonly userMessages: readonly number[];
 }): Promise<FidelityFigures> {
-  const { agent, conversation, asked, through, recall, passes, originals } = of;
+  const { agent, conversation, asked, recall, passes, originals } = of;
   const view = projectView(conversation.projectionInput(agent));
   const found = new Map<Plant, readonly string[]>();
-  for (const plant of asked) found.set(plant, await recall(plant.question, through));
+  for (const plant of asked) found.set(plant, await recall(plant.question));
   const answersOf = (shown: View, recalls: boolean): Answer[] => {
     const text = viewText(shown);
     return asked.map((plant) => answerTo(plant, text, recalls ? (found.get(plant) ?? []) : []));
@@ -132,7 +155,10 @@ async function askAll(of: {
   const ofKind = (kind: PlantKind): PlantFigures => count(answers.filter((answer) => answer.kind === kind));
   const text = viewText(view);
   const rules = agent.view.rules.filter((rule) => view.system.includes(rule)).length;
-  const messages = newestUserMessages(agent, conversation);
+  const messages = of.userMessages.flatMap((sequence) => {
+    const entry = conversation.entries[sequence - 1];
+    return entry === undefined ? [] : [textOf(conversation.content(entry))];
+  });
   return {
     preset: agent.policy.name,
     passes,
@@ -183,17 +209,4 @@ function viewText({ system, messages }: View): string {
       : [entryText(message.content)],
   );
   return [system, ...texts].join('\n');
-}
-
-/** As many of the newest as the budget for them holds. */
-function newestUserMessages({ budget }: LabAgent, conversation: LabConversation): readonly string[] {
-  const messages: string[] = [];
-  let tokens = 0;
-  for (const entry of conversation.entries.toReversed()) {
-    if (entry.kind !== 'user') continue;
-    tokens += estimateTokens(entry.measurements, NO_CALIBRATION);
-    if (tokens > budget.userMessages) break;
-    messages.push(textOf(conversation.content(entry)));
-  }
-  return messages;
 }

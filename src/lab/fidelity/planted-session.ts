@@ -76,14 +76,20 @@ export function plantedSession(seed: number, steps: number): PlantedSession {
   return { messages, plants: planter.plants, rules };
 }
 
+/** Nothing is planted in these: what people say in between is short, or of another script. */
+const REMARKS = ['ok', 'Weiter.', 'yes, do that', '先检查右边的阀门，再看日志', '次はポンプの圧力を確認して'];
+
 /** A word of the user before an answer, now and then: never between calls and their results. */
 function* steered(messages: readonly Message[]): Generator<Message> {
   let since = 0;
+  let times = 0;
   for (const message of messages) {
     since = message.role === 'user' ? 0 : since + 1;
     if (message.role === 'assistant' && since > STEERING_DISTANCE) {
       since = 0;
-      yield { role: 'user', content: 'Something for your work from here on.' };
+      times += 1;
+      if (times % 4 === 0) yield { role: 'user', content: REMARKS[(times / 4 - 1) % REMARKS.length] };
+      yield { role: 'user', content: `Something for your work from here on, remark ${times}.` };
     }
     yield message;
   }
@@ -103,9 +109,36 @@ class Planter {
     const { role, content } = message;
     const share = typeof role === 'string' ? (SHARES[role] ?? 0) : 0;
     // An answer that only calls a tool says nothing.
-    if (typeof content !== 'string' || content === '' || !this.random.chance(share)) return message;
-    const sentence = this.sentence(role, index);
-    return { ...message, content: `${content}\n${sentence}` };
+    if (typeof content !== 'string' || content === '' || REMARKS.includes(content)) return message;
+    const said = role === 'user' ? `${content}${this.words()}` : role === 'tool' ? `${content}${this.data()}` : content;
+    if (!this.random.chance(share)) return said === content ? message : { ...message, content: said };
+    return { ...message, content: `${said}\n${this.sentence(role, index)}` };
+  }
+
+  /** What people write around a sentence that counts: nothing, a paragraph, several hundred words, or the same again and again. */
+  private words(): string {
+    const kind = this.random.between(0, 3);
+    if (kind === 0) return '';
+    if (kind === 1)
+      return `\n${'Please look at the station again and tell me what you see. '.repeat(this.random.between(10, 25))}`;
+    const sentences = Array.from(
+      { length: kind === 2 ? this.random.between(2, 6) : this.random.between(12, 25) },
+      () => `We looked at ${this.phrase()} and ${this.phrase()} near ${this.phrase()}.`,
+    );
+    return `\n${sentences.join(' ')}`;
+  }
+
+  /** Now and then a line without blanks, as builds and interfaces print. */
+  private data(): string {
+    if (!this.random.chance(0.2)) return '';
+    const [one, other] = [this.random.hex(6), this.random.hex(6)];
+    return this.random.chance(0.5)
+      ? `\nfunction a${one}(b,c){return b.d${other}(c)?b.e(c,${this.random.between(100, 999)}):null}`
+      : `\n{"id":"${one}","state":"open","values":[${this.random.between(1, 99)},${this.random.between(1, 99)}],"parent":"${other}"}`;
+  }
+
+  private phrase(): string {
+    return [QUALITIES, THINGS, PARTS].map((words) => words[this.random.between(0, words.length - 1)]).join(' ');
   }
 
   private sentence(role: unknown, index: number): string {
@@ -166,9 +199,7 @@ class Planter {
 
   subject(): string {
     for (;;) {
-      const subject = [QUALITIES, THINGS, PARTS]
-        .map((words) => words[this.random.between(0, words.length - 1)])
-        .join(' ');
+      const subject = this.phrase();
       if (this.used.has(subject)) continue;
       this.used.add(subject);
       return subject;

@@ -1,11 +1,14 @@
+import { headOf } from '../../context/clip.ts';
 import { entryText } from '../../store/entry-text.ts';
 import { SeededRandom } from '../generated/random.ts';
 import type { LabSession } from '../session/lab-session.ts';
 
 /** Words that are asked for: what somebody remembers of a sentence. */
 const WORDS_ASKED = 12;
-/** Shorter lines stand in many entries. */
+/** Shorter lines stand in many entries: they are asked for where an entry has no other. */
 const FEWEST_WORDS = 6;
+/** Of a line that has fewer words, but may be long: code without blanks, JSON, scripts without spaces. */
+const CHARACTERS_ASKED = 80;
 
 /** A line of an original, in its own words. */
 export interface SampledLine {
@@ -14,8 +17,8 @@ export interface SampledLine {
 }
 
 /**
- * Lines of originals of any role, drawn anywhere in a session up to a position, each of another entry where there are enough; the
- * same for the same seed.
+ * Lines of originals of any role, drawn anywhere in a session up to a position, each of another entry; the same for the same seed.
+ * A `count` of Infinity asks for every entry that says anything.
  */
 export function sampleOriginals(
   session: LabSession,
@@ -34,8 +37,11 @@ export function sampleOriginals(
   return sampled;
 }
 
-/** The first words of each line that has enough, with the white space between them. */
+/** The first words of each line that has enough, with the white space between them; else the beginning of each line. */
 function linesOf(text: string): readonly string[] {
   const pattern = new RegExp(String.raw`^\s*(\S+(?:[^\S\n]+\S+){${FEWEST_WORDS - 1},${WORDS_ASKED - 1}})`, 'gmu');
-  return [...text.matchAll(pattern)].flatMap(([, line]) => line ?? []);
+  const lines = [...text.matchAll(pattern)].flatMap(([, line]) => line ?? []);
+  const short = lines.filter((line) => line.length <= 4 * CHARACTERS_ASKED);
+  if (short.length > 0) return short;
+  return text.split('\n').flatMap((line) => headOf(line.trim(), CHARACTERS_ASKED).trim() || []);
 }

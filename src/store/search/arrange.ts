@@ -1,6 +1,6 @@
 import { foldNearDuplicates } from './near-duplicates.ts';
 import { bestFirst, plain } from './rank.ts';
-import { isPreferred, wasLeft } from './candidate.ts';
+import { isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 import { statementOf } from './statement.ts';
 
@@ -137,11 +137,6 @@ function supersedes(newer: Compared, older: Compared): boolean {
   if (!isNewer(newer.candidate, older.candidate)) return false;
   if (kind !== older.candidate.kind && kind !== 'user') return false;
   return older.numbers.length === 0 || older.numbers.some((number) => !newer.words.has(number));
-}
-
-/** They repeat what was said elsewhere. */
-function isSummary({ kind }: RankedCandidate): boolean {
-  return kind === 'summary' || kind === 'branch_summary';
 }
 
 function holdsOver(one: RankedCandidate, other: RankedCandidate): boolean {

@@ -39,3 +39,8 @@ export function isPreferred(one: RankedCandidate, other: RankedCandidate): boole
 export function wasLeft({ leftBranch }: RankedCandidate): boolean {
   return leftBranch !== undefined;
 }
+
+/** Of a compaction or a branch: it repeats what was said elsewhere. */
+export function isSummary({ kind }: Pick<Candidate, 'kind'>): boolean {
+  return kind === 'summary' || kind === 'branch_summary';
+}

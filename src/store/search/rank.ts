@@ -1,3 +1,4 @@
+import { isSummary } from './candidate.ts';
 import type { Candidate, RankedCandidate } from './candidate.ts';
 import { expectedAnswerOf } from './expected-answer.ts';
 import type { ExpectedAnswer } from './expected-answer.ts';
@@ -52,7 +53,7 @@ export function rankCandidates(query: RankedQuery, candidates: readonly ReadCand
 export function bestFirst(one: RankedCandidate, other: RankedCandidate): number {
   return (
     exactness(other) - exactness(one) ||
-    Number(one.kind === 'summary') - Number(other.kind === 'summary') ||
+    Number(isSummary(one)) - Number(isSummary(other)) ||
     other.score - one.score ||
     other.createdAt.getTime() - one.createdAt.getTime() ||
     (other.sequence ?? 0) - (one.sequence ?? 0) ||

@@ -1,6 +1,5 @@
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import { recallOf } from '../../../src/activities/recall-of.ts';
 import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -48,11 +47,7 @@ async function find(conversationId: string, query: string) {
 }
 
 const recall = (conversationId: string) =>
-  recallOf(
-    { database: sql, embedder: null, logger: pino({ level: 'silent' }) } as ActivityDependencies,
-    conversationId,
-    [],
-  );
+  recallOf({ database: sql, embedder: null, logger: pino({ level: 'silent' }) }, conversationId);
 
 describe('a search among branches', () => {
   it('puts what stands on the active branch above what was left, which never supersedes it', async () => {
@@ -113,6 +108,24 @@ describe('a search among branches', () => {
     const found = await find(conversationId, 'deadline of project Osprey');
     expect(found).toHaveLength(3);
     expect(found[0]).toEqual({ text: one, branch: undefined, updatedBy: null });
+  });
+
+  it('puts no summary of a branch that was left above the original that it tells', async () => {
+    const said = 'The heron of Utrecht nests at marker 4711, near the northern lock, and comes back each spring';
+    const conversationId = await saidOnBranches(said, 'plums');
+    await go(sql, conversationId, { branch: 0, summarizes: false });
+    const summary: NewBranchSummary = {
+      ...text('heron of Utrecht nests at marker 4711'),
+      files: { read: [], modified: [] },
+      entriesRead: 1,
+      model: null,
+      promptVersion: '1',
+      call: null,
+    };
+    await go(sql, conversationId, { branch: 1, summarizes: true }, summary);
+    const found = await find(conversationId, 'heron of Utrecht nests at marker 4711');
+    const texts = found.slice(0, 2).map((passage) => passage.text);
+    expect(texts).toEqual([said, 'heron of Utrecht nests at marker 4711']);
   });
 
   it('names the branch of what the query names by its id', async () => {

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { parseOutput } from './run-cli.ts';
+import type { CliResult } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
+
+let harness: TurnHarness;
+let conversationId: string;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  await harness.startWorker();
+  ({ conversationId } = await harness.runTask('Say The first answer.'));
+  await harness.runTask('Say The second answer.', { conversationId });
+});
+afterAll(() => harness.stop());
+
+const cli = async (...args: readonly string[]): Promise<CliResult> =>
+  runInProcess(args, { environment: harness.environment, directory: harness.workspace });
+
+/** Kind and last line of what stands on the active branch, notes and markers left out. */
+async function said(): Promise<string[]> {
+  const entries = await harness.client.listEntries({ conversationId, limit: 500 });
+  return entries
+    .filter(({ kind }) => kind === 'user' || kind === 'assistant' || kind === 'branch_summary')
+    .map(({ kind, content }) => {
+      const part = content.find(({ type }) => type === 'text');
+      return kind === 'branch_summary' ? kind : part?.type === 'text' ? part.text : '';
+    });
+}
+
+async function userEntry(text: string): Promise<string> {
+  const entries = await harness.client.listEntries({ conversationId, limit: 500 });
+  return entries.find(({ kind, content }) => kind === 'user' && JSON.stringify(content).includes(text))?.entryId ?? '';
+}
+
+const summaries = async (): Promise<number> => (await harness.requests()).summary;
+
+const changed = z.object({
+  outcome: z.literal('completed'),
+  reason: z.null(),
+  active: z.object({ branch: z.number() }),
+});
+
+/** Runs a command that sends a message, and waits for its turn. */
+async function answered(...args: readonly string[]): Promise<void> {
+  const sent = parseOutput(await cli(...args, '--json'), z.object({ messageId: z.string() }));
+  await harness.client.waitForOutcome({ conversationId, messageId: sent.messageId, timeoutMilliseconds: 120_000 });
+}
+
+const FIRST = ['Say The first answer.', 'The first answer.'];
+const SECOND = ['Say The second answer.', 'The second answer.'];
+
+test('fork --at goes on behind the entry, with a summary of what is left, and switch goes back', async () => {
+  const entries = await harness.client.listEntries({ conversationId, limit: 500 });
+  const answer = entries.find(({ kind }) => kind === 'assistant');
+  const before = await summaries();
+  const fork = await cli('fork', conversationId, '--at', answer?.entryId ?? '', '--json');
+  expect(fork.code).toBe(0);
+  expect(parseOutput(fork, changed).active.branch).toBe(1);
+  expect(await said()).toEqual([...FIRST, 'branch_summary']);
+  expect(await summaries()).toBe(before + 1);
+  const back = await cli('switch', conversationId, '0');
+  expect(back).toMatchObject({ code: 0 });
+  expect(back.stdout).toContain('Branch 0 is active.');
+  expect(back.stdout).toContain('npx holdfast send');
+  expect(await said()).toEqual([...FIRST, ...SECOND]);
+});
+
+test('fork and switch --no-summary ask for none; --at start begins before everything', async () => {
+  const before = await summaries();
+  const fork = await cli('fork', conversationId, '--at', 'start', '--no-summary', '--json');
+  expect(parseOutput(fork, changed).active.branch).toBe(2);
+  expect(await said()).toEqual([]);
+  await harness.runTask('Say Begun anew.', { conversationId });
+  await cli('switch', conversationId, '0', '--no-summary');
+  expect(await said()).toEqual([...FIRST, ...SECOND]);
+  expect(await summaries()).toBe(before);
+  await cli('switch', conversationId, '2', '--no-summary');
+  await cli('switch', conversationId, '0');
+  expect(await said()).toEqual([...FIRST, ...SECOND, 'branch_summary']);
+  expect(await summaries()).toBe(before + 1);
+});
+
+test('regenerate answers the newest message again, or the one of --at; with --summary of what is left', async () => {
+  const before = await summaries();
+  await answered('regenerate', conversationId);
+  expect(await said()).toEqual([...FIRST, ...SECOND]);
+  await answered('regenerate', conversationId, '--at', await userEntry('The first answer.'));
+  expect(await said()).toEqual(FIRST);
+  expect(await summaries()).toBe(before);
+  await answered('regenerate', conversationId, '--summary');
+  expect(await said()).toEqual(['branch_summary', ...FIRST]);
+  expect(await summaries()).toBe(before + 1);
+});
+
+test('edit says a message in other words, without a summary unless it is asked for', async () => {
+  const before = await summaries();
+  await answered('edit', conversationId, await userEntry('The first answer.'), 'Say In other words.');
+  expect((await said()).slice(-2)).toEqual(['Say In other words.', 'In other words.']);
+  expect(await summaries()).toBe(before);
+  await answered('edit', conversationId, await userEntry('In other words.'), 'Say Once more.', '--summary');
+  expect((await said()).slice(-3)).toEqual(['branch_summary', 'Say Once more.', 'Once more.']);
+  expect(await summaries()).toBe(before + 1);
+});
+
+test('branches lists them; what is no entry and no branch is refused with what to do', async () => {
+  const list = await cli('branches', conversationId);
+  expect(list.code).toBe(0);
+  expect(list.stdout).toContain('Begun anew.');
+  const wrong = await cli('fork', conversationId, '--at', '12');
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain('"12" is no id of an entry.');
+  const unknown = await cli('switch', conversationId, '99');
+  expect(unknown.code).not.toBe(0);
+  expect(unknown.stderr).toContain('99');
+});
