@@ -27,11 +27,14 @@ export function planSummary(state: PlanningState, form: SummaryForm, goal: numbe
   if (wide === null) return null;
   const room = goal - state.fixedTokens - overheadTokens(state, form) - wide.quotedTokens;
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
-  const wanted = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail) + wide.olderTokens;
-  const scale = wanted <= room ? 1 : Math.max(0, room) / wanted;
-  const fitted =
-    scale === 1 ? rooms : state.isOverMessageCap ? besideKept(state, rooms, { wide, room }) : scaleRooms(rooms, scale);
-  const layout = scale === 1 ? wide : (layOut(state, fitted, capped) ?? wide);
+  const others = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail);
+  const isTight = others + wide.olderTokens > room;
+  const fitted = !isTight
+    ? rooms
+    : state.isOverMessageCap
+      ? besideKept(state, rooms, { wide, room })
+      : scaledRooms(rooms, { others, older: wide.olderTokens, room: Math.max(0, room) });
+  const layout = isTight ? (layOut(state, fitted, capped) ?? wide) : wide;
   return completePlan(state, { form, goal, layout, capped, rooms: fitted });
 }
 
@@ -78,6 +81,21 @@ function cappedDraft(state: PlanningState): Draft {
     if (reducer.kind === 'cap_tool_results') capToolResults(state, draft, reducer);
   }
   return draft;
+}
+
+/** What the user said stays whole as long as the rest keeps this share of its room. Below it, all give way alike. */
+const LEAST_SHARE_BESIDE_USER = 0.5;
+
+/** Rooms of a pass that has too little for all of them, in tokens. */
+function scaledRooms(
+  rooms: Rooms,
+  { others, older, room }: { readonly others: number; readonly older: number; readonly room: number },
+): Rooms {
+  const share = (room - older) / others;
+  if (rooms.userMessages > 0 && share >= LEAST_SHARE_BESIDE_USER) {
+    return { ...scaleRooms(rooms, share), userMessages: rooms.userMessages };
+  }
+  return scaleRooms(rooms, room / (others + older));
 }
 
 function scaleRooms(rooms: Rooms, scale: number): Rooms {

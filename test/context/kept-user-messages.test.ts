@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
 import { keptUserMessages } from '../../src/context/kept-user-messages.ts';
 import { Conversation, prose } from './builders.ts';
 import { NO_REDUCERS, planOf } from './planning.ts';
@@ -53,3 +54,24 @@ test('R17 a forced pass takes the words of what the running turn was asked last,
   const only = alone.log.user(prose(3_000));
   expect(planOf(alone, { reason: 'overflow' }).operations.map(({ entryId }) => entryId)).toEqual([only.id]);
 });
+
+test.each([0, 8_000, 16_000])(
+  'R17 what the user said keeps its whole budget as long as summary and tail keep half of theirs, beside a plan of %i characters',
+  (characters) => {
+    const conversation = new Conversation({ policy: NO_REDUCERS });
+    const sizes = new Map<string, number>();
+    if (characters > 0) conversation.log.note('plan', prose(characters));
+    for (let request = 0; request < 60; request += 1) {
+      const said = conversation.log.user(`Request ${request}. ${prose(1_500, request)}`);
+      sizes.set(said.id, estimateTokens(said.measurements, NO_CALIBRATION));
+      conversation.log.step([prose(6_000, request)]);
+    }
+    const { budget } = conversation;
+    const { keptUserEntryIds, tokensAfter } = planOf(conversation);
+    const [largest] = [...sizes.values()].toSorted((one, other) => other - one);
+    const kept = keptUserEntryIds.reduce((sum, id) => sum + (sizes.get(id) ?? 0), 0);
+    expect(kept).toBeGreaterThan(budget.userMessages - (largest ?? 0));
+    expect(kept).toBeLessThanOrEqual(budget.userMessages);
+    expect(tokensAfter).toBeLessThanOrEqual(budget.target);
+  },
+);
