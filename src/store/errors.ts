@@ -23,6 +23,8 @@ export type StoreErrorCode =
   | 'message_id_reused'
   /** A conversation or turn id that is not a UUID. */
   | 'invalid_id'
+  /** A search that names neither a conversation nor an agent, or a time that is none. */
+  | 'invalid_search'
   /** A message id longer than 200 characters or empty. */
   | 'invalid_message_id'
   | 'conversation_not_found'

@@ -1,5 +1,6 @@
 import { definedOf } from '../context/defined-of.ts';
 import type { Database } from './database.ts';
+import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
 import { arrange } from './search/arrange.ts';
 import type { ArrangedCandidate } from './search/arrange.ts';
@@ -57,6 +58,7 @@ const LONGEST_QUERY = 2_000;
  * words, rare words counting more, also words of the entries around; a word that is nowhere stands for
  * words like it. With a search by meaning both rankings are joined. Of two passages that say the same with
  * other details the newer one comes first, and what is on the active branch before what was left.
+ * @throws StoreError `invalid_search`
  */
 export async function searchMemory(
   sql: Database,
@@ -64,12 +66,13 @@ export async function searchMemory(
   meaning: MeaningSearch | null = null,
 ): Promise<FoundPassage[]> {
   const text = plainText(query.query.trim()).slice(0, LONGEST_QUERY);
+  const askedAt = askedAtOf(query);
   if (text === '') return [];
   const scope = await openScope(sql, query);
   if (scope === null) return [];
   const [named, byWords, byMeaning] = await Promise.all([
     findByIds(sql, scope, text, query),
-    rank(sql, scope, text, query),
+    rank(sql, scope, text, { ...query, askedAt }),
     meaning === null ? [] : findByMeaning(sql, scope, text, query, meaning),
   ]);
   const marked = await markLeftBranches(sql, scope, [...named, ...fuse(byWords, byMeaning)]);
@@ -84,7 +87,7 @@ export async function searchMemory(
   return found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null));
 }
 
-function limitOf({ limit }: MemoryQuery): number {
+function limitOf({ limit }: { readonly limit?: number }): number {
   return Math.min(limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
 }
 
@@ -96,15 +99,26 @@ async function openScope(sql: Database, { conversationId, agent }: MemoryQuery):
     await indexConversation(sql, conversationId);
     return (await conversationScope(sql, conversationId)).scope;
   }
-  if (agent === undefined) return null;
+  if (agent === undefined) {
+    throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
+  }
   await indexAgent(sql, agent);
   return agentScope(sql, agent);
 }
 
-async function rank(sql: Database, scope: SearchedScope, text: string, query: MemoryQuery): Promise<RankedCandidate[]> {
-  const askedAt = query.askedAt === undefined ? new Date() : new Date(query.askedAt);
+interface RankedQueryOptions extends SearchFilter {
+  readonly limit?: number;
+  readonly askedAt: Date;
+}
+
+async function rank(
+  sql: Database,
+  scope: SearchedScope,
+  text: string,
+  query: RankedQueryOptions,
+): Promise<RankedCandidate[]> {
   const withRelated = scope.blocks.length <= MOST_BLOCKS_OF_RELATED_WORDS;
-  const sought = await queryTermsOf(sql, text, { languages: scope.languages, askedAt, withRelated });
+  const sought = await queryTermsOf(sql, text, { languages: scope.languages, askedAt: query.askedAt, withRelated });
   const known = await weighTerms(sql, scope, sought);
   const words = new Set(known.filter(({ isRelated }) => !isRelated).map(({ word }) => word));
   const like = await similarTerms(
@@ -119,6 +133,15 @@ async function rank(sql: Database, scope: SearchedScope, text: string, query: Me
   const asked = { text, terms, averageWords: scope.averageWords, chosenBy };
   const best = scoreByWords(asked, pool).slice(0, wanted);
   return rankCandidates(asked, await readTexts(sql, best));
+}
+
+function askedAtOf({ askedAt }: MemoryQuery): Date {
+  const time = askedAt === undefined ? new Date() : new Date(askedAt);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new StoreError(
+    'invalid_search',
+    `askedAt is no time: ${JSON.stringify(askedAt)}; give it as 2026-03-05T10:00:00Z`,
+  );
 }
 
 function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassage {
