@@ -15,6 +15,7 @@ import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
 import { markLeftBranches } from './search/left-branches.ts';
 import { pathsOf } from './search/paths.ts';
+import { phrasesOf } from './search/phrases.ts';
 import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
 import { agentScope, conversationScope } from './search/scope.ts';
@@ -128,10 +129,16 @@ async function rank(
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
+  const phrases = phrasesOf(text);
   const wanted = Math.max(READ, limitOf(query) + SPARE);
-  const { pool, chosenBy } = await findPool(sql, scope, terms, { filter: query, wanted });
-  const asked = { text, terms, averageWords: scope.averageWords, chosenBy };
-  const best = scoreByWords(asked, pool).slice(0, wanted);
+  const { pool, chosenBy, ofPhrase } = await findPool(sql, scope, terms, { filter: query, wanted, phrases });
+  const asked = { text, phrases, terms, averageWords: scope.averageWords, chosenBy };
+  const scored = scoreByWords(asked, pool);
+  const first = scored.filter(({ id }) => ofPhrase.has(id));
+  const best = [...first, ...(first.length === 0 ? scored : scored.filter(({ id }) => !ofPhrase.has(id)))].slice(
+    0,
+    wanted,
+  );
   return rankCandidates(asked, await readTexts(sql, best));
 }
 

@@ -109,7 +109,7 @@ export interface RecallPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has. */
   readonly matched: readonly string[];
-  /** An entry that says the same later with other details; `null` when none was found. */
+  /** An entry that says later that it is no longer so; `null` when none was found. */
   readonly updatedBy: string | null;
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;

@@ -1,8 +1,14 @@
 import { foldNearDuplicates } from './near-duplicates.ts';
-import { bestFirst, plain } from './rank.ts';
+import { plain } from './phrases.ts';
+import { bestFirst } from './rank.ts';
 import { isPreferred, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
+import { changesState, isEvidentChange, tellsOfState } from './evidence-of-change.ts';
+import type { Stated } from './evidence-of-change.ts';
+import { headingOf } from './heading.ts';
+import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
+import type { Statement } from './statement.ts';
 
 /** Passages of one entry that are listed: ten of one file would hide all else. */
 const MOST_OF_ONE_ENTRY = 3;
@@ -20,7 +26,7 @@ const SAME_WORDS = 0.4;
 const NEARLY_SAME_WORDS = 0.6;
 const SAME_QUESTION_OF_NEARLY_SAME = 0.5;
 
-/** A candidate with the entry that says the same with other details later. */
+/** A candidate with the entry that says later that it is no longer so. */
 export interface ArrangedCandidate extends RankedCandidate {
   /** `null`: nothing that was found updates it. */
   readonly updatedBy: string | null;
@@ -59,12 +65,12 @@ export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidat
     const each = new Compared(candidate);
     let place = -1;
     for (const [at, above] of arranged.entries()) {
-      if (holdsOver(above.candidate, candidate)) {
+      if (holdsOver(above, each)) {
         if (each.updatedBy === null && updates(above, each) && supersedes(above, each))
           each.updatedBy = above.candidate.sourceId;
         continue;
       }
-      if (!holdsOver(candidate, above.candidate) || !updates(each, above)) continue;
+      if (!holdsOver(each, above) || !updates(each, above)) continue;
       if (above.updatedBy === null && supersedes(each, above)) above.updatedBy = candidate.sourceId;
       // Right above the first that it updates.
       if (place < 0) place = at;
@@ -86,7 +92,8 @@ class Compared {
   /** What they weigh together. */
   readonly weight: number;
   #words: ReadonlySet<string> | null = null;
-  #numbers: readonly string[] | null = null;
+  #statement: Statement | null = null;
+  #heading: Heading | null = null;
 
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
@@ -97,15 +104,29 @@ class Compared {
   /** Names of the query stand in all that is compared, and say nothing of what is said of them. */
   get words(): ReadonlySet<string> {
     if (this.#words !== null) return this.#words;
-    const words = new Set(statementOf(this.candidate));
+    const words = new Set(this.#said.terms);
     for (const { isName, terms } of this.candidate.matched) if (isName) terms.forEach((term) => words.delete(term));
     this.#words = words;
     return words;
   }
 
-  get numbers(): readonly string[] {
-    this.#numbers ??= [...this.words].filter((word) => /\d/u.test(word));
-    return this.#numbers;
+  /** When it was said: what its heading says of that, for a dialogue may be imported long after. */
+  get saidAt(): Date {
+    return this.#head.saidAt ?? this.candidate.createdAt;
+  }
+
+  get stated(): Stated {
+    return { text: this.#said.text, speaker: this.#head.speaker, at: this.saidAt };
+  }
+
+  get #head(): Heading {
+    this.#heading ??= headingOf(this.candidate.text);
+    return this.#heading;
+  }
+
+  get #said(): Statement {
+    this.#statement ??= statementOf(this.candidate);
+    return this.#statement;
   }
 }
 
@@ -116,6 +137,7 @@ function updates(newer: Compared, older: Compared): boolean {
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
+  if (tellsOfState(one.text) && changesState(newer.stated, older.stated)) return true;
   if (one.score < SAME_SCORE * other.score) return false;
   let answered = 0;
   for (const { word, isName, weight } of other.matched) {
@@ -130,13 +152,13 @@ function updates(newer: Compared, older: Compared): boolean {
 
 /**
  * Of what goes first as the newer, what may be said to take the place of the older: the same role says it later, or the user
- * corrects another, and it does not only repeat the numbers.
+ * corrects another, and what it says tells of a change. Two things that are alike are no evidence: both may be so.
  */
 function supersedes(newer: Compared, older: Compared): boolean {
   const { kind } = newer.candidate;
-  if (!isNewer(newer.candidate, older.candidate)) return false;
+  if (!isNewer(newer, older)) return false;
   if (kind !== older.candidate.kind && kind !== 'user') return false;
-  return older.numbers.length === 0 || older.numbers.some((number) => !newer.words.has(number));
+  return isEvidentChange(newer.stated, older.stated);
 }
 
 /** They repeat what was said elsewhere. */
@@ -144,14 +166,18 @@ function isSummary({ kind }: RankedCandidate): boolean {
   return kind === 'summary' || kind === 'branch_summary';
 }
 
-function holdsOver(one: RankedCandidate, other: RankedCandidate): boolean {
-  return wasLeft(one) === wasLeft(other) ? isNewer(one, other) : wasLeft(other);
+function holdsOver(one: Compared, other: Compared): boolean {
+  const hasLeft = wasLeft(other.candidate);
+  return wasLeft(one.candidate) === hasLeft ? isNewer(one, other) : hasLeft;
 }
 
-function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {
-  const later = one.createdAt.getTime() - other.createdAt.getTime();
+function isNewer(one: Compared, other: Compared): boolean {
+  const later =
+    one.saidAt.getTime() - other.saidAt.getTime() ||
+    one.candidate.createdAt.getTime() - other.candidate.createdAt.getTime();
   if (later !== 0) return later > 0;
-  return one.conversationId === other.conversationId && (one.sequence ?? 0) > (other.sequence ?? 0);
+  const [a, b] = [one.candidate, other.candidate];
+  return a.conversationId === b.conversationId && (a.sequence ?? 0) > (b.sequence ?? 0);
 }
 
 /** Whether both have a share of the words of the one that has fewer. */
