@@ -2,6 +2,7 @@ import { describeError } from './activity-error.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { readLeftBranches } from '../store/branches.ts';
 import { openEntry } from '../store/entries.ts';
+import { readNewestRequestId } from '../store/notes.ts';
 import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
 import type { ToolMemory } from '../tools/tool.ts';
@@ -14,7 +15,15 @@ export function recallOf(dependencies: ActivityDependencies, conversationId: str
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
   const meaning = embedder === null ? null : { embedder, onFailure };
   return {
-    search: (query, limit) => searchMemory(database, { conversationId, query, limit }, meaning),
+    async search(query, limit) {
+      // What the turn answers is in view, and has the words of what the model asks for.
+      const newest = await readNewestRequestId(database, conversationId);
+      return searchMemory(
+        database,
+        { conversationId, query, limit, ...(newest !== null && { exceptEntryId: newest }) },
+        meaning,
+      );
+    },
     async around(id, count) {
       const entries = await openAround(database, { conversationId, id, count });
       if (entries === null) return null;

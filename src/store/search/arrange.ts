@@ -3,8 +3,7 @@ import { plain } from './phrases.ts';
 import { bestFirst } from './rank.ts';
 import { isPreferred, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
-import { changesState, isEvidentChange, tellsOfState } from './evidence-of-change.ts';
-import type { Stated } from './evidence-of-change.ts';
+import { changesState, isEvidentChange, Stated, tellsOfState } from './evidence-of-change.ts';
 import { headingOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
@@ -14,6 +13,8 @@ import type { Statement } from './statement.ts';
 const MOST_OF_ONE_ENTRY = 3;
 /** Passages that are compared with each other. */
 const COMPARED = 25;
+/** Of what says the same later, so many of the best are read for a change. */
+const MOST_UPDATERS = 4;
 /**
  * A newer passage updates an older one when it has the names and numbers of the query that the older one
  * has, about as much score, most of the query's words that the older one has, by weight …
@@ -32,9 +33,17 @@ export interface ArrangedCandidate extends RankedCandidate {
   readonly updatedBy: string | null;
 }
 
+interface OrderedCandidate extends RankedCandidate {
+  /** With what it was compared with; looked through for those alone that are listed. `null`: with nothing. */
+  readonly compared: Compared | null;
+}
+
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often: so many of the best as are wanted. */
 export function arrange(ranked: readonly RankedCandidate[], count: number): ArrangedCandidate[] {
-  return foldNearDuplicates(fewOfEach(newerFirst(foldDuplicates(ranked))), count);
+  const listed = foldNearDuplicates(fewOfEach(newerFirst(foldDuplicates(ranked))), count);
+  return listed.map(({ compared, ...candidate }) =>
+    Object.assign(candidate, { updatedBy: compared?.updatedBy ?? null }),
+  );
 }
 
 /** Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. */
@@ -59,34 +68,34 @@ function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
  * nearly the same with other details, both answering the query about as well, the newer one goes first. What was said on a
  * branch that was left counts as older than what stands on the active one: it was withdrawn.
  */
-export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidate[] {
+function newerFirst(ranked: readonly RankedCandidate[]): OrderedCandidate[] {
   const arranged: Compared[] = [];
   for (const candidate of ranked.slice(0, COMPARED)) {
     const each = new Compared(candidate);
     let place = -1;
     for (const [at, above] of arranged.entries()) {
       if (holdsOver(above, each)) {
-        if (each.updatedBy === null && updates(above, each) && supersedes(above, each))
-          each.updatedBy = above.candidate.sourceId;
+        if (updates(above, each)) each.updaters.push(above);
         continue;
       }
       if (!holdsOver(each, above) || !updates(each, above)) continue;
-      if (above.updatedBy === null && supersedes(each, above)) above.updatedBy = candidate.sourceId;
+      above.updaters.push(each);
       // Right above the first that it updates.
       if (place < 0) place = at;
     }
     arranged.splice(place < 0 ? arranged.length : place, 0, each);
   }
   return [
-    ...arranged.map(({ candidate, updatedBy }) => Object.assign({}, candidate, { updatedBy })),
-    ...ranked.slice(COMPARED).map((candidate) => Object.assign({}, candidate, { updatedBy: null })),
+    ...arranged.map((compared) => Object.assign({}, compared.candidate, { compared })),
+    ...ranked.slice(COMPARED).map((candidate) => Object.assign({}, candidate, { compared: null })),
   ];
 }
 
 /** A candidate with the words of what it says to the query, read when they are first needed. */
 class Compared {
   readonly candidate: RankedCandidate;
-  updatedBy: string | null = null;
+  /** What says the same later with other details. */
+  readonly updaters: Compared[] = [];
   /** Words of the query that it has. */
   readonly mine: ReadonlySet<string>;
   /** What they weigh together. */
@@ -94,6 +103,8 @@ class Compared {
   #words: ReadonlySet<string> | null = null;
   #statement: Statement | null = null;
   #heading: Heading | null = null;
+  #stated: Stated | null = null;
+  #tellsOfState: boolean | null = null;
 
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
@@ -115,8 +126,21 @@ class Compared {
     return this.#head.saidAt ?? this.candidate.createdAt;
   }
 
+  /** Looked up once: it is compared with all others. */
+  get tellsOfState(): boolean {
+    this.#tellsOfState ??= tellsOfState(this.candidate.text);
+    return this.#tellsOfState;
+  }
+
   get stated(): Stated {
-    return { text: this.#said.text, speaker: this.#head.speaker, at: this.saidAt };
+    this.#stated ??= new Stated(this.#said.text, this.#head.speaker, this.saidAt);
+    return this.#stated;
+  }
+
+  /** The first that says that it is no longer so. */
+  get updatedBy(): string | null {
+    const newer = this.updaters.slice(0, MOST_UPDATERS).find((each) => supersedes(each, this));
+    return newer?.candidate.sourceId ?? null;
   }
 
   get #head(): Heading {
@@ -137,7 +161,7 @@ function updates(newer: Compared, older: Compared): boolean {
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
-  if (tellsOfState(one.text) && changesState(newer.stated, older.stated)) return true;
+  if (newer.tellsOfState && older.tellsOfState && changesState(newer.stated, older.stated)) return true;
   if (one.score < SAME_SCORE * other.score) return false;
   let answered = 0;
   for (const { word, isName, weight } of other.matched) {
@@ -195,7 +219,7 @@ function areAlike(one: ReadonlySet<string>, other: ReadonlySet<string>, share: n
   return common >= needed;
 }
 
-function fewOfEach(ranked: readonly ArrangedCandidate[]): ArrangedCandidate[] {
+function fewOfEach<T extends RankedCandidate>(ranked: readonly T[]): T[] {
   const counts = new Map<string, number>();
   return ranked.filter(({ sourceId }) => {
     const count = (counts.get(sourceId) ?? 0) + 1;

@@ -1,14 +1,5 @@
 import { dateTermsOf } from './dates.ts';
 
-/** What somebody says in one sentence. */
-export interface Stated {
-  /** Without its heading. */
-  readonly text: string;
-  /** Words of the name at the head; empty: nobody is named. */
-  readonly speaker: readonly string[];
-  readonly at: Date;
-}
-
 /** Says by itself that something is no longer as it was. */
 const CHANGES =
   /\b(?:no longer|any ?more|correction|instead|(?:i was|that was) (?:wrong|mistaken)|turns out|scratch that|as of|from now on|used to|moved (?:to|from|in with|out)|moving (?:to|in with)|relocat\w+|renam\w+|chang(?:ed|es|ing) (?:to|from|my|our|his|her|their|its|the|it)|switch(?:ed|es|ing) (?:to|from)|replac(?:ed|es|ing)|(?:was|were|been|got|gets|is|are) (?:now )?(?:changed|moved|pushed|postponed|rescheduled|delayed|updated|raised|lowered|increased|reduced|cut)|(?:went|goes|gone) (?:up|down)|nicht mehr|stattdessen|umgezogen|geändert|umbenannt|verschoben|korrektur|ab sofort|ersetzt)\b|不再|改成|改为|改到|搬到|搬家|换成|更正/iu;
@@ -22,6 +13,8 @@ const FIRST_PERSON = /\b(?:I|my|me|we|our|us|ich|mein\w*|wir|unser\w*)\b|我/iu;
 /** What is, not what happened. */
 const STATE = /\b(?:is|are|am|'s|’s|now|currently|ist|sind)\b/iu;
 
+/** Cheaper than the patterns below. */
+const MAYBE_STATE = /liv|resid|based|mov|relocat|wohn|work|job|position|role|joined|arbeit|[住搬作班]/i;
 /** Where somebody lives and what for somebody works: of these one has one at a time, however each is said. */
 const SINGLE_STATES: readonly RegExp[] = [
   /\b(?:lives?|lived|living|resides?|based) (?:in|at|near)\b|\b(?:moved|moving|relocated) (?:back )?to\b|\bwohn\w+ (?:jetzt )?in\b|住在|搬到/iu,
@@ -63,40 +56,83 @@ const PRONOUN = /^(?:i|you|he|she|it|we|they|this|that|there|here|what|who|ich|e
 const TAKES_PART =
   /\b(?:with|and|for|by|mit|und)\s+(\p{Lu}[\p{L}\p{M}]+)|(?:^|[.,;] )(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Mm]eine?|[Tt]he)\s+(?:\p{Ll}+\s+){1,2}(\p{Lu}[\p{L}\p{M}]+)\s+\p{Ll}/gu;
 
+/** What somebody says in one sentence. Each pattern is tried once, when it is first needed: all are compared with each other. */
+export class Stated {
+  /** Without its heading. */
+  readonly text: string;
+  readonly #speaker: string;
+  readonly #at: Date;
+  #changes: boolean | null = null;
+  #tellsOfNow: boolean | null = null;
+  #happened: boolean | null = null;
+  #isOfSpeaker: boolean | null = null;
+  #numbers: readonly string[] | null = null;
+
+  /** @param speaker words of the name at the head; empty: nobody is named */
+  constructor(text: string, speaker: readonly string[], at: Date) {
+    this.text = text;
+    this.#speaker = speaker.join(' ');
+    this.#at = at;
+  }
+
+  get changes(): boolean {
+    this.#changes ??= CHANGES.test(this.text);
+    return this.#changes;
+  }
+
+  get tellsOfNow(): boolean {
+    this.#tellsOfNow ??= TELLS_OF_NOW.test(this.text);
+    return this.#tellsOfNow;
+  }
+
+  get happened(): boolean {
+    this.#happened ??= !STATE.test(this.text) && dateTermsOf(this.text, this.#at).length > 0;
+    return this.#happened;
+  }
+
+  get isOfSpeaker(): boolean {
+    this.#isOfSpeaker ??= FIRST_PERSON.test(this.text);
+    return this.#isOfSpeaker;
+  }
+
+  get numbers(): readonly string[] {
+    this.#numbers ??= this.text.match(NUMBERED) ?? [];
+    return this.#numbers;
+  }
+
+  hasSameSpeaker(other: Stated): boolean {
+    return this.#speaker === other.#speaker;
+  }
+}
+
 /**
  * Whether a newer statement about the same says that the older one no longer holds: by words of change, by denying it, or because
  * what they say has one value at a time. Two things that happened at different times, or with different people, both stand.
  */
 export function isEvidentChange(newer: Stated, older: Stated): boolean {
   if (areOfDifferentPeople(newer, older)) return false;
-  if (CHANGES.test(newer.text) || denies(newer.text, older.text)) return true;
-  if (happened(newer) && happened(older)) return false;
-  if (repeatsNumbers(newer.text, older.text)) return false;
+  if (newer.changes || denies(newer.text, older.text)) return true;
+  if (newer.happened && older.happened) return false;
+  if (repeatsNumbers(newer, older)) return false;
   if (haveOthersInThem(newer.text, older.text)) return false;
-  if (TELLS_OF_NOW.test(newer.text)) return true;
+  if (newer.tellsOfNow) return true;
   return haveOneValue(newer.text, older.text);
 }
 
 /** Whether the newer one says of the same person that where it lives, or what it works for, is another place now; in other words. */
 export function changesState(newer: Stated, older: Stated): boolean {
-  if (!tellsOfState(newer.text)) return false;
-  if (!CHANGES.test(newer.text) && !TELLS_OF_NOW.test(newer.text)) return false;
+  if (!newer.changes && !newer.tellsOfNow) return false;
   if (!SINGLE_STATES.some((state) => state.test(newer.text) && state.test(older.text))) return false;
-  return FIRST_PERSON.test(newer.text) && FIRST_PERSON.test(older.text) && isSameName(newer.speaker, older.speaker);
+  return newer.isOfSpeaker && older.isOfSpeaker && newer.hasSameSpeaker(older);
 }
 
 /** Whether it may be worth to look closer: most say nothing of the kind. */
 export function tellsOfState(text: string): boolean {
-  return SINGLE_STATES.some((state) => state.test(text));
+  return MAYBE_STATE.test(text) && SINGLE_STATES.some((state) => state.test(text));
 }
 
 function areOfDifferentPeople(one: Stated, other: Stated): boolean {
-  if (isSameName(one.speaker, other.speaker)) return false;
-  return FIRST_PERSON.test(one.text) || FIRST_PERSON.test(other.text);
-}
-
-function isSameName(one: readonly string[], other: readonly string[]): boolean {
-  return one.join(' ') === other.join(' ');
+  return !one.hasSameSpeaker(other) && (one.isOfSpeaker || other.isOfSpeaker);
 }
 
 function denies(newer: string, older: string): boolean {
@@ -110,13 +146,8 @@ function denies(newer: string, older: string): boolean {
 }
 
 /** What says the same number again says nothing else. */
-function repeatsNumbers(newer: string, older: string): boolean {
-  const [known, told] = [new Set(newer.match(NUMBERED)), older.match(NUMBERED) ?? []];
-  return told.length > 0 && told.every((number) => known.has(number));
-}
-
-function happened({ text, at }: Stated): boolean {
-  return !STATE.test(text) && dateTermsOf(text, at).length > 0;
+function repeatsNumbers(newer: Stated, older: Stated): boolean {
+  return older.numbers.length > 0 && older.numbers.every((number) => newer.numbers.includes(number));
 }
 
 /** Each has somebody in it whom the other has not. */

@@ -16,9 +16,8 @@ const MOST_FOUND = 20;
 const MOST_WORDS = 4;
 
 /** Whether the query may be a row of words that its words alone do not find: "get up". */
-export function isSoughtAsPhrase(phrases: Phrases, terms: readonly WeightedTerm[]): boolean {
-  const words = terms.filter(({ isRelated, isDate }) => !isRelated && !isDate).length;
-  return phrases.areQuoted || (words > 1 && words <= MOST_WORDS);
+export function isSoughtAsPhrase({ all, areQuoted }: Phrases): boolean {
+  return areQuoted || all.every(({ text }) => text.split(' ').length <= MOST_WORDS);
 }
 
 /** Ids of the newest passages that have the words of all phrases in a row; stems count for their words. */

@@ -1,5 +1,5 @@
 import type { Queries } from '../database.ts';
-import { dateTermsOf } from './dates.ts';
+import { dateTermsOf, yearTermsOf } from './dates.ts';
 import { FALLBACK_LANGUAGE } from './languages.ts';
 import type { Language } from './languages.ts';
 import { stemsOf } from './stems.ts';
@@ -88,7 +88,8 @@ export async function queryTermsOf(
       position,
     });
   }
-  const dates = dateTermsOf(query, askedAt).map((term): QueryTerm => {
+  const dated = [...new Set([...dateTermsOf(query, askedAt), ...yearTermsOf(query)])];
+  const dates = dated.map((term): QueryTerm => {
     return {
       word: term,
       terms: [term],
