@@ -3,7 +3,7 @@ import { plain } from './phrases.ts';
 import { bestFirst } from './rank.ts';
 import { isPreferred, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
-import { changesState, isEvidentChange, Stated, tellsOfState } from './evidence-of-change.ts';
+import { asksForState, changesState, isEvidentChange, Stated, tellsOfState } from './evidence-of-change.ts';
 import { headingOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
@@ -126,9 +126,10 @@ class Compared {
     return this.#head.saidAt ?? this.candidate.createdAt;
   }
 
-  /** Looked up once: it is compared with all others. */
+  /** It may say where somebody lives or works, which is what is asked for. Looked up once: it is compared with all others. */
   get tellsOfState(): boolean {
-    this.#tellsOfState ??= tellsOfState(this.candidate.text);
+    this.#tellsOfState ??=
+      this.candidate.matched.some(({ word }) => asksForState(word)) && tellsOfState(this.candidate.text);
     return this.#tellsOfState;
   }
 

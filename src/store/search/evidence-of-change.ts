@@ -13,8 +13,7 @@ const FIRST_PERSON = /\b(?:I|my|me|we|our|us|ich|mein\w*|wir|unser\w*)\b|我/iu;
 /** What is, not what happened. */
 const STATE = /\b(?:is|are|am|'s|’s|now|currently|ist|sind)\b/iu;
 
-/** Cheaper than the patterns below. */
-const MAYBE_STATE = /liv|resid|based|mov|relocat|wohn|work|job|position|role|joined|arbeit|[住搬作班]/i;
+const ASKS_FOR_STATE = /^(?:liv|home|resid|work|job|employ|compan|wohn|arbeit)|住|工作|上班/u;
 /** Where somebody lives and what for somebody works: of these one has one at a time, however each is said. */
 const SINGLE_STATES: readonly RegExp[] = [
   /\b(?:lives?|lived|living|resides?|based) (?:in|at|near)\b|\b(?:moved|moving|relocated) (?:back )?to\b|\bwohn\w+ (?:jetzt )?in\b|住在|搬到/iu,
@@ -126,9 +125,14 @@ export function changesState(newer: Stated, older: Stated): boolean {
   return newer.isOfSpeaker && older.isOfSpeaker && newer.hasSameSpeaker(older);
 }
 
-/** Whether it may be worth to look closer: most say nothing of the kind. */
+/** Whether a word of a query asks where somebody lives or works. */
+export function asksForState(word: string): boolean {
+  return ASKS_FOR_STATE.test(word);
+}
+
+/** Whether it may be worth to look closer. */
 export function tellsOfState(text: string): boolean {
-  return MAYBE_STATE.test(text) && SINGLE_STATES.some((state) => state.test(text));
+  return SINGLE_STATES.some((state) => state.test(text));
 }
 
 function areOfDifferentPeople(one: Stated, other: Stated): boolean {

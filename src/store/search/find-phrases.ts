@@ -29,7 +29,8 @@ export async function findPhrases(
 ): Promise<readonly number[]> {
   const rows = phrases.all.map(({ text }) => termsInRow(text, terms));
   const known = rows.flatMap((row) => row ?? []);
-  if (rows.includes(null) || known.length < 2) return [];
+  // Words alone are in a row with nothing.
+  if (rows.every((row) => row === null || row.length < 2) || rows.includes(null)) return [];
   const sought = [...new Set(known)];
   const ids = await withAll(sql, scope, sought, blocks);
   if (ids.length === 0) return [];
