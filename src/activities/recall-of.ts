@@ -5,6 +5,7 @@ import type { Database } from '../store/database.ts';
 import { openEntry } from '../store/entries.ts';
 import { findSourceConversation } from '../store/memories.ts';
 import type { MemoryScope } from '../store/memories.ts';
+import { readNewestRequestId } from '../store/notes.ts';
 import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
 import type { RecalledPage, ToolMemory } from '../tools/tool.ts';
@@ -24,7 +25,12 @@ export function recallOf(
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
   const meaning = embedder === null ? null : { embedder, onFailure };
   return {
-    search: (query, limit, filter = {}) => searchMemory(database, { ...filter, conversationId, query, limit }, meaning),
+    async search(query, limit, filter = {}) {
+      // What the turn answers is in view, and has the words of what the model asks for.
+      const exceptEntryId = await readNewestRequestId(database, conversationId);
+      const wanted = { ...filter, ...definedOf({ exceptEntryId: exceptEntryId ?? undefined }) };
+      return searchMemory(database, { ...wanted, conversationId, query, limit }, meaning);
+    },
     async around(id, count) {
       const entries = await openAround(database, { conversationId, id, count });
       if (entries === null) return null;

@@ -139,15 +139,31 @@ export async function indexFallenBehind(
   await embedPassages(dependencies, ending);
 }
 
-async function indexWords({ database, reachCrashPoint }: ActivityDependencies, ending: AbortSignal): Promise<void> {
+/** One conversation that cannot be indexed keeps no other waiting, nor what upkeep does next. */
+async function indexWords(
+  { database, logger, reachCrashPoint }: ActivityDependencies,
+  ending: AbortSignal,
+): Promise<void> {
+  const failed = new Set<string>();
   for (;;) {
-    const behind = await findUnindexedConversations(database, { limit: INDEXED_AT_ONCE });
-    for (const { conversationId } of behind) {
+    const limit = INDEXED_AT_ONCE + failed.size;
+    const behind = await findUnindexedConversations(database, { limit });
+    for (const { conversationId } of behind.filter((each) => !failed.has(each.conversationId))) {
       if (ending.aborted) return;
-      await indexConversation(database, conversationId, { signal: ending });
+      try {
+        const { skipped } = await indexConversation(database, conversationId, { signal: ending });
+        if (skipped > 0)
+          logger.warn({ conversationId, skipped }, 'texts that Postgres takes no index of are not searched');
+      } catch (error) {
+        failed.add(conversationId);
+        logger.warn(
+          { conversationId, ...describeError(error) },
+          'a conversation could not be indexed; upkeep tries again',
+        );
+      }
       reachCrashPoint('indexFallenBehind:indexed');
     }
-    if (behind.length < INDEXED_AT_ONCE) return;
+    if (behind.length < limit) return;
   }
 }
 

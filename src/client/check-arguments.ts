@@ -58,6 +58,7 @@ const search = z
     kinds: z.array(kinds, { error: 'must be a list' }).optional(),
     after: time.optional(),
     before: time.optional(),
+    askedAt: time.optional(),
   })
   .refine(({ conversationId, agent }) => (conversationId === undefined) !== (agent === undefined), {
     error: 'must name a conversationId or an agent, and not both',

@@ -35,7 +35,7 @@ export interface FoundPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has, in lower case. */
   readonly matched: readonly string[];
-  /** An entry that was found too and says the same later with other details; `null` when there is none. */
+  /** An entry that was found too and says later that it is no longer so; `null` when there is none. */
   readonly updatedBy: string | null;
   /**
    * Words of the text that the query's words stand for, as they are written there, in lower case: inflected and similar

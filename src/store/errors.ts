@@ -29,6 +29,8 @@ export type StoreErrorCode =
   | 'invalid_id'
   /** A resume waits that no turn has taken. */
   | 'resume_waiting'
+  /** A search that names neither a conversation nor an agent, or a time that is none. */
+  | 'invalid_search'
   /** A message id longer than 200 characters or empty. */
   | 'invalid_message_id'
   | 'conversation_not_found'

@@ -58,6 +58,19 @@ export async function readNewestRequests(
   return rows.map(({ content }) => content);
 }
 
+/** The newest message of the user on the active branch; `null` when there is none. */
+export async function readNewestRequestId(sql: Queries, conversationId: string): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`
+    select e.id
+    from entries e
+    join branches b
+      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
+    join conversations c on c.id = e.conversation_id and c.branch = b.branch
+    where e.conversation_id = ${conversationId} and e.kind = 'user'
+    order by e.sequence desc limit 1`;
+  return row?.id ?? null;
+}
+
 /** A note by its writer's key within a turn; `null` when it was not written. */
 export async function findNote(
   sql: Queries,

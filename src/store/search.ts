@@ -1,9 +1,12 @@
 import { definedOf } from '../context/defined-of.ts';
 import type { Database } from './database.ts';
+import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
 import { arrange } from './search/arrange.ts';
 import type { ArrangedCandidate } from './search/arrange.ts';
-import type { RankedCandidate } from './search/candidate.ts';
+import type { Candidate, RankedCandidate } from './search/candidate.ts';
+import { readExcepted, withoutExcepted } from './search/excepted-entry.ts';
+import type { ExceptedEntry } from './search/excepted-entry.ts';
 import { findPool, readTexts } from './search/find-candidates.ts';
 import type { SearchFilter } from './search/filtered-passages.ts';
 import type { MeaningSearch } from './search/embedder.ts';
@@ -15,12 +18,13 @@ import { indexAgent, indexConversation } from './search/index-conversation.ts';
 import { joinNeighbours } from './search/join-neighbours.ts';
 import { markLeftBranches } from './search/left-branches.ts';
 import { pathsOf } from './search/paths.ts';
+import { phrasesOf } from './search/phrases.ts';
 import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
 import { agentScope, conversationScope } from './search/scope.ts';
 import type { SearchedScope } from './search/scope.ts';
 import { scoreByWords } from './search/score-words.ts';
-import { similarTerms } from './search/similar-terms.ts';
+import { mayBeMisspelt, similarTerms } from './search/similar-terms.ts';
 import { weighTerms } from './search/weigh-terms.ts';
 import type { WeightedTerm } from './search/weigh-terms.ts';
 import { isUnspacedCharacter } from './search/words.ts';
@@ -38,6 +42,8 @@ export interface MemoryQuery extends SearchFilter {
   readonly limit?: number;
   /** ISO time that relative dates of the query ("yesterday") are relative to. Default: now. */
   readonly askedAt?: string;
+  /** An entry that who asks sees anyhow, as the message that is answered: if it is short, it is not among what is found. */
+  readonly exceptEntryId?: string;
 }
 
 const DEFAULT_LIMIT = 10;
@@ -46,7 +52,7 @@ const LARGEST_LIMIT = 100;
 const READ = 45;
 /** … and so many more than are wanted, for some fall away. */
 const SPARE = 20;
-/** Some 65,000 passages. Among more, words that are only related to those of the query are in too many to choose any, and each costs a row a block. */
+/** Some 65,000 passages. Among more, no words are looked up that others may be misspelt for, at 5 ms each, and words that are only related to those of the query are in too many to choose any, and each costs a row a block. */
 const MOST_BLOCKS_OF_RELATED_WORDS = 16;
 /** Characters of a query that are looked at. */
 const LONGEST_QUERY = 2_000;
@@ -58,6 +64,7 @@ const LONGEST_QUERY = 2_000;
  * words, rare words counting more, also words of the entries around; a word that is nowhere stands for
  * words like it. With a search by meaning both rankings are joined. Of two passages that say the same with
  * other details the newer one comes first, and what is on the active branch before what was left.
+ * @throws StoreError `invalid_search`
  */
 export async function searchMemory(
   sql: Database,
@@ -65,15 +72,18 @@ export async function searchMemory(
   meaning: MeaningSearch | null = null,
 ): Promise<FoundPassage[]> {
   const text = plainText(query.query.trim()).slice(0, LONGEST_QUERY);
+  const askedAt = askedAtOf(query);
   if (text === '') return [];
   const scope = await openScope(sql, query);
   if (scope === null) return [];
+  const excepted = await readExcepted(sql, query.exceptEntryId);
   const [named, byWords, byMeaning] = await Promise.all([
     findByIds(sql, scope, text, query),
-    rank(sql, scope, text, query),
+    rank(sql, scope, text, { ...query, askedAt, excepted }),
     meaning === null ? [] : findByMeaning(sql, scope, text, query, meaning),
   ]);
-  const marked = await markLeftBranches(sql, scope, [...named, ...fuse(byWords, byMeaning)]);
+  const isShown = ({ sourceId }: Candidate): boolean => excepted.ids.size === 0 || sourceId !== query.exceptEntryId;
+  const marked = await markLeftBranches(sql, scope, [...named, ...fuse(byWords, byMeaning.filter(isShown))]);
   const [first, ranked] = [marked.slice(0, named.length), marked.slice(named.length)];
   const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
   const limit = limitOf(query);
@@ -88,7 +98,7 @@ export async function searchMemory(
   );
 }
 
-function limitOf({ limit }: MemoryQuery): number {
+function limitOf({ limit }: { readonly limit?: number }): number {
   return Math.min(limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
 }
 
@@ -100,29 +110,60 @@ async function openScope(sql: Database, { conversationId, agent }: MemoryQuery):
     await indexConversation(sql, conversationId);
     return (await conversationScope(sql, conversationId)).scope;
   }
-  if (agent === undefined) return null;
+  if (agent === undefined) {
+    throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
+  }
   await indexAgent(sql, agent);
   return agentScope(sql, agent);
 }
 
-async function rank(sql: Database, scope: SearchedScope, text: string, query: MemoryQuery): Promise<RankedCandidate[]> {
-  const askedAt = query.askedAt === undefined ? new Date() : new Date(query.askedAt);
+interface RankedQueryOptions extends SearchFilter {
+  readonly limit?: number;
+  readonly excepted: ExceptedEntry;
+  readonly askedAt: Date;
+}
+
+async function rank(
+  sql: Database,
+  scope: SearchedScope,
+  text: string,
+  query: RankedQueryOptions,
+): Promise<RankedCandidate[]> {
   const withRelated = scope.blocks.length <= MOST_BLOCKS_OF_RELATED_WORDS;
-  const sought = await queryTermsOf(sql, text, { languages: scope.languages, askedAt, withRelated });
-  const known = await weighTerms(sql, scope, sought);
-  const words = new Set(known.filter(({ isRelated }) => !isRelated).map(({ word }) => word));
+  const sought = await queryTermsOf(sql, text, { languages: scope.languages, askedAt: query.askedAt, withRelated });
+  const known = withoutExcepted(await weighTerms(sql, scope, sought), query.excepted);
+  const words = new Set(
+    known.filter((term) => !term.isRelated && !(withRelated && mayBeMisspelt(term))).map(({ word }) => word),
+  );
+  const passagesOf = new Map(known.filter(({ isRelated }) => !isRelated).map(({ word, passages }) => [word, passages]));
   const like = await similarTerms(
     sql,
     scope,
     sought.filter(({ word, isRelated }) => !isRelated && (!words.has(word) || isUnspacedCharacter(word))),
+    passagesOf,
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
+  const phrases = phrasesOf(text);
   const wanted = Math.max(READ, limitOf(query) + SPARE);
-  const { pool, chosenBy } = await findPool(sql, scope, terms, { filter: query, wanted });
-  const asked = { text, terms, averageWords: scope.averageWords, chosenBy };
-  const best = scoreByWords(asked, pool).slice(0, wanted);
+  const { pool, chosenBy, ofPhrase } = await findPool(sql, scope, terms, { filter: query, wanted, phrases });
+  const asked = { text, phrases, terms, averageWords: scope.averageWords, chosenBy };
+  const scored = scoreByWords(asked, pool).filter(({ id }) => !query.excepted.ids.has(id));
+  const first = scored.filter(({ id }) => ofPhrase.has(id));
+  const best = [...first, ...(first.length === 0 ? scored : scored.filter(({ id }) => !ofPhrase.has(id)))].slice(
+    0,
+    wanted,
+  );
   return rankCandidates(asked, await readTexts(sql, best));
+}
+
+function askedAtOf({ askedAt }: MemoryQuery): Date {
+  const time = askedAt === undefined ? new Date() : new Date(askedAt);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new StoreError(
+    'invalid_search',
+    `askedAt is no time: ${JSON.stringify(askedAt)}; give it as 2026-03-05T10:00:00Z`,
+  );
 }
 
 function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassage {

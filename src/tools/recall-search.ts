@@ -35,7 +35,7 @@ export const recallSearch = defineTool({
   name: RECALL_SEARCH,
   description:
     'Searches everything that was ever said, read or summarized in this conversation, also what no longer is in view. ' +
-    `Returns passages, best first, each under a line with its entry id, where it comes from, its offset and why it was found, and which entry supersedes it; ${RECALL_OPEN} shows more of an entry.`,
+    `Returns passages, best first, each under a line with its entry id, where it comes from, its offset and why it was found, and which later entry may supersede it; ${RECALL_OPEN} shows more of an entry.`,
   input: z.strictObject({
     query: z.string().min(1).describe('Words that stand in what you look for: names, numbers, identifiers.'),
     limit: z
@@ -73,7 +73,7 @@ function headOf(passage: RecallPassage): string {
   const source = [toolName, path === null ? null : clip(path)].filter((each) => each !== null).join(' ');
   const why = match === 'words' || match === 'similar' ? `${match} ${clip(matched.join(' '))}` : match;
   const left = leftBranchText(branch);
-  const superseded = updatedBy === null ? '' : ` · superseded by entry ${updatedBy}`;
+  const superseded = updatedBy === null ? '' : ` · may be superseded by entry ${updatedBy}`;
   return `entry ${entryId} · ${kind}${source === '' ? '' : ` · ${source}`} · ${createdAt} · offset ${offset} · ${why}${left}${superseded}`;
 }
 

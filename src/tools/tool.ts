@@ -124,7 +124,7 @@ export interface RecallPassage {
   readonly matched: readonly string[];
   /** Words of the text that the query's words stand for, as they are written there, in lower case: inflected forms too. */
   readonly forms: readonly string[];
-  /** An entry that says the same later with other details; `null` when none was found. */
+  /** An entry that says later that it is no longer so; `null` when none was found. */
   readonly updatedBy: string | null;
   /** The branch that it was said on, when that is not the active one. */
   readonly branch?: number;

@@ -14,6 +14,8 @@ export interface DialogueQuestion {
   readonly question: string;
   /** Index of the turn that answers it. */
   readonly answer: number;
+  /** It has hardly a word of its answer. */
+  readonly isFar: boolean;
 }
 
 /** Months of talk between two people, and questions about it. */
@@ -84,7 +86,7 @@ class Writer {
       this.#say(1 - speaker, this.#random.pick(topic.replies), { ...values, name: this.#people[speaker] ?? '' });
     }
     const question = fill(this.#random.pick(topic.questions), { ...values, name: this.#people[speaker] ?? '' });
-    this.questions.push({ question: question.replaceAll(/\bmy (?=\p{L})/gu, 'the '), answer });
+    this.questions.push({ question: question.replaceAll(/\bmy (?=\p{L})/gu, 'the '), answer, isFar: false });
   }
 
   #draw({ slots }: Topic): Record<string, string> {

@@ -1,13 +1,20 @@
 import { foldNearDuplicates } from './near-duplicates.ts';
-import { bestFirst, plain } from './rank.ts';
+import { plain } from './phrases.ts';
+import { bestFirst } from './rank.ts';
 import { isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
+import { asksForState, changesState, isEvidentChange, Stated, tellsOfState } from './evidence-of-change.ts';
+import { headingOf } from './heading.ts';
+import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
+import type { Statement } from './statement.ts';
 
 /** Passages of one entry that are listed: ten of one file would hide all else. */
 const MOST_OF_ONE_ENTRY = 3;
 /** Passages that are compared with each other. */
 const COMPARED = 25;
+/** Of what says the same later, so many of the best are read for a change. */
+const MOST_UPDATERS = 4;
 /**
  * A newer passage updates an older one when it has the names and numbers of the query that the older one
  * has, about as much score, most of the query's words that the older one has, by weight …
@@ -20,15 +27,23 @@ const SAME_WORDS = 0.4;
 const NEARLY_SAME_WORDS = 0.6;
 const SAME_QUESTION_OF_NEARLY_SAME = 0.5;
 
-/** A candidate with the entry that says the same with other details later. */
+/** A candidate with the entry that says later that it is no longer so. */
 export interface ArrangedCandidate extends RankedCandidate {
   /** `null`: nothing that was found updates it. */
   readonly updatedBy: string | null;
 }
 
+interface OrderedCandidate extends RankedCandidate {
+  /** With what it was compared with; looked through for those alone that are listed. `null`: with nothing. */
+  readonly compared: Compared | null;
+}
+
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often: so many of the best as are wanted. */
 export function arrange(ranked: readonly RankedCandidate[], count: number): ArrangedCandidate[] {
-  return foldNearDuplicates(fewOfEach(newerFirst(foldDuplicates(ranked))), count);
+  const listed = foldNearDuplicates(fewOfEach(newerFirst(foldDuplicates(ranked))), count);
+  return listed.map(({ compared, ...candidate }) =>
+    Object.assign(candidate, { updatedBy: compared?.updatedBy ?? null }),
+  );
 }
 
 /** Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. */
@@ -53,40 +68,43 @@ function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
  * nearly the same with other details, both answering the query about as well, the newer one goes first. What was said on a
  * branch that was left counts as older than what stands on the active one: it was withdrawn.
  */
-export function newerFirst(ranked: readonly RankedCandidate[]): ArrangedCandidate[] {
+function newerFirst(ranked: readonly RankedCandidate[]): OrderedCandidate[] {
   const arranged: Compared[] = [];
   for (const candidate of ranked.slice(0, COMPARED)) {
     const each = new Compared(candidate);
     let place = -1;
     for (const [at, above] of arranged.entries()) {
-      if (holdsOver(above.candidate, candidate)) {
-        if (each.updatedBy === null && updates(above, each) && supersedes(above, each))
-          each.updatedBy = above.candidate.sourceId;
+      if (holdsOver(above, each)) {
+        if (updates(above, each)) each.updaters.push(above);
         continue;
       }
-      if (!holdsOver(candidate, above.candidate) || !updates(each, above)) continue;
-      if (above.updatedBy === null && supersedes(each, above)) above.updatedBy = candidate.sourceId;
+      if (!holdsOver(each, above) || !updates(each, above)) continue;
+      above.updaters.push(each);
       // Right above the first that it updates.
       if (place < 0) place = at;
     }
     arranged.splice(place < 0 ? arranged.length : place, 0, each);
   }
   return [
-    ...arranged.map(({ candidate, updatedBy }) => Object.assign({}, candidate, { updatedBy })),
-    ...ranked.slice(COMPARED).map((candidate) => Object.assign({}, candidate, { updatedBy: null })),
+    ...arranged.map((compared) => Object.assign({}, compared.candidate, { compared })),
+    ...ranked.slice(COMPARED).map((candidate) => Object.assign({}, candidate, { compared: null })),
   ];
 }
 
 /** A candidate with the words of what it says to the query, read when they are first needed. */
 class Compared {
   readonly candidate: RankedCandidate;
-  updatedBy: string | null = null;
+  /** What says the same later with other details. */
+  readonly updaters: Compared[] = [];
   /** Words of the query that it has. */
   readonly mine: ReadonlySet<string>;
   /** What they weigh together. */
   readonly weight: number;
   #words: ReadonlySet<string> | null = null;
-  #numbers: readonly string[] | null = null;
+  #statement: Statement | null = null;
+  #heading: Heading | null = null;
+  #stated: Stated | null = null;
+  #tellsOfState: boolean | null = null;
 
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
@@ -97,15 +115,43 @@ class Compared {
   /** Names of the query stand in all that is compared, and say nothing of what is said of them. */
   get words(): ReadonlySet<string> {
     if (this.#words !== null) return this.#words;
-    const words = new Set(statementOf(this.candidate));
+    const words = new Set(this.#said.terms);
     for (const { isName, terms } of this.candidate.matched) if (isName) terms.forEach((term) => words.delete(term));
     this.#words = words;
     return words;
   }
 
-  get numbers(): readonly string[] {
-    this.#numbers ??= [...this.words].filter((word) => /\d/u.test(word));
-    return this.#numbers;
+  /** When it was said: what its heading says of that, for a dialogue may be imported long after. */
+  get saidAt(): Date {
+    return this.#head.saidAt ?? this.candidate.createdAt;
+  }
+
+  /** It may say where somebody lives or works, which is what is asked for. Looked up once: it is compared with all others. */
+  get tellsOfState(): boolean {
+    this.#tellsOfState ??=
+      this.candidate.matched.some(({ word }) => asksForState(word)) && tellsOfState(this.candidate.text);
+    return this.#tellsOfState;
+  }
+
+  get stated(): Stated {
+    this.#stated ??= new Stated(this.#said.text, this.#head.speaker, this.saidAt);
+    return this.#stated;
+  }
+
+  /** The first that says that it is no longer so. */
+  get updatedBy(): string | null {
+    const newer = this.updaters.slice(0, MOST_UPDATERS).find((each) => supersedes(each, this));
+    return newer?.candidate.sourceId ?? null;
+  }
+
+  get #head(): Heading {
+    this.#heading ??= headingOf(this.candidate.text);
+    return this.#heading;
+  }
+
+  get #said(): Statement {
+    this.#statement ??= statementOf(this.candidate);
+    return this.#statement;
   }
 }
 
@@ -116,6 +162,7 @@ function updates(newer: Compared, older: Compared): boolean {
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
+  if (newer.tellsOfState && older.tellsOfState && changesState(newer.stated, older.stated)) return true;
   if (one.score < SAME_SCORE * other.score) return false;
   let answered = 0;
   for (const { word, isName, weight } of other.matched) {
@@ -130,23 +177,27 @@ function updates(newer: Compared, older: Compared): boolean {
 
 /**
  * Of what goes first as the newer, what may be said to take the place of the older: the same role says it later, or the user
- * corrects another, and it does not only repeat the numbers.
+ * corrects another, and what it says tells of a change. Two things that are alike are no evidence: both may be so.
  */
 function supersedes(newer: Compared, older: Compared): boolean {
   const { kind } = newer.candidate;
-  if (!isNewer(newer.candidate, older.candidate)) return false;
+  if (!isNewer(newer, older)) return false;
   if (kind !== older.candidate.kind && kind !== 'user') return false;
-  return older.numbers.length === 0 || older.numbers.some((number) => !newer.words.has(number));
+  return isEvidentChange(newer.stated, older.stated);
 }
 
-function holdsOver(one: RankedCandidate, other: RankedCandidate): boolean {
-  return wasLeft(one) === wasLeft(other) ? isNewer(one, other) : wasLeft(other);
+function holdsOver(one: Compared, other: Compared): boolean {
+  const hasLeft = wasLeft(other.candidate);
+  return wasLeft(one.candidate) === hasLeft ? isNewer(one, other) : hasLeft;
 }
 
-function isNewer(one: RankedCandidate, other: RankedCandidate): boolean {
-  const later = one.createdAt.getTime() - other.createdAt.getTime();
+function isNewer(one: Compared, other: Compared): boolean {
+  const later =
+    one.saidAt.getTime() - other.saidAt.getTime() ||
+    one.candidate.createdAt.getTime() - other.candidate.createdAt.getTime();
   if (later !== 0) return later > 0;
-  return one.conversationId === other.conversationId && (one.sequence ?? 0) > (other.sequence ?? 0);
+  const [a, b] = [one.candidate, other.candidate];
+  return a.conversationId === b.conversationId && (a.sequence ?? 0) > (b.sequence ?? 0);
 }
 
 /** Whether both have a share of the words of the one that has fewer. */
@@ -164,7 +215,7 @@ function areAlike(one: ReadonlySet<string>, other: ReadonlySet<string>, share: n
   return common >= needed;
 }
 
-function fewOfEach(ranked: readonly ArrangedCandidate[]): ArrangedCandidate[] {
+function fewOfEach<T extends RankedCandidate>(ranked: readonly T[]): T[] {
   const counts = new Map<string, number>();
   return ranked.filter(({ sourceId }) => {
     const count = (counts.get(sourceId) ?? 0) + 1;

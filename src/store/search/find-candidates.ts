@@ -1,12 +1,14 @@
 import type { Database, Fragment, Queries } from '../database.ts';
 import { filteredPassages, inTime } from './filtered-passages.ts';
 import type { SearchFilter } from './filtered-passages.ts';
+import { findPhrases, isSoughtAsPhrase } from './find-phrases.ts';
 import { gather } from './gather.ts';
 import type { GatheredPassage, Gathering } from './gather.ts';
 import { numbersOfKinds } from './postings.ts';
 import type { Candidate } from './candidate.ts';
 import { headColumns, headOf } from './passage-rows.ts';
 import type { PassageHeadRow } from './passage-rows.ts';
+import type { Phrases } from './phrases.ts';
 import type { ReadCandidate } from './rank.ts';
 import { choosingTerms, mostPostings, portionsOf, readPostings, withNextTerm } from './read-postings.ts';
 import type { PostingsReading } from './read-postings.ts';
@@ -29,6 +31,14 @@ export interface FoundPool {
   readonly pool: readonly PooledPassage[];
   /** Indexes of terms that the passages were chosen by: they are in `gathered` already. */
   readonly chosenBy: ReadonlySet<number>;
+  /** Those that have the words of a phrase in a row; none where all that have the words are in the pool anyhow. */
+  readonly ofPhrase: ReadonlySet<number>;
+}
+
+export interface PoolQuery {
+  readonly filter: SearchFilter;
+  readonly wanted: number;
+  readonly phrases: Phrases;
 }
 
 /** The passages worth ranking, without their texts. */
@@ -36,10 +46,10 @@ export async function findPool(
   sql: Database,
   scope: SearchedScope,
   terms: readonly WeightedTerm[],
-  { filter, wanted }: { readonly filter: SearchFilter; readonly wanted: number },
+  { filter, wanted, phrases }: PoolQuery,
 ): Promise<FoundPool> {
   const { blocks, ids } = await filteredPassages(sql, scope, filter);
-  if (blocks.length === 0) return { pool: [], chosenBy: new Set() };
+  if (blocks.length === 0) return { pool: [], chosenBy: new Set(), ofPhrase: new Set() };
   const gathering: Gathering = {
     weights: terms.map(({ weight }) => weight),
     averageWords: scope.averageWords,
@@ -54,12 +64,20 @@ export async function findPool(
     best = await gatherBest(sql, scope, { terms, chosen, blocks }, gathering);
   }
   const isFull = best.length === gathering.count;
-  let pool = await readPool(sql, isTied(best, terms) ? best : best.slice(0, POOL), terms, filter);
+  // Where more have the words than are looked at, those that have them in a row may be among the others.
+  const inRow = isFull && isSoughtAsPhrase(phrases) ? await findPhrases(sql, scope, phrases, { terms, blocks }) : [];
+  const ofPhrase = new Set(inRow.filter((id) => ids?.has(id) ?? true));
+  const found =
+    ofPhrase.size === 0 ? [] : await gatherBest(sql, scope, { terms, chosen, blocks }, { ...gathering, ids: ofPhrase });
+  const withFound = (others: readonly GatheredPassage[]): readonly GatheredPassage[] =>
+    ofPhrase.size === 0 ? others : [...found, ...others.filter(({ id }) => !ofPhrase.has(id))];
+  let pool = await readPool(sql, withFound(isTied(best, terms) ? best : best.slice(0, POOL)), terms, filter);
   if (isFull && (await isFullOfCopies(sql, pool, wanted))) {
     const more = await gatherBest(sql, scope, { terms, chosen, blocks }, { ...gathering, count: POOL_OF_COPIES });
-    pool = await readPool(sql, (await withoutCopies(sql, more)).slice(0, LARGE_POOL), terms, filter);
+    const different = (await withoutCopies(sql, more)).slice(0, LARGE_POOL);
+    pool = await readPool(sql, withFound(different), terms, filter);
   }
-  return { pool, chosenBy: new Set(chosen) };
+  return { pool, chosenBy: new Set(chosen), ofPhrase };
 }
 
 /** The newest blocks first; older ones only while a filter leaves too few. */

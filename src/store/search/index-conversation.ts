@@ -1,7 +1,9 @@
+import postgres from 'postgres';
 import type { ContentPart } from '../../context/content.ts';
 import type { EntryKind } from '../../context/entry.ts';
 import type { Database, Transaction } from '../database.ts';
 import { entryText, originalText } from '../entry-text.ts';
+import { isOutage } from '../errors.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import { transaction } from '../transaction.ts';
 import type { IndexedConversation } from './block-allocator.ts';
@@ -12,23 +14,89 @@ const BATCH_ENTRIES = 500;
 /** Characters after which a transaction ends with the entry under way: 500 entries can be 2 GB, and a worker that stops waits for one. */
 const BATCH_CHARACTERS = 2_000_000;
 
+/** What one transaction takes up. */
+interface Portion {
+  readonly entries: number;
+  readonly summaries: boolean;
+}
+
+const BATCH: Portion = { entries: BATCH_ENTRIES, summaries: true };
+/** So little that what Postgres does not take is known. */
+const ONE_ENTRY: Portion = { entries: 1, summaries: false };
+const ALL_SUMMARIES: Portion = { entries: 0, summaries: true };
+
+export interface IndexedCount {
+  readonly passages: number;
+  /** Entries that Postgres takes no index of, and times that summaries were such: they are passed over, not tried for ever. */
+  readonly skipped: number;
+}
+
 /**
  * Indexes entries and summaries that are not yet; returns how many passages were written. Safe to
  * run at once from many processes: they wait for each other and find nothing left to do. What was
- * done stays when it is interrupted.
+ * done stays when it is interrupted. An entry whose words Postgres refuses is left out: it must not keep all others out.
  * @param options.signal stops it after the batch that is under way.
  */
 export async function indexConversation(
   sql: Database,
   conversationId: string,
   options: { readonly signal?: AbortSignal } = {},
-): Promise<{ readonly passages: number }> {
-  let passages = 0;
+): Promise<IndexedCount> {
+  let [passages, skipped] = [0, 0];
   for (;;) {
-    const batch = await transaction(sql, (open) => indexBatch(open, conversationId));
+    const batch = await indexNext(sql, conversationId);
     passages += batch.passages;
-    if (!batch.more || options.signal?.aborted === true) return { passages };
+    skipped += batch.skipped;
+    if (!batch.more || options.signal?.aborted === true) return { passages, skipped };
   }
+}
+
+interface IndexedBatch extends IndexedCount {
+  readonly more: boolean;
+}
+
+async function indexNext(sql: Database, conversationId: string): Promise<IndexedBatch> {
+  const whole = await tryBatch(sql, conversationId, BATCH);
+  if (whole !== null) return whole;
+  let [passages, skipped] = [0, 0];
+  const take = async (portion: Portion): Promise<boolean> => {
+    const one = await tryBatch(sql, conversationId, portion);
+    if (one === null) await transaction(sql, (open) => passOver(open, conversationId, portion));
+    passages += one?.passages ?? 0;
+    skipped += one === null ? 1 : 0;
+    return one?.more ?? true;
+  };
+  let taken = 0;
+  while (taken < BATCH_ENTRIES && (await take(ONE_ENTRY))) taken += 1;
+  await take(ALL_SUMMARIES);
+  return { passages, skipped, more: taken === BATCH_ENTRIES };
+}
+
+/** `null`: something of it Postgres cannot take. */
+async function tryBatch(sql: Database, conversationId: string, portion: Portion): Promise<IndexedBatch | null> {
+  try {
+    return await transaction(sql, (open) => indexBatch(open, conversationId, portion));
+  } catch (error) {
+    if (isOfData(error)) return null;
+    throw error;
+  }
+}
+
+/** SQLSTATE classes 22 (data exception) and 54 (program limit exceeded): the same again would fail again. */
+function isOfData(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && /^(?:22|54)/u.test(error.code);
+}
+
+async function passOver(open: Transaction, conversationId: string, { summaries }: Portion): Promise<void> {
+  await (summaries
+    ? open`
+        update search_progress p set through_compaction = c.compactions from conversations c
+        where p.conversation_id = ${conversationId} and c.id = p.conversation_id`
+    : open`
+        update search_progress p set through_sequence = e.sequence from entries e
+        where p.conversation_id = ${conversationId} and e.conversation_id = p.conversation_id
+          and e.sequence = (select min(n.sequence) from entries n
+            where n.conversation_id = p.conversation_id and n.sequence > p.through_sequence)`);
 }
 
 interface Progress extends IndexedConversation {
@@ -36,7 +104,7 @@ interface Progress extends IndexedConversation {
   readonly through_compaction: number;
 }
 
-async function indexBatch(open: Transaction, conversationId: string): Promise<{ passages: number; more: boolean }> {
+async function indexBatch(open: Transaction, conversationId: string, portion: Portion): Promise<IndexedBatch> {
   await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
   await open`
     insert into search_agents (agent) select c.agent from conversations c
@@ -46,15 +114,17 @@ async function indexBatch(open: Transaction, conversationId: string): Promise<{ 
     select p.conversation_id as id, p.number, p.through_sequence, p.through_compaction, a.number as "agentNumber"
     from search_progress p join conversations c on c.id = p.conversation_id join search_agents a on a.agent = c.agent
     where p.conversation_id = ${conversationId} for update of p`;
-  if (progress === undefined) return { passages: 0, more: false };
+  if (progress === undefined) return { passages: 0, skipped: 0, more: false };
   const writer = new PassageWriter(open, progress);
-  const entries = await indexEntries(open, writer, progress);
-  const summaries = await indexSummaries(open, writer, progress);
+  const entries = await indexEntries(open, writer, progress, portion.entries);
+  const summaries = portion.summaries
+    ? await indexSummaries(open, writer, progress)
+    : { through: progress.through_compaction };
   const passages = await writer.finish();
   await open`
     update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
     where conversation_id = ${conversationId}`;
-  return { passages, more: entries.more };
+  return { passages, skipped: 0, more: entries.more };
 }
 
 interface EntryRow {
@@ -71,10 +141,11 @@ async function indexEntries(
   open: Transaction,
   writer: PassageWriter,
   { id: conversationId, through_sequence: after }: Progress,
+  most: number,
 ): Promise<{ through: number; more: boolean }> {
   const rows = await open<EntryRow[]>`
     select id, kind, sequence, tool_name, content, original_id, created_at from entries
-    where conversation_id = ${conversationId} and sequence > ${after} order by sequence limit ${BATCH_ENTRIES}`;
+    where conversation_id = ${conversationId} and sequence > ${after} order by sequence limit ${most}`;
   let characters = 0;
   for (const row of rows) {
     if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, more: true };
@@ -92,7 +163,7 @@ async function indexEntries(
       texts,
     );
   }
-  return { through: rows.at(-1)?.sequence ?? after, more: rows.length === BATCH_ENTRIES };
+  return { through: rows.at(-1)?.sequence ?? after, more: rows.length === most };
 }
 
 /**
@@ -137,11 +208,20 @@ async function indexSummaries(
   return { through: rows.at(-1)?.number ?? after };
 }
 
-/** Indexes what is missing of all conversations of an agent, one after another. */
+/**
+ * Indexes what is missing of all conversations of an agent, one after another. One that cannot be indexed now keeps nobody from
+ * finding what is said in the others: upkeep tries it again, and logs why it failed.
+ */
 export async function indexAgent(sql: Database, agent: string): Promise<void> {
   const behind = await sql<{ id: string }[]>`
     select c.id from conversations c left join search_progress p on p.conversation_id = c.id
     where c.agent = ${agent}
       and (c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0))`;
-  for (const { id } of behind) await indexConversation(sql, id);
+  for (const { id } of behind) {
+    try {
+      await indexConversation(sql, id);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../database.ts';
-import { dateTermsOf } from './dates.ts';
+import { dateTermsOf, yearTermsOf } from './dates.ts';
 import { FALLBACK_LANGUAGE } from './languages.ts';
 import type { Language } from './languages.ts';
 import { stemsOf } from './stems.ts';
@@ -20,6 +20,8 @@ export interface QueryTerm {
   readonly isName: boolean;
   /** Other words for the same things, or things of the kind: "dog" for "pet". */
   readonly isRelated: boolean;
+  /** What it counts of a word that was asked for: 1, less for a related one. */
+  readonly share: number;
   /** As one of so many that the query names for choice ("who among Ana, Ben and Eve"); 1 when it does not. */
   readonly oneOf: number;
   /** Place in the query, to see which words stand side by side. */
@@ -28,6 +30,15 @@ export interface QueryTerm {
 
 /** Words of a query that others are looked for. */
 const MOST_RELATED = 6;
+/** Who asks for a "pet" may be told of a dog; the word itself is the better sign … */
+const RELATED_SHARE = 0.4;
+/** … and who asks for a dog may be told of a pet, which may be a cat. */
+const WIDER_SHARE = 0.2;
+/** Whether a passage that has nothing but this is only of the same kind of thing. */
+export function isWider({ isRelated, share }: QueryTerm): boolean {
+  return isRelated && share === WIDER_SHARE;
+}
+
 /** Words of a query that are looked for; what comes after is too much for one question. */
 const MOST_TERMS = 40;
 
@@ -70,13 +81,15 @@ export async function queryTermsOf(
       terms,
       isStopWord: ofWord.some(({ isStopWord }) => isStopWord),
       isDate: false,
-      isName: names.has(text),
+      isName: names.has(text) && (STOP_WORDS_AND_NAMES.has(text) || !ofWord.some(({ isStopWord }) => isStopWord)),
       isRelated: false,
+      share: 1,
       oneOf: choice.words.has(text) ? choice.count : 1,
       position,
     });
   }
-  const dates = dateTermsOf(query, askedAt).map((term): QueryTerm => {
+  const dated = [...new Set([...dateTermsOf(query, askedAt), ...yearTermsOf(query)])];
+  const dates = dated.map((term): QueryTerm => {
     return {
       word: term,
       terms: [term],
@@ -84,6 +97,7 @@ export async function queryTermsOf(
       isDate: true,
       isName: false,
       isRelated: false,
+      share: 1,
       oneOf: 1,
       position: -1,
     };
@@ -92,23 +106,27 @@ export async function queryTermsOf(
   return [...[...found.values(), ...dates].slice(0, MOST_TERMS), ...related.slice(0, MOST_RELATED)];
 }
 
-/** One for each word of the query that one speaks of in other words too. */
+/** One for each word of the query that one speaks of in other words too, and one for what it is a kind of. */
 async function relatedTerms(sql: Queries, asked: readonly QueryTerm[]): Promise<QueryTerm[]> {
   const taken = new Set(asked.flatMap(({ terms }) => terms));
-  const words = asked.flatMap((term) => {
-    const others = term.isStopWord || term.isName ? [] : relatedWordsOf(term.word);
-    return others.length === 0 ? [] : [{ term, others: others.map((text) => ({ text, isPlain: true, position: -1 })) }];
-  });
+  const related = asked
+    .filter((term) => !term.isStopWord && !term.isName)
+    .map((term) => ({ term, words: relatedWordsOf(term.word) }));
+  const words = related.flatMap(({ words: { alike, wider } }) => [...alike, ...wider]);
   const stems = await stemsOf(
     sql,
     'english',
-    words.flatMap(({ others }) => others),
+    words.map((text) => ({ text, isPlain: true, position: -1 })),
   );
-  return words.map(({ term, others }) => {
-    const stemmed = new Set(others.map(({ text }) => stems.get(text)?.term ?? text));
+  const termOf = (term: QueryTerm, others: readonly string[], share: number): QueryTerm[] => {
+    const stemmed = new Set(others.map((text) => stems.get(text)?.term ?? text));
     const terms = [...stemmed].filter((each) => !taken.has(each));
-    return Object.assign({}, term, { terms, isRelated: true, position: -1 });
-  });
+    return terms.length === 0 ? [] : [{ ...term, terms, isRelated: true, share, position: -1 }];
+  };
+  return [
+    ...related.flatMap(({ term, words: { alike } }) => termOf(term, alike, RELATED_SHARE)),
+    ...related.flatMap(({ term, words: { wider } }) => termOf(term, wider, WIDER_SHARE)),
+  ];
 }
 
 /** "met" for "meet", for those words of the query that have such forms. */
@@ -136,8 +154,14 @@ function choiceOf(query: string): { readonly words: ReadonlySet<string>; readonl
   return { words: new Set(wordsOf(list).map(({ text }) => text)), count: list.split(/,? (?:and |or )|, /u).length };
 }
 
+/** English writes these with a capital wherever they stand. */
+const NO_NAMES = new Set(['i', "i'm", "i've", "i'd", "i'll", 'i’m', 'i’ve', 'i’d', 'i’ll']);
+
+const STOP_WORDS_AND_NAMES = new Set(['will', 'don']);
+
 /** Words with a capital that do not begin a sentence, and numbers. */
 function namesOf(query: string): ReadonlySet<string> {
   const found = query.matchAll(/(?<=[^.!?\s]\s+["'“‘(]?)\p{Lu}[\p{L}\p{M}'’-]*|\d+/gu);
-  return new Set([...found].flatMap(([name]) => wordsOf(name).map(({ text }) => text)));
+  const names = [...found].map(([name]) => name).filter((name) => !NO_NAMES.has(name.toLowerCase()));
+  return new Set(names.flatMap((name) => wordsOf(name).map(({ text }) => text)));
 }

@@ -6,6 +6,10 @@ import type { FoundPassage } from './found-passage.ts';
 import type { AskedWords, WordScored } from './score-words.ts';
 import { speakersAmong } from './speakers.ts';
 import type { Said, Speakers } from './speakers.ts';
+import { hasPhrases } from './phrases.ts';
+import type { Phrases } from './phrases.ts';
+import { isWider } from './query-terms.ts';
+import { asks } from './statement.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
 /** A turn said by whom the query names is likelier the answer than one said to them. */
@@ -14,28 +18,26 @@ const SPEAKER_FACTOR = 1.25;
 const EXPECTED_FACTOR = 1.15;
 /** A passage with none of the names in the query is likelier of somebody else. */
 const NAMELESS_FACTOR = 0.85;
-const UNEVEN_SPACE = /\s\s|[^\S ]/u;
-const QUOTED = /^(?:"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|'([^']+)'|‘([^‘’]+)’|「([^「」]+)」)$/u;
-/** Shorter queries would stand everywhere. Characters. */
-const SHORTEST_PHRASE = 3;
-
+/** What asks for the same is not its answer, however many words it shares. */
+const ASKING_FACTOR = 0.7;
 /** Words that must be known before a passage without any of them is listed for what stands beside it. */
 const WORDS_OF_A_QUESTION = 3;
 
 export interface RankedQuery extends AskedWords {
   /** As it was asked, trimmed. */
   readonly text: string;
+  readonly phrases: Phrases;
 }
 
 /** A passage whose words were scored, with its text. */
 export type ReadCandidate = Candidate & WordScored;
 
-/** The first and the last word of a phrase may stand for parts of words. */
+/** The first and the last word of what is part of an identifier may stand for parts of words. */
 const PARTIAL_TERMS = 2;
 
 /** Scores each candidate by its words and by what its text says; best first. */
 export function rankCandidates(query: RankedQuery, candidates: readonly ReadCandidate[]): RankedCandidate[] {
-  const asked: ScoredQuery = { ...query, text: unquoted(plain(query.text)), expected: expectedAnswerOf(query.text) };
+  const asked: ScoredQuery = { ...query, expected: expectedAnswerOf(query.text) };
   const speakers = speakersAmong(candidates, query);
   const ranked = candidates.map((candidate) => score(asked, speakers, candidate));
   // A single word asks for where it stands, a question for its answer.
@@ -43,7 +45,9 @@ export function rankCandidates(query: RankedQuery, candidates: readonly ReadCand
     query.terms.filter(({ isStopWord, isRelated }) => !isStopWord && !isRelated).map(({ position }) => position),
   );
   const isQuestion = telling.size >= WORDS_OF_A_QUESTION;
-  return ranked.filter(({ match }) => isQuestion || match !== 'neighbour').toSorted(bestFirst);
+  return ranked
+    .filter(({ match, matched }) => isQuestion || (match !== 'neighbour' && !matched.every(isWider)))
+    .toSorted(bestFirst);
 }
 
 /**
@@ -85,41 +89,23 @@ function score(query: ScoredQuery, speakers: Speakers, candidate: ReadCandidate)
       (said.isByAsked ? SPEAKER_FACTOR : 1) *
       (query.expected?.(said.text, said.at) === true ? EXPECTED_FACTOR : 1) *
       (isOfOthers(query.terms, matched, said) ? NAMELESS_FACTOR : 1) *
+      (asks(candidate) ? ASKING_FACTOR : 1) *
       candidate.wordScore,
     match: matchOf(query, candidate, matched),
   };
 }
 
-function matchOf(query: RankedQuery, candidate: Candidate, own: readonly WeightedTerm[]): FoundPassage['match'] {
-  // The text is read only where it may have the phrase: all its whole words stand there.
-  const hasAll = countAsked(own) >= countAsked(query.terms) - PARTIAL_TERMS;
-  if (hasAll && query.text.length >= SHORTEST_PHRASE && hasPhrase(candidate.text, query.text)) return 'phrase';
+function matchOf(query: RankedQuery, { text }: Candidate, own: readonly WeightedTerm[]): FoundPassage['match'] {
+  // The text is read only where it may have the phrase: what is asked for stands there, word for word.
+  const ofQuery = countAsked(own);
+  const least = query.phrases.areQuoted ? 1 : Math.max(1, countAsked(query.terms) - PARTIAL_TERMS);
+  if (ofQuery >= least && hasPhrases(text, query.phrases)) return 'phrase';
   if (own.some(({ isSimilar }) => !isSimilar)) return 'words';
   return own.length > 0 ? 'similar' : 'neighbour';
-}
-
-function hasPhrase(text: string, phrase: string): boolean {
-  // Most texts have single spaces only, and need no copy.
-  return text.toLowerCase().includes(phrase) || (UNEVEN_SPACE.test(text) && plain(text).includes(phrase));
-}
-
-/** Who puts the whole query in quotation marks asks for what stands between them. */
-function unquoted(text: string): string {
-  return (
-    QUOTED.exec(text)
-      ?.slice(1)
-      .find((inner) => inner !== undefined)
-      ?.trim() ?? text
-  );
 }
 
 function countAsked(terms: readonly WeightedTerm[]): number {
   let count = 0;
   for (const { isRelated } of terms) if (!isRelated) count += 1;
   return count;
-}
-
-/** Without regard to case and the kind of white space. */
-export function plain(text: string): string {
-  return text.toLowerCase().replaceAll(/\s+/gu, ' ').trim();
 }

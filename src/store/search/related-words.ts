@@ -1,7 +1,7 @@
 /**
- * English words that one speaks of the same things with: who asks for a "pet" is told of a dog. First the word for the kind,
- * where there is one, then of what there are many kinds; each stands for the others of its line. Everyday words only: those
- * of a trade are the same in question and answer.
+ * English words that one speaks of the same things with: who asks for a "pet" is told of a dog. First words for the same, or for
+ * the kind, then of what there are many kinds: these stand for the first, and, as the weaker sign, the first for these. Everyday
+ * words only: those of a trade are the same in question and answer.
  */
 const GROUPS = `
 mother mom mum mama mommy
@@ -153,23 +153,93 @@ size big: small large
 weather: rain snow sunny storm
 sibling sister
 nickname name: called named call
+instructor teacher coach trainer tutor: professor
+girlfriend boyfriend partner
+sick ill illness unwell: vomiting nausea headache
+injured hurt: broke sprained twisted fractured cut bruised
+reject rejected refuse refused decline declined: turned no
+anxious worried nervous uneasy: scared afraid
+album record: track song
+boss manager supervisor
+colleague coworker workmate
+live lives lived reside resides: moved home apartment flat house settled
+kids children
+funny hilarious: laugh laughed joke
+scary frightening terrifying
+delicious tasty yummy
+angry upset mad: argument fight quarrel
+argue argued argument quarrel fight row
+forgive apologize apologise sorry
+borrow borrowed lend lent loan
+broken damaged: crack cracked leaking
+clean cleaning tidy: wash scrub
+hurry rush rushed late
+guess suppose think
+smart clever bright
+brave courage
+famous well-known: star
+gather collect collected collection
+hobby hobbies: class club lessons
+nervous anxious: worry worrying sleep
+discover discovered find found
+choose chose pick picked decide decided
+remember recall
+present gift
+reason because why
+income earn earned: salary
+pay paid spend spent cost: price
+assist assistant helper help
+leave left quit
+argument disagreement
+rescue rescued save saved
+destroy destroyed ruin ruined: burned fire flood
+luggage suitcase bag
+trousers pants jeans
+film movie
+flavor flavour taste
+autumn fall
+holiday holidays vacation: easter christmas
+film shoot filming
+lawyer attorney: legal contract
+garbage trash rubbish
+teenager teen
+deadline due: until finish
+publish published release released: out
+writer author
 `;
 
-const RELATED = new Map<string, Set<string>>();
+export interface RelatedWords {
+  /** Words for the same, and kinds of it. */
+  readonly alike: readonly string[];
+  /** What it is a kind of: who asks for a dog may be told of "my pet". */
+  readonly wider: readonly string[];
+}
+
+const ALIKE = new Map<string, Set<string>>();
+const WIDER = new Map<string, Set<string>>();
+
+function relate(map: Map<string, Set<string>>, word: string, others: readonly string[]): void {
+  const related = map.get(word) ?? new Set<string>();
+  map.set(word, related);
+  for (const other of others) if (other !== word) related.add(other);
+}
+
 for (const line of GROUPS.trim().split('\n')) {
   const [same = '', kinds = ''] = line.split(':').map((part) => part.trim());
   const alike = same.split(' ');
   const narrower = kinds === '' ? [] : kinds.split(' ');
-  for (const word of alike) {
-    const related = RELATED.get(word) ?? new Set<string>();
-    for (const other of [...alike, ...narrower]) if (other !== word) related.add(other);
-    RELATED.set(word, related);
-  }
+  for (const word of alike) relate(ALIKE, word, [...alike, ...narrower]);
+  for (const word of narrower) relate(WIDER, word, alike);
 }
 
 /** Other words that an answer may have for this one of the question; none for most. English. */
-export function relatedWordsOf(word: string): readonly string[] {
-  return [...(RELATED.get(word) ?? RELATED.get(singularOf(word)) ?? [])];
+export function relatedWordsOf(word: string): RelatedWords {
+  const alike = related(ALIKE, word);
+  return { alike, wider: related(WIDER, word).filter((other) => !alike.includes(other)) };
+}
+
+function related(map: ReadonlyMap<string, ReadonlySet<string>>, word: string): readonly string[] {
+  return [...(map.get(word) ?? map.get(singularOf(word)) ?? [])];
 }
 
 function singularOf(word: string): string {

@@ -9,19 +9,36 @@ import { isUnspacedCharacter } from './words.ts';
 const SHORTEST_WORD = 3;
 /** Below this likeness of letters (pg_trgm's similarity) two words are strangers. */
 const SMALLEST_SIMILARITY = 0.4;
+/** A word that so few passages have may be misspelt … */
+const MOST_OF_MISSPELT = 2;
+const SHORTEST_MISSPELT = 5;
+/** … for one that is as much alike and stands in so many times as many. */
+const SIMILARITY_OF_MEANT = 0.5;
+const TIMES_AS_MANY = 5;
+/** What is meant stands for the word without taking its place in the query. */
+const BESIDE_THE_WORD = { isRelated: true, position: -1 } as const;
 /** Words that one word may stand for. */
 const MOST_SIMILAR = 5;
 /** Pairs of characters that one character may stand for: those that hold it. */
 const MOST_PAIRS = 100;
 
+/** Whether a word that stands somewhere may be another, misspelt: who mistypes a question may find nothing but the question. */
+export function mayBeMisspelt({ word, passages, isDate, isStopWord }: WeightedTerm): boolean {
+  const isWord = !isDate && !isStopWord && /^\p{L}+$/u.test(word);
+  return isWord && word.length >= SHORTEST_MISSPELT && passages <= MOST_OF_MISSPELT;
+}
+
 /**
  * Words of the conversation that a word, which it does not have, may be meant for: words that contain
- * it, and words of like letters where pg_trgm is there. Without it, words that begin with it.
+ * it, and words of like letters where pg_trgm is there. Without it, words that begin with it. For a word that it has, only such as
+ * are much more frequent.
+ * @param passagesOf how many passages have a word, where any has it
  */
 export async function similarTerms(
   sql: Database,
   scope: SearchedScope,
   words: readonly QueryTerm[],
+  passagesOf: ReadonlyMap<string, number>,
 ): Promise<WeightedTerm[]> {
   const asked = words.filter(
     ({ word, isDate, isStopWord }) =>
@@ -33,15 +50,30 @@ export async function similarTerms(
     await open`set local enable_seqscan = off`;
     return Promise.all(asked.map(async (term) => ({ term, like: await lookUp(open, scope, term) })));
   });
-  return found.flatMap(({ term, like }) => {
+  return found.flatMap(({ term, like: alike }) => {
+    const own = passagesOf.get(term.word) ?? 0;
+    const like = own === 0 || isUnspacedCharacter(term.word) ? alike : alike.filter((each) => isMeant(each, own));
     if (like.length === 0) return [];
     const passages = Math.min(
       scope.passages,
       like.reduce((sum, each) => sum + each.passages, 0),
     );
     const weight = rarity(passages, scope.passages) * Math.max(...like.map(({ similarity }) => similarity));
-    return [{ ...term, terms: like.map((each) => each.term), passages, weight, isSimilar: true }];
+    return [
+      {
+        ...term,
+        terms: like.map((each) => each.term),
+        passages,
+        weight,
+        isSimilar: true,
+        ...(own > 0 && BESIDE_THE_WORD),
+      },
+    ];
   });
+}
+
+function isMeant({ similarity, passages }: SimilarWord, own: number): boolean {
+  return similarity >= SIMILARITY_OF_MEANT && passages >= TIMES_AS_MANY * own;
 }
 
 interface SimilarWord {

@@ -1,16 +1,31 @@
+import { headingOf } from './heading.ts';
 import { visitWords } from './passage-terms.ts';
 import type { RankedCandidate } from './candidate.ts';
+import type { WordScored } from './score-words.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 import { countPlaces } from './words.ts';
 
 /** Two small letters before the stop: "Dr." and initials end no sentence. */
 const SENTENCE_END = /(?<=(?:[\p{Ll}\p{N})"'’”]{2}|\s\p{L})[.!?]|[。！？])\s+|\n+/u;
+const MAYBE_ASKS = /[?？؟]/u;
+const QUESTION = /[?？؟]["'”’)\]!\s]*$/u;
+
+/** What a passage says to a query. */
+export interface Statement {
+  readonly terms: readonly string[];
+  /** The sentence itself, without the heading of the passage. */
+  readonly text: string;
+}
 
 /**
- * Terms of the sentence or line of a passage that has most of the query's words, by weight; the first of equals. A passage says
+ * The sentence or line of a passage that has most of the query's words, by weight, with its terms; the first of equals. A passage says
  * many things; whether two say the same is judged by these.
  */
-export function statementOf({ text, vector, matched }: Pick<RankedCandidate, 'text' | 'vector' | 'matched'>): string[] {
+export function statementOf({
+  text,
+  vector,
+  matched,
+}: Pick<RankedCandidate, 'text' | 'vector' | 'matched'>): Statement {
   const asked = new Set(matched.flatMap(({ terms }) => terms));
   const askedPlaces = new Map<string, readonly number[]>();
   const terms: string[] = [];
@@ -21,9 +36,23 @@ export function statementOf({ text, vector, matched }: Pick<RankedCandidate, 'te
     if (asked.has(term)) askedPlaces.set(term, at);
   });
   const sentences = sentencesOf(text);
-  if (sentences.length < 2) return terms;
-  const best = mostAsked(sentences, matched, askedPlaces);
-  return terms.filter((_, index) => isWithin(best, places[index]));
+  const best = sentences.length < 2 ? sentences[0] : mostAsked(sentences, matched, askedPlaces);
+  const said = best === sentences[0] ? (best?.text ?? text).slice(headingOf(text).length) : (best?.text ?? text);
+  if (sentences.length < 2) return { terms, text: said };
+  return { terms: terms.filter((_, index) => isWithin(best, places[index])), text: said };
+}
+
+/** Whether the sentence that has most of the query's words is a question. */
+export function asks({
+  text,
+  found,
+  matched,
+}: Pick<RankedCandidate & WordScored, 'text' | 'found' | 'matched'>): boolean {
+  if (!MAYBE_ASKS.test(text)) return false;
+  const sentences = sentencesOf(text);
+  const places = new Map<string, readonly number[]>();
+  if (sentences.length > 1) visitWords(found, (term, at) => places.set(term, at));
+  return mostAsked(sentences, matched, places)?.isQuestion === true;
 }
 
 /** The sentence that has most of the query's words, by weight. */
@@ -44,10 +73,12 @@ function mostAsked(
   return best;
 }
 
-/** Places of the first and the last word. */
 interface Sentence {
+  readonly text: string;
+  /** Places of the first and the last word. */
   readonly from: number;
   readonly through: number;
+  readonly isQuestion: boolean;
 }
 
 function isWithin(sentence: Sentence | undefined, places: readonly number[] | undefined): boolean {
@@ -61,7 +92,8 @@ function sentencesOf(text: string): Sentence[] {
   let place = 0;
   for (const sentence of text.split(SENTENCE_END)) {
     const words = countPlaces(sentence);
-    if (words > 0) sentences.push({ from: place + 1, through: place + words });
+    if (words > 0)
+      sentences.push({ text: sentence, from: place + 1, through: place + words, isQuestion: QUESTION.test(sentence) });
     place += words;
   }
   return sentences;

@@ -14,11 +14,15 @@ export interface WeightedTerm extends QueryTerm {
 
 /** Of what a rare word counts, a stop word counts this much: "who" is rare in a list of facts and tells nothing. */
 const STOP_WORD_SHARE = 0.3;
+/** Words that make a question, and stand in all of them: they say what is wanted, not what it is about. English. */
+const QUESTION_WORDS = new Set(
+  'who whom whose what which when where why how do does did is are was were am has have had can could will would should'.split(
+    ' ',
+  ),
+);
+const QUESTION_WORD_SHARE = 0.2;
 /** A date is named more often than meant: below a word of the same rarity. */
 const DATE_SHARE = 0.6;
-
-/** Who asks for a "pet" may be told of a dog; the word itself is the better sign. */
-const RELATED_SHARE = 0.4;
 
 /** BM25's weight of a term that n of N passages have. */
 export function rarity(passages: number, total: number): number {
@@ -44,8 +48,9 @@ export async function weighTerms(
     if (passages === 0) return [];
     const share =
       ((term.isStopWord ? STOP_WORD_SHARE : 1) *
+        (term.isStopWord && QUESTION_WORDS.has(term.word) ? QUESTION_WORD_SHARE : 1) *
         (term.isDate ? DATE_SHARE : 1) *
-        (term.isRelated ? RELATED_SHARE : 1)) /
+        term.share) /
       term.oneOf;
     return [{ ...term, passages, weight: share * rarity(passages, scope.passages), isSimilar: term.isRelated }];
   });

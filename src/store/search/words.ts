@@ -1,4 +1,5 @@
 import { UNSPACED } from '../../context/unspaced-words.ts';
+import { wholeCharacters } from '../../tools/whole-characters.ts';
 
 /**
  * Words of a text for the search index and for queries, by the same rules, so that they meet.
@@ -16,6 +17,8 @@ export interface Word {
 
 /** Characters of a word; longer runs (base64, hashes) count by as many. */
 const LONGEST_WORD = 64;
+/** … and bytes of it: one character (U+FDFA) may stand for 18, and Postgres takes no lexeme of more than 2,046, accents apart. */
+const LONGEST_WORD_BYTES = 256;
 
 const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[.\-/:@][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*/gu;
 const UNSPACED_RUN = new RegExp(UNSPACED, 'gu');
@@ -50,7 +53,7 @@ export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let position = 0;
   const add = (found: string): void => {
-    const lower = found.slice(0, LONGEST_WORD).normalize('NFKC').toLowerCase();
+    const lower = indexedForm(found);
     words.push({ text: lower, isPlain: PLAIN.test(lower), position });
   };
   for (const [piece] of withoutClitics(composed(text)).matchAll(WORD)) {
@@ -63,7 +66,7 @@ export function wordsOf(text: string): Word[] {
       if (isUnspaced) {
         for (const pair of characterPairs(run)) {
           position += 1;
-          words.push({ text: pair.normalize('NFKC').toLowerCase(), isPlain: false, position });
+          words.push({ text: indexedForm(pair), isPlain: false, position });
         }
       } else {
         position += 1;
@@ -72,6 +75,21 @@ export function wordsOf(text: string): Word[] {
     }
   }
   return words;
+}
+
+/** As it stands in the index: one spelling of each character, in lower case, and no longer than Postgres takes. */
+function indexedForm(written: string): string {
+  const form = wholeCharacters(written.slice(0, LONGEST_WORD)).normalize('NFKC').toLowerCase();
+  // A code unit takes three bytes at most.
+  if (3 * form.length <= LONGEST_WORD_BYTES) return form;
+  let bytes = 0;
+  let kept = '';
+  for (const character of form) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > LONGEST_WORD_BYTES) break;
+    kept += character;
+  }
+  return kept;
 }
 
 /** How many places the words of a text take: what `wordsOf` says of the last one, for less. */

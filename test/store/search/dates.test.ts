@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dateTermsOf, timeTermsOf } from '../../../src/store/search/dates.ts';
+import { dateTermsOf, timeTermsOf, yearTermsOf } from '../../../src/store/search/dates.ts';
 
 /** A Wednesday. */
 const WRITTEN = new Date('2026-03-11T15:00:00Z');
@@ -24,6 +24,26 @@ describe('dateTermsOf', () => {
     ['on 2026/03/05 it rained', ['@2026-03-05']],
     ['in src/2026/03/05/notes.md', []],
     ['you may march on, in may be', []],
+    ['two weekends ago', ['@2026-02-28', '@2026-03-01']],
+    ['a few days ago', ['@2026-03-09', '@2026-03-08', '@2026-03-07']],
+    ['twenty-one days ago', ['@2026-02-18']],
+    ['last Tues we ran', ['@2026-03-10']],
+    ['Tuesday morning I ran', ['@2026-03-10']],
+    ['over the weekend', ['@2026-03-07', '@2026-03-08']],
+    ['the day before yesterday', ['@2026-03-09']],
+    ['6/12/2023', ['@2023-12-06', '@2023-06-12']],
+    ['12.06.2023', ['@2023-06-12', '@2023-12-06']],
+    ['1/30/2023', ['@2023-01-30']],
+    ['Christmas', ['@2025-12-25']],
+    ['last Christmas', ['@2025-12-25']],
+    ['Easter 2024', ['@2024-03-31']],
+    ['Thanksgiving 2023', ['@2023-11-23']],
+    ['the eastern gate', []],
+    ['gestern war ich da', ['@2026-03-10']],
+    ['am 5. Mai 2023', ['@2023-05-05']],
+    ['昨天我去了', ['@2026-03-10']],
+    ['2023年5月8日', ['@2023-05-08']],
+    ['it is on sat, I fall in the sun', []],
     ['nothing of the kind', []],
     ['2026-13-45', []],
   ])('resolves %j', (text, expected) => {
@@ -43,6 +63,33 @@ describe('dateTermsOf', () => {
     expect(dateTermsOf('back in June', WRITTEN)).toEqual(['@2026-06', '@-06']);
     expect(dateTermsOf('last month', WRITTEN)).toEqual(['@2026-02', '@-02']);
     expect(dateTermsOf('two years ago', WRITTEN)).toEqual(['@2024']);
+  });
+
+  it.each<[string, string[]]>([
+    ['last summer', ['@2025-06', '@2025-07', '@2025-08']],
+    ['this fall', ['@2026-09', '@2026-10', '@2026-11']],
+    ['the summer of 2021', ['@2021', '@2021-06', '@2021-07', '@2021-08']],
+    ['last winter', ['@2025-12', '@2026-01', '@2026-02']],
+    ['a couple weeks ago', ['@2026-02', '@2026-03']],
+    ['twenty years ago', ['@2006']],
+    ['in 2022', ['@2022']],
+    ['since 2016', ['@2016']],
+    ['vor zwei Jahren', ['@2024']],
+    ['去年', ['@2025']],
+  ])('knows that %j is in %j', (text, expected) => {
+    const found = dateTermsOf(text, WRITTEN).filter((term) => /^@\d{4}(?:-\d{2})?$/u.test(term));
+    expect([...new Set(found)]).toEqual(expected);
+  });
+
+  it('has the seven days of the weeks before last, and of German and Chinese ones', () => {
+    expect(days('the week before last')[0]).toBe('@2026-02-23');
+    expect(days('letzte Woche')).toEqual(days('last week'));
+    expect(days('上周')).toEqual(days('last week'));
+  });
+
+  it('takes a number alone for a year in a query', () => {
+    expect(yearTermsOf('marathon 2022 or 2016?')).toEqual(['@2022', '@2016']);
+    expect(yearTermsOf('port 20221, 1.2022')).toEqual([]);
   });
 
   it('has seven days for a week', () => {

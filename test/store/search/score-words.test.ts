@@ -22,7 +22,15 @@ function passage(id: number, found: string, more: Partial<PooledPassage> = {}): 
 }
 
 function term(word: string, position: number, more: Partial<WeightedTerm> = {}): WeightedTerm {
-  const plain = { isStopWord: false, isDate: false, isName: false, isRelated: false, isSimilar: false, oneOf: 1 };
+  const plain = {
+    isStopWord: false,
+    isDate: false,
+    isName: false,
+    isRelated: false,
+    share: 1,
+    isSimilar: false,
+    oneOf: 1,
+  };
   return { ...plain, word, terms: [word], position, passages: 1, weight: 1, ...more };
 }
 

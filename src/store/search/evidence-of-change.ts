@@ -1,0 +1,186 @@
+import { dateTermsOf } from './dates.ts';
+
+/** Says by itself that something is no longer as it was. */
+const CHANGES =
+  /\b(?:no longer|any ?more|correction|instead|(?:i was|that was) (?:wrong|mistaken)|turns out|scratch that|as of|from now on|used to|moved (?:to|from|in with|out)|moving (?:to|in with)|relocat\w+|renam\w+|chang(?:ed|es|ing) (?:to|from|my|our|his|her|their|its|the|it)|switch(?:ed|es|ing) (?:to|from)|replac(?:ed|es|ing)|(?:was|were|been|got|gets|is|are) (?:now )?(?:changed|moved|pushed|postponed|rescheduled|delayed|updated|raised|lowered|increased|reduced|cut)|(?:went|goes|gone) (?:up|down)|nicht mehr|stattdessen|umgezogen|geändert|umbenannt|verschoben|korrektur|ab sofort|ersetzt)\b|不再|改成|改为|改到|搬到|搬家|换成|更正/iu;
+/** Says so where both are of the same. */
+const TELLS_OF_NOW =
+  /\b(?:now|nowadays|these days|currently|by now|(?:my|our|his|her|their|its|the|a) new|jetzt|inzwischen|mittlerweile|neue[rsnm]?|started)\b|现在|如今|目前|新的/iu;
+/** "beta-9, not alpha-7" */
+const NEGATED =
+  /\b(?:not|instead of|rather than|nicht|statt)\s+(?:the |an? |in |at |on |der |die |das )?([\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]*)|不是([^,，。]{1,12})/giu;
+const FIRST_PERSON = /\b(?:I|my|me|we|our|us|ich|mein\w*|wir|unser\w*)\b|我/iu;
+/** What is, not what happened. */
+const STATE = /\b(?:is|are|am|'s|’s|now|currently|ist|sind)\b/iu;
+
+const ASKS_FOR_STATE = /^(?:liv|home|resid|work|job|employ|compan|wohn|arbeit)|住|工作|上班/u;
+/** Where somebody lives and what for somebody works: of these one has one at a time, however each is said. */
+const SINGLE_STATES: readonly RegExp[] = [
+  /\b(?:lives?|lived|living|resides?|based) (?:in|at|near)\b|\b(?:moved|moving|relocated) (?:back )?to\b|\bwohn\w+ (?:jetzt )?in\b|住在|搬到/iu,
+  /\bwork(?:s|ed|ing)? (?:at|for|as)\b|\b(?:job|position|role) (?:at|with|as)\b|\bjoined\b|\barbeite\w* (?:jetzt )?(?:bei|als)\b|在.{1,12}(?:工作|上班)/iu,
+];
+
+const FRAME =
+  /^(?:correction: |actually,? )?(.{1,80}?)(?: (?:is|are|was|were|equals|lautet|ist|war)(?: (?:now|set to|called|named))?| ?=| ?:| (?:listens?|runs?) on| (?:costs?|weighs?|takes?|points? to|heißt)| (?:was|were) born (?:in|on))\s+(.+?)[.!]*$/iu;
+/** Of everybody and everything there is one. */
+const SAYS_ONE = /\b(?:born (?:in|on)|called|named|heißt)\b/iu;
+/** One thing of something. */
+const ATTRIBUTE =
+  /\b(?:favou?rite|name|colou?r|status|state|owner|deadline|due date|date|time|price|cost|budget|limit|size|number|port|key|password|address|version|score|total|capital|color|title|host|path|url|branch|age|role|plan)\b/iu;
+/** What "a member" is may be many things besides. */
+const ONE_OF_A_KIND = /^(?:an?|one of|ein[em]?)\s/iu;
+const HAS_VALUE = /\d|\p{Lu}|[_/]/u;
+const NO_SUBJECT = new Set([
+  'the',
+  'a',
+  'an',
+  'my',
+  'our',
+  'his',
+  'her',
+  'their',
+  'its',
+  'new',
+  'current',
+  'now',
+  'der',
+  'die',
+  'das',
+  'neue',
+]);
+const NUMBERED = /[\p{L}\p{N}_.-]*\p{N}[\p{L}\p{N}_-]*/gu;
+const PRONOUN = /^(?:i|you|he|she|it|we|they|this|that|there|here|what|who|ich|er|sie|es|wir)$/iu;
+
+/** "with Dev", "and Anand"; "My sister Leela has": who takes part, or whom it is about. */
+const TAKES_PART =
+  /\b(?:with|and|for|by|mit|und)\s+(\p{Lu}[\p{L}\p{M}]+)|(?:^|[.,;] )(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Mm]eine?|[Tt]he)\s+(?:\p{Ll}+\s+){1,2}(\p{Lu}[\p{L}\p{M}]+)\s+\p{Ll}/gu;
+
+/** What somebody says in one sentence. Each pattern is tried once, when it is first needed: all are compared with each other. */
+export class Stated {
+  /** Without its heading. */
+  readonly text: string;
+  readonly #speaker: string;
+  readonly #at: Date;
+  #changes: boolean | null = null;
+  #tellsOfNow: boolean | null = null;
+  #happened: boolean | null = null;
+  #isOfSpeaker: boolean | null = null;
+  #numbers: readonly string[] | null = null;
+
+  /** @param speaker words of the name at the head; empty: nobody is named */
+  constructor(text: string, speaker: readonly string[], at: Date) {
+    this.text = text;
+    this.#speaker = speaker.join(' ');
+    this.#at = at;
+  }
+
+  get changes(): boolean {
+    this.#changes ??= CHANGES.test(this.text);
+    return this.#changes;
+  }
+
+  get tellsOfNow(): boolean {
+    this.#tellsOfNow ??= TELLS_OF_NOW.test(this.text);
+    return this.#tellsOfNow;
+  }
+
+  get happened(): boolean {
+    this.#happened ??= !STATE.test(this.text) && dateTermsOf(this.text, this.#at).length > 0;
+    return this.#happened;
+  }
+
+  get isOfSpeaker(): boolean {
+    this.#isOfSpeaker ??= FIRST_PERSON.test(this.text);
+    return this.#isOfSpeaker;
+  }
+
+  get numbers(): readonly string[] {
+    this.#numbers ??= this.text.match(NUMBERED) ?? [];
+    return this.#numbers;
+  }
+
+  hasSameSpeaker(other: Stated): boolean {
+    return this.#speaker === other.#speaker;
+  }
+}
+
+/**
+ * Whether a newer statement about the same says that the older one no longer holds: by words of change, by denying it, or because
+ * what they say has one value at a time. Two things that happened at different times, or with different people, both stand.
+ */
+export function isEvidentChange(newer: Stated, older: Stated): boolean {
+  if (areOfDifferentPeople(newer, older)) return false;
+  if (newer.changes || denies(newer.text, older.text)) return true;
+  if (newer.happened && older.happened) return false;
+  if (repeatsNumbers(newer, older)) return false;
+  if (haveOthersInThem(newer.text, older.text)) return false;
+  if (newer.tellsOfNow) return true;
+  return haveOneValue(newer.text, older.text);
+}
+
+/** Whether the newer one says of the same person that where it lives, or what it works for, is another place now; in other words. */
+export function changesState(newer: Stated, older: Stated): boolean {
+  if (!newer.changes && !newer.tellsOfNow) return false;
+  if (!SINGLE_STATES.some((state) => state.test(newer.text) && state.test(older.text))) return false;
+  return newer.isOfSpeaker && older.isOfSpeaker && newer.hasSameSpeaker(older);
+}
+
+/** Whether a word of a query asks where somebody lives or works. */
+export function asksForState(word: string): boolean {
+  return ASKS_FOR_STATE.test(word);
+}
+
+/** Whether it may be worth to look closer. */
+export function tellsOfState(text: string): boolean {
+  return SINGLE_STATES.some((state) => state.test(text));
+}
+
+function areOfDifferentPeople(one: Stated, other: Stated): boolean {
+  return !one.hasSameSpeaker(other) && (one.isOfSpeaker || other.isOfSpeaker);
+}
+
+function denies(newer: string, older: string): boolean {
+  const known = older.toLowerCase();
+  for (const [, word, characters] of newer.matchAll(NEGATED)) {
+    const denied = (word ?? characters ?? '').toLowerCase().replace(/[.-]+$/u, '');
+    if (denied.length > 2 && known.includes(denied)) return true;
+    if (characters !== undefined && known.includes(denied)) return true;
+  }
+  return false;
+}
+
+/** What says the same number again says nothing else. */
+function repeatsNumbers(newer: Stated, older: Stated): boolean {
+  return older.numbers.length > 0 && older.numbers.every((number) => newer.numbers.includes(number));
+}
+
+/** Each has somebody in it whom the other has not. */
+function haveOthersInThem(one: string, other: string): boolean {
+  const [ofOne, ofOther] = [takingPart(one), takingPart(other)];
+  return ofOne.some((name) => !other.includes(name)) && ofOther.some((name) => !one.includes(name));
+}
+
+function takingPart(text: string): string[] {
+  return [...text.matchAll(TAKES_PART)].map(([, after, named]) => after ?? named ?? '');
+}
+
+/** "The deploy key is called alpha-7", "The deploy key is beta-9": of the same one thing another value. */
+function haveOneValue(newer: string, older: string): boolean {
+  const [one, other] = [FRAME.exec(newer), FRAME.exec(older)];
+  if (one === null || other === null) return false;
+  const [subject, otherSubject] = [subjectOf(one[1] ?? ''), subjectOf(other[1] ?? '')];
+  if (subject === '' || subject !== otherSubject) return false;
+  const [value = '', otherValue = ''] = [one[2], other[2]];
+  if (value.toLowerCase() === otherValue.toLowerCase()) return false;
+  if (SAYS_ONE.test(newer) && SAYS_ONE.test(older)) return true;
+  if (ONE_OF_A_KIND.test(value) || ONE_OF_A_KIND.test(otherValue) || PRONOUN.test(subject)) return false;
+  if (ATTRIBUTE.test(subject)) return true;
+  const isName =
+    /^\p{Lu}[\p{L}\p{M}]*(?: \p{Lu}[\p{L}\p{M}]*)*$/u.test((one[1] ?? '').trim()) && !/^The\b/u.test(one[1] ?? '');
+  return !isName && HAS_VALUE.test(value) && HAS_VALUE.test(otherValue);
+}
+
+function subjectOf(text: string): string {
+  const words = text.toLowerCase().match(/[\p{L}\p{M}\p{N}_-]+/gu) ?? [];
+  return words.filter((word) => !NO_SUBJECT.has(word)).join(' ');
+}

@@ -1,0 +1,81 @@
+import type { Database } from '../database.ts';
+import { BLOCK_PASSAGES, POSTING_BYTES, bitsAt, placeOf } from './postings.ts';
+import { quoteTerm } from './passage-terms.ts';
+import { readPostings } from './read-postings.ts';
+import type { SearchedScope } from './scope.ts';
+import type { WeightedTerm } from './weigh-terms.ts';
+import { wordsOf } from './words.ts';
+import type { Phrases } from './phrases.ts';
+
+/** Postings that are read for a phrase: in that many of the newest passages of its words it is looked for. */
+const MOST_POSTINGS = 60_000;
+/** Passages with all words of a phrase in which Postgres looks whether they stand in a row. */
+const MOST_LOOKED_AT = 4_000;
+const MOST_FOUND = 20;
+/** An unquoted query of so many words may be meant as it is. */
+const MOST_WORDS = 4;
+
+/** Whether the query may be a row of words that its words alone do not find: "get up". */
+export function isSoughtAsPhrase({ all, areQuoted }: Phrases): boolean {
+  return areQuoted || all.every(({ text }) => text.split(' ').length <= MOST_WORDS);
+}
+
+/** Ids of the newest passages that have the words of all phrases in a row; stems count for their words. */
+export async function findPhrases(
+  sql: Database,
+  scope: SearchedScope,
+  phrases: Phrases,
+  { terms, blocks }: { readonly terms: readonly WeightedTerm[]; readonly blocks: readonly number[] },
+): Promise<readonly number[]> {
+  const rows = phrases.all.map(({ text }) => termsInRow(text, terms));
+  const known = rows.flatMap((row) => row ?? []);
+  // Words alone are in a row with nothing.
+  if (rows.every((row) => row === null || row.length < 2) || rows.includes(null)) return [];
+  const sought = [...new Set(known)];
+  const ids = await withAll(sql, scope, sought, blocks);
+  if (ids.length === 0) return [];
+  const asked = rows.map((row) => `(${(row ?? []).map(anyOf).join(' <-> ')})`).join(' & ');
+  const found = await sql<{ id: string }[]>`
+    select id from passages where id = any(${ids}::bigint[]) and terms @@ ${asked}::tsquery order by id desc limit ${MOST_FOUND}`;
+  return found.map(({ id }) => Number(id));
+}
+
+/** The terms of the query that the words of a phrase stand for, in their order; `null` when there is none for one of them. */
+function termsInRow(phrase: string, terms: readonly WeightedTerm[]): readonly WeightedTerm[] | null {
+  const row: WeightedTerm[] = [];
+  let place = 0;
+  for (const { text, position } of wordsOf(phrase)) {
+    // The parts of an identifier stand at its place.
+    if (position === place) continue;
+    place = position;
+    const term = terms.find(({ isRelated, word, terms: each }) => !isRelated && (word === text || each.includes(text)));
+    if (term === undefined) return null;
+    row.push(term);
+  }
+  return row;
+}
+
+function anyOf({ terms }: WeightedTerm): string {
+  return `(${terms.map(quoteTerm).join(' | ')})`;
+}
+
+/** Ids of the newest passages that have each of the terms, by their postings. */
+async function withAll(
+  sql: Database,
+  scope: SearchedScope,
+  terms: readonly WeightedTerm[],
+  blocks: readonly number[],
+): Promise<number[]> {
+  const perBlock = terms.reduce((sum, { passages }) => sum + passages, 0) / scope.blocks.length;
+  const newest = blocks.slice(-Math.max(1, Math.floor(MOST_POSTINGS / Math.max(1, perBlock))));
+  const read = await readPostings(sql, scope, { terms, chosen: [...terms.keys()], blocks: newest });
+  const having = terms.map(() => new Set<number>());
+  for (const { term, block, postings } of read) {
+    for (let at = 0; at < postings.length; at += POSTING_BYTES) {
+      having[term]?.add(block * BLOCK_PASSAGES + placeOf(bitsAt(postings, at)));
+    }
+  }
+  const [fewest, ...others] = having.toSorted((one, other) => one.size - other.size);
+  const all = [...(fewest ?? [])].filter((id) => others.every((other) => other.has(id)));
+  return all.toSorted((one, other) => other - one).slice(0, MOST_LOOKED_AT);
+}

@@ -1,0 +1,72 @@
+import { UNSPACED } from '../../context/unspaced-words.ts';
+
+/** Shorter ones would stand everywhere. Characters. */
+const SHORTEST_PHRASE = 3;
+const UNEVEN_SPACE = /\s\s|[^\S ]/u;
+const QUOTED =
+  /"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|‘([^‘’]+)’|「([^「」]+)」|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
+/** Part of a hash, a path or an identifier: it may stand within a longer one. */
+const IDENTIFIER = /^\S*(?:[\d_./:@\\-]|\p{Ll}\p{Lu})\S*$/u;
+const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
+const UNSPACED_CHARACTER = new RegExp(UNSPACED, 'u');
+
+/** A row of words that a passage may have as it is. */
+export interface Phrase {
+  /** In lower case, with single spaces. */
+  readonly text: string;
+  /** It may begin and end within a word. */
+  readonly isPart: boolean;
+}
+
+/** What a query asks for word for word. */
+export interface Phrases {
+  /** A passage must have all. */
+  readonly all: readonly Phrase[];
+  /** They stand in quotation marks: somebody wants them as they are. */
+  readonly areQuoted: boolean;
+}
+
+/** What stands in quotation marks; without them the whole query. */
+export function phrasesOf(query: string): Phrases {
+  const quoted = [...query.matchAll(QUOTED)]
+    .map(([, ...groups]) => groups.find((group) => group !== undefined) ?? '')
+    .map(toPhrase)
+    .filter(({ text }) => text.length >= SHORTEST_PHRASE);
+  if (quoted.length > 0) return { all: quoted, areQuoted: true };
+  const whole = toPhrase(query);
+  return { all: whole.text.length < SHORTEST_PHRASE ? [] : [whole], areQuoted: false };
+}
+
+/** Whether a text has all of them, at the bounds of words. */
+export function hasPhrases(text: string, { all }: Phrases): boolean {
+  if (all.length === 0) return false;
+  const lower = text.toLowerCase();
+  // Most texts have single spaces only, and need no copy.
+  const even = UNEVEN_SPACE.test(text) ? plain(text) : lower;
+  return all.every((phrase) => stands(lower, phrase) || (even !== lower && stands(even, phrase)));
+}
+
+function stands(text: string, { text: phrase, isPart }: Phrase): boolean {
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
+    if (isPart) return true;
+    const end = at + phrase.length;
+    if (isBound(text[at - 1], text[at]) && isBound(text[end - 1], text[end])) return true;
+  }
+  return false;
+}
+
+/** Whether no word goes on from one character to the next; scripts without spaces have no bounds that could be seen. */
+function isBound(before: string | undefined, after: string | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  if (UNSPACED_CHARACTER.test(before) || UNSPACED_CHARACTER.test(after)) return true;
+  return !(WORD_CHARACTER.test(before) && WORD_CHARACTER.test(after));
+}
+
+function toPhrase(written: string): Phrase {
+  return { text: plain(written), isPart: IDENTIFIER.test(written.trim()) };
+}
+
+/** Without regard to case and the kind of white space. */
+export function plain(text: string): string {
+  return text.toLowerCase().replaceAll(/\s+/gu, ' ').trim();
+}

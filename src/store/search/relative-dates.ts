@@ -1,0 +1,205 @@
+import { addDays, dayTerms, monthTerms } from './calendar.ts';
+
+const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+const ONES =
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
+    ' ',
+  );
+const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+const GERMAN_ONES = 'null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf'.split(' ');
+const SEASONS = ['spring', 'summer', 'fall', 'winter'];
+/** March, June, September, December: where the seasons begin, months from 0. */
+const FIRST_MONTHS = [2, 5, 8, 11];
+
+const WEEKDAY_NAME = String.raw`(?:${WEEKDAYS.join('|')}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)`;
+const NUMBER_WORD = `(?:(?:${TENS.join('|')})(?:[ -](?:${ONES.slice(1, 10).join('|')}))?|${ONES.slice(1).toReversed().join('|')}|a hundred)`;
+
+const NEAR_DAY =
+  /\b(yesterday|today|tonight|tomorrow|last night|this morning|(?:the )?day before yesterday|vorgestern|gestern|heute)\b|(前天|昨天|昨晚|今天|明天)/giu;
+const WEEKDAY = new RegExp(String.raw`\b(last|this past|this|next|on|coming) (${WEEKDAY_NAME})`, 'giu');
+const PART_OF_WEEKDAY = new RegExp(
+  String.raw`(?<!\b(?:last|past|this|next|on|coming) )\b(${WEEKDAYS.join('|')}) (?:morning|afternoon|evening|night)\b`,
+  'giu',
+);
+const NEAR_UNIT =
+  /\b(last|this past|this|next|past|over the|during the|at the) (weekend|week|month|year)\b(?! of \d)/giu;
+const BEFORE_LAST = /\bthe (weekend|week|month|year) before last\b/giu;
+const GERMAN_UNIT = /\b(letzte|vorige|diese|nächste|kommende)[nrsm]? (Wochenende|Woche|Monat|Jahr)\b/giu;
+const CHINESE_UNIT = /(上个?|这个?|本|下个?)(周末|星期|周|月)|(去年|今年|明年)/gu;
+const AGO = new RegExp(
+  String.raw`\b(\d{1,3}|half a|an?|(?:a )?couple(?: of)?|(?:a )?few|several|${NUMBER_WORD}) (day|weekend|week|month|year)s? (?:ago|back|earlier)\b`,
+  'giu',
+);
+const GERMAN_AGO = new RegExp(
+  String.raw`\bvor (\d{1,3}|einem|einer|${GERMAN_ONES.slice(2).join('|')}) (Tag|Woche|Monat|Jahr)(?:e?n|e)?\b`,
+  'giu',
+);
+const CHINESE_AGO = /(\d{1,3}|[一两二三四五六七八九十]) ?(天|个?星期|周|个月|年)(?:以?前)/gu;
+const SEASON =
+  /\b(last|this past|past|this|next|in|during|over the|in the|during the|since|until|that|of|early|late|mid)[ -](spring|summer|fall|autumn|winter)(?:(?: of|,)? (\d{4}))?\b|\b(spring|summer|fall|autumn|winter)(?: of)? (\d{4})\b/giu;
+
+const GERMAN_UNITS: Readonly<Record<string, string>> = {
+  tag: 'day',
+  woche: 'week',
+  wochenende: 'weekend',
+  monat: 'month',
+  jahr: 'year',
+};
+const CHINESE_UNITS: Readonly<Record<string, string>> = {
+  天: 'day',
+  周: 'week',
+  星期: 'week',
+  周末: 'weekend',
+  月: 'month',
+  年: 'year',
+};
+const CHINESE_NUMBERS = '零一二三四五六七八九十';
+const NEAR_DAYS: Readonly<Record<string, number>> = {
+  tomorrow: 1,
+  明天: 1,
+  yesterday: -1,
+  'last night': -1,
+  gestern: -1,
+  昨天: -1,
+  昨晚: -1,
+  'day before yesterday': -2,
+  'the day before yesterday': -2,
+  vorgestern: -2,
+  前天: -2,
+};
+
+/** Terms of the days, months and years that a text names as seen from when it was written. */
+export function relativeTermsOf(text: string, writtenAt: Date): string[] {
+  return [...daysIn(text, writtenAt), ...unitsIn(text, writtenAt), ...seasonsIn(text, writtenAt)];
+}
+
+function daysIn(text: string, writtenAt: Date): string[] {
+  const terms: string[] = [];
+  for (const [word] of text.matchAll(NEAR_DAY)) {
+    terms.push(...dayTerms(addDays(writtenAt, NEAR_DAYS[word.toLowerCase()] ?? 0)));
+  }
+  for (const [, which = '', name = ''] of text.matchAll(WEEKDAY)) {
+    // Short ones without a capital are words of their own: "on sat", "this sun".
+    const isShort = !name.toLowerCase().endsWith('day');
+    if (isShort && !/^\p{Lu}/u.test(name)) continue;
+    terms.push(...dayTerms(nearWeekday(writtenAt, which.toLowerCase(), weekdayOf(name))));
+  }
+  for (const [, name = ''] of text.matchAll(PART_OF_WEEKDAY)) {
+    terms.push(...dayTerms(nearWeekday(writtenAt, 'on', weekdayOf(name))));
+  }
+  return terms;
+}
+
+function unitsIn(text: string, writtenAt: Date): string[] {
+  const terms: string[] = [];
+  const add = (unit: string, ...steps: readonly number[]): void => {
+    for (const step of steps) terms.push(...unitTerms(writtenAt, unit, step));
+  };
+  for (const [, which = '', unit = ''] of text.matchAll(NEAR_UNIT)) {
+    const steps = stepsOf(which.toLowerCase(), unit.toLowerCase(), writtenAt);
+    if (steps !== null) add(unit.toLowerCase(), steps);
+  }
+  for (const [, unit = ''] of text.matchAll(BEFORE_LAST)) add(unit.toLowerCase(), -2);
+  for (const [, which = '', unit = ''] of text.matchAll(GERMAN_UNIT)) {
+    const steps = /^[lv]/iu.test(which) ? -1 : /^d/iu.test(which) ? 0 : 1;
+    add(GERMAN_UNITS[unit.toLowerCase()] ?? 'week', steps);
+  }
+  for (const [, which = '', unit = '', year] of text.matchAll(CHINESE_UNIT)) {
+    if (year !== undefined) add('year', year === '去年' ? -1 : year === '今年' ? 0 : 1);
+    else add(CHINESE_UNITS[unit] ?? 'week', which.startsWith('上') ? -1 : which.startsWith('下') ? 1 : 0);
+  }
+  for (const [, amount = '', unit = ''] of text.matchAll(AGO)) {
+    if (/^half/iu.test(amount)) add('month', unit.toLowerCase() === 'year' ? -6 : 0);
+    else add(unit.toLowerCase(), ...amountsOf(amount.toLowerCase()).map((each) => -each));
+  }
+  for (const [, amount = '', unit = ''] of text.matchAll(GERMAN_AGO)) {
+    const named = GERMAN_ONES.indexOf(amount.toLowerCase());
+    add(GERMAN_UNITS[unit.toLowerCase()] ?? 'day', -(named > 0 ? named : /^ein/iu.test(amount) ? 1 : Number(amount)));
+  }
+  for (const [, amount = '', unit = ''] of text.matchAll(CHINESE_AGO)) {
+    const named = CHINESE_NUMBERS.indexOf(amount.replace('两', '二'));
+    add(CHINESE_UNITS[unit.replace('个', '')] ?? 'day', -(named > 0 ? named : Number(amount)));
+  }
+  return terms;
+}
+
+/** `null`: "at the month" is no time. */
+function stepsOf(which: string, unit: string, writtenAt: Date): number | null {
+  switch (which) {
+    case 'last':
+    case 'past':
+    case 'this past':
+      return -1;
+    case 'next':
+      return 1;
+    case 'this':
+      return 0;
+    default:
+      // On a weekend that one is meant, before it the one before.
+      return unit === 'weekend' ? ((writtenAt.getUTCDay() + 6) % 7 >= 5 ? 0 : -1) : null;
+  }
+}
+
+function seasonsIn(text: string, writtenAt: Date): string[] {
+  return [...text.matchAll(SEASON)].flatMap(([, which = 'in', name, year, alone, yearAlone]) => {
+    const season = SEASONS.indexOf((name ?? alone ?? '').toLowerCase().replace('autumn', 'fall'));
+    const begin = FIRST_MONTHS[season] ?? 0;
+    const named = year ?? yearAlone;
+    const first = named === undefined ? yearOfSeason(begin, which.toLowerCase(), writtenAt) : Number(named);
+    return [0, 1, 2].flatMap((month) => monthTerms(first, begin + month));
+  });
+}
+
+/** In which it begins: the last one has ended, any other is the one of this year. */
+function yearOfSeason(begin: number, which: string, writtenAt: Date): number {
+  const year = writtenAt.getUTCFullYear();
+  if (which === 'next') return writtenAt.getUTCMonth() < begin ? year : year + 1;
+  const hasEnded = (of: number): boolean => Date.UTC(of, begin + 3, 1) <= writtenAt.getTime();
+  if (/last|past/u.test(which)) return hasEnded(year) ? year : hasEnded(year - 1) ? year - 1 : year - 2;
+  return year;
+}
+
+function unitTerms(writtenAt: Date, unit: string, steps: number): string[] {
+  switch (unit) {
+    case 'day':
+      return dayTerms(addDays(writtenAt, steps));
+    case 'month':
+      return monthTerms(writtenAt.getUTCFullYear(), writtenAt.getUTCMonth() + steps);
+    case 'year':
+      return [`@${writtenAt.getUTCFullYear() + steps}`];
+    case 'weekend': {
+      // A Sunday belongs to the weekend that it ends.
+      const saturday = addDays(writtenAt, 5 - ((writtenAt.getUTCDay() + 6) % 7) + 7 * steps);
+      return [...dayTerms(saturday), ...dayTerms(addDays(saturday, 1))];
+    }
+    default: {
+      const monday = addDays(writtenAt, -((writtenAt.getUTCDay() + 6) % 7) + 7 * steps);
+      return Array.from({ length: 7 }, (_, day) => dayTerms(addDays(monday, day))).flat();
+    }
+  }
+}
+
+function weekdayOf(name: string): number {
+  return WEEKDAYS.findIndex((weekday) => weekday.startsWith(name.toLowerCase().slice(0, 3)));
+}
+
+function nearWeekday(writtenAt: Date, which: string, weekday: number): Date {
+  const back = (writtenAt.getUTCDay() - weekday + 7) % 7;
+  if (which === 'next') return addDays(writtenAt, 7 - back);
+  if (which === 'this' || which === 'coming') return addDays(writtenAt, (7 - back) % 7);
+  return addDays(writtenAt, -(back === 0 && which !== 'on' ? 7 : back));
+}
+
+/** Of "a few" each that may be meant. */
+function amountsOf(words: string): readonly number[] {
+  if (words.includes('couple')) return [2];
+  if (words.includes('few')) return [2, 3, 4];
+  if (words === 'several') return [3, 4, 5];
+  if (words === 'a' || words === 'an') return [1];
+  if (words === 'a hundred') return [100];
+  const [first = '', second = ''] = words.split(/[ -]/u);
+  const tens = TENS.indexOf(first);
+  if (tens >= 0) return [10 * (tens + 2) + Math.max(0, ONES.indexOf(second))];
+  const named = ONES.indexOf(words);
+  return [named >= 0 ? named : Number(words)];
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { loadEntries } from '../../../bench/memory/load-entries.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { searchMemory } from '../../../src/store/search.ts';
+import { useTestStore } from '../support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+const BETWEEN = [
+  'We looked at the weather map again.',
+  'Lunch was late because the queue was long.',
+  'The printer needs paper.',
+  'I read a chapter on the train.',
+  'Nobody answered the phone.',
+];
+const DAY = 86_400_000;
+
+/** What a search finds of two facts, in order, and whether the older one is said to be superseded. */
+async function ask(older: string, newer: string, query: string, options: { readonly isImported?: boolean } = {}) {
+  const told = options.isImported === true ? [newer, ...BETWEEN, older] : [older, ...BETWEEN, newer];
+  const times = told.map((_, index) => new Date(Date.UTC(2023, 0, 1, 12) + index * DAY));
+  const { conversationId } = await loadEntries(sql, told.length, (index) => told[index] ?? '', times);
+  const found = await searchMemory(sql, { conversationId, query });
+  const first = found.findIndex(({ text }) => text === newer);
+  const second = found.findIndex(({ text }) => text === older);
+  return {
+    isNewerFirst: first >= 0 && (second < 0 || first < second),
+    isMarked: found[second]?.updatedBy !== null && second >= 0,
+  };
+}
+
+describe('of two facts', () => {
+  it.each([
+    [
+      'Ada: I live in Boston with my sister.',
+      "Ada: I've moved to Denver, loving the mountains!",
+      'Where does Ada live?',
+    ],
+    ['I live in Boston.', "I've moved to Denver.", 'Where do I live?'],
+    ['Ada: I work at Google as a designer.', 'Ada: I started my new job at Meta last week.', 'Where does Ada work?'],
+    ['Ada: My favorite color is blue.', 'Ada: Green is my favorite color these days.', "What is Ada's favorite color?"],
+    [
+      'The staging database listens on port 5433.',
+      'We changed the staging database port to 6000.',
+      'Which port does the staging database use?',
+    ],
+    [
+      'The deploy key is called alpha-7.',
+      'Correction: the deploy key is beta-9, not alpha-7.',
+      'What is the deploy key called?',
+    ],
+    ['The deploy key is called alpha-7.', 'The deploy key is called beta-9.', 'What is the deploy key called?'],
+    ['Ada: My dog is called Rex.', 'Ada: I renamed my dog, he is Bruno now.', "What is the name of Ada's dog?"],
+    ['Ben: The meeting is on Tuesday at 10.', 'Ben: The meeting got pushed to Thursday at 3.', 'When is the meeting?'],
+    [
+      'Ich wohne in Hamburg und arbeite bei der Bank.',
+      'Ich wohne jetzt in Berlin und arbeite bei der Post.',
+      'Wo wohne ich?',
+    ],
+    ['我住在北京。', '我现在住在上海。', '我住在哪里?'],
+  ])('%j is superseded by %j', async (older, newer, query) => {
+    expect(await ask(older, newer, query)).toEqual({ isNewerFirst: true, isMarked: true });
+  });
+
+  it.each([
+    [
+      'Ada: I went hiking with Dev on Saturday.',
+      'Ada: I went hiking with Anand on Sunday.',
+      'Who did Ada go hiking with?',
+    ],
+    [
+      'Ada: I read the book Emma and loved it.',
+      'Ada: I read the book Matilda and loved it.',
+      'What books has Ada read?',
+    ],
+    [
+      'Ben: We visited the museum in Paris in May.',
+      'Ben: We visited the museum in Rome in June.',
+      'Which museum did Ben visit?',
+    ],
+    ['Ada: My sister Leela has a dog.', 'Ada: My sister Anu now has a cat.', "What pet does Ada's sister have?"],
+    ['Ada: I painted a sunset last week.', 'Ada: I painted a horse last week.', 'What did Ada paint?'],
+    [
+      'The test suite takes 4 minutes on CI.',
+      'The lint takes 2 minutes on CI.',
+      'How long does the test suite take on CI?',
+    ],
+    ['Ada: My dog is called Rex.', 'Ben: My dog is called Bo.', 'What is the dog called?'],
+    [
+      'Ada Bell is a member of the book club.',
+      'Ada Bell is a member of the rowing club.',
+      'Which club is Ada Bell a member of?',
+    ],
+  ])('%j stays true beside %j', async (older, newer, query) => {
+    expect((await ask(older, newer, query)).isMarked).toBe(false);
+  });
+
+  it('the one that was said later goes first, by the times at their heads where they name any', async () => {
+    const [older, newer] = [
+      '[10:00 am on 9 March, 2021] The boiler is set to 50.',
+      '[10:00 am on 9 May, 2021] The boiler is set to 60.',
+    ];
+    expect(await ask(older, newer, 'What is the boiler set to?', { isImported: true })).toEqual({
+      isNewerFirst: true,
+      isMarked: true,
+    });
+  });
+});
