@@ -102,12 +102,14 @@ class Compared {
   readonly weight: number;
   #words: ReadonlySet<string> | null = null;
   #statement: Statement | null = null;
-  #heading: Heading | null = null;
+  readonly #heading: Heading;
   #stated: Stated | null = null;
   #tellsOfState: boolean | null = null;
 
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
+    this.#heading = headingOf(candidate.text);
+    this.saidAt = (this.#heading.saidAt ?? candidate.createdAt).getTime();
     this.mine = new Set(candidate.matched.map(({ word }) => word));
     this.weight = candidate.matched.reduce((sum, { weight }) => sum + weight, 0);
   }
@@ -121,10 +123,8 @@ class Compared {
     return words;
   }
 
-  /** When it was said: what its heading says of that, for a dialogue may be imported long after. */
-  get saidAt(): Date {
-    return this.#head.saidAt ?? this.candidate.createdAt;
-  }
+  /** When it was said, in milliseconds: what its heading says of that, for a dialogue may be imported long after. */
+  readonly saidAt: number;
 
   /** It may say where somebody lives or works, which is what is asked for. Looked up once: it is compared with all others. */
   get tellsOfState(): boolean {
@@ -134,7 +134,7 @@ class Compared {
   }
 
   get stated(): Stated {
-    this.#stated ??= new Stated(this.#said.text, this.#head.speaker, this.saidAt);
+    this.#stated ??= new Stated(this.#said.text, this.#heading.speaker, new Date(this.saidAt));
     return this.#stated;
   }
 
@@ -142,11 +142,6 @@ class Compared {
   get updatedBy(): string | null {
     const newer = this.updaters.slice(0, MOST_UPDATERS).find((each) => supersedes(each, this));
     return newer?.candidate.sourceId ?? null;
-  }
-
-  get #head(): Heading {
-    this.#heading ??= headingOf(this.candidate.text);
-    return this.#heading;
   }
 
   get #said(): Statement {
@@ -192,9 +187,8 @@ function holdsOver(one: Compared, other: Compared): boolean {
 }
 
 function isNewer(one: Compared, other: Compared): boolean {
-  const later =
-    one.saidAt.getTime() - other.saidAt.getTime() ||
-    one.candidate.createdAt.getTime() - other.candidate.createdAt.getTime();
+  if (one.saidAt !== other.saidAt) return one.saidAt > other.saidAt;
+  const later = one.candidate.createdAt.getTime() - other.candidate.createdAt.getTime();
   if (later !== 0) return later > 0;
   const [a, b] = [one.candidate, other.candidate];
   return a.conversationId === b.conversationId && (a.sequence ?? 0) > (b.sequence ?? 0);

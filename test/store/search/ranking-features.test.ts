@@ -9,6 +9,8 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
+const BETWEEN = ['Lunch was late.', 'The printer needs paper.', 'Nobody answered.', 'It rained.'];
+
 async function search(conversationId: string, query: string, limit = 10) {
   return (await searchMemory(sql, { conversationId, query, limit })).map(({ text }) => text);
 }
@@ -30,19 +32,20 @@ describe('of passages with the same words', () => {
   it('one that has a number goes above a newer one without, when a number is asked for', async () => {
     const { conversationId } = await conversationOf(
       sql,
-      'Grandpa planted eleven pear trees around there, said Mia.',
-      'Pear trees smell lovely on foggy mornings.',
-      'Nothing else was said.',
+      'Grandpa bought eleven pear trees there Mia says so',
+      ...BETWEEN,
+      'Foggy mornings make pear trees smell lovely Otto adds',
     );
     expect((await search(conversationId, 'how many pear trees'))[0]).toContain('eleven');
+    expect((await search(conversationId, 'pear trees'))[0]).toContain('lovely');
   });
 
   it('one that asks goes below one that states', async () => {
     const { conversationId } = await conversationOf(
       sql,
-      'Grandpa planted those pear trees around there, said Mia.',
-      'Do pear trees smell lovely on foggy mornings like these?',
-      'Nothing else was said.',
+      'Grandpa bought some old pear trees there Mia says',
+      ...BETWEEN,
+      'Do foggy mornings make pear trees smell lovely Otto?',
     );
     expect((await search(conversationId, 'pear trees'))[0]).toContain('Grandpa');
   });
@@ -79,8 +82,9 @@ describe('of passages with the same words', () => {
   });
 
   it('words that make a question tell less than other stop words', async () => {
-    const texts = ['which why how', 'under these', 'stone', 'cloud', 'river', 'field', 'tower'];
+    const texts = ['which why how', ...BETWEEN, 'under these clouds', ...BETWEEN, 'stone'];
     const { conversationId } = await loadEntries(sql, texts.length, (index) => texts[index] ?? '');
-    expect((await search(conversationId, 'why which under stones lie'))[1]).toBe('under these');
+    const found = await search(conversationId, 'why which under');
+    expect(found.slice(0, 2)).toEqual(['under these clouds', 'which why how']);
   });
 });
