@@ -27,6 +27,12 @@ import type { ToolContext } from '../../src/tools/tool.ts';
 const WINDOW = 32_000;
 const NO_PRICES = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
+/** What the agent is asked then: recall gives no place to the message that a turn answers, which here must hold nothing. */
+const ASKING = [
+  { role: 'user', content: 'Go on.' },
+  { role: 'assistant', content: 'I look it up.' },
+].map((message) => JSON.stringify(message));
+
 export interface FidelityOptions {
   readonly seed: number;
   /** Answers of the agent in the session, about. */
@@ -56,8 +62,8 @@ export async function measureFidelityOfPresets(sql: Database, options: FidelityO
       const [session] = loaded.sessions;
       if (session === undefined) throw new Error('the planted session is empty');
       const openRecall = async (stored: StoredUntil): Promise<RecallOnce> => {
-        // One line for each message, and one more: the importer may leave out a last one that nothing follows.
-        await writeFile(file, lines.slice(0, stored.through + 2).join('\n'));
+        // One line for each message, and one more, for the importer may leave out a last one that nothing follows.
+        await writeFile(file, [...lines.slice(0, stored.through + 2), ...ASKING].join('\n'));
         return storeAndSearch(sql, file, stored);
       };
       const summarizer = openSummarizer(options.simulatorUrl);
