@@ -31,11 +31,12 @@ export async function joinNeighbours(sql: Database, passages: readonly FoundPass
     union all
     select e.id, 'answer', after.id, p.text
     from entries e cross join lateral (
-      select n.id, n.kind from entries n
-      where n.conversation_id = e.conversation_id and n.sequence > e.sequence and n.parent_id = e.id
+      -- The next one of all, whatever its branch: to look for the first that follows would read on to the end where none does.
+      select n.id, n.kind, n.parent_id from entries n
+      where n.conversation_id = e.conversation_id and n.sequence > e.sequence
       order by n.sequence limit 1) as after
     cross join lateral (select text from passages where source_id = after.id order by character_offset limit 1) as p
-    where e.id = any(${spoken}::uuid[]) and after.kind in ('user', 'assistant')`;
+    where e.id = any(${spoken}::uuid[]) and after.parent_id = e.id and after.kind in ('user', 'assistant')`;
   const neighbours = new Map(rows.map((row) => [`${row.of} ${row.says}`, row]));
   return passages.map((passage) => {
     const says = ASKS.test(passage.text) ? 'answer' : 'question';
