@@ -43,7 +43,7 @@ cross join lateral (
     case when coalesce(sum(p.calls_of_unknown_cost), 0) = 0 then coalesce(sum(p.cost), 0) end as cost
   from forms left join compaction_parts p on p.compaction_id = forms.id) as paid
 where c.status = 'committed';
-comment on column summaries.branch is 'Branch on which it was made. It is in force where the last entry that it covers lies on the path.';
+comment on column summaries.branch is 'Branch on which it was made. It is in force where all that was read for it lies on the path.';
 
 -- Postgres writes the name of a function with its schema where the search path would find another, or none, under that name.
 -- The one that may delete lies in the schema of the tables, so its name is asked for in the same words. Before it stands

@@ -2,9 +2,19 @@ import type { ContentPart } from '../context/content.ts';
 import type { NoteSlot } from '../context/entry.ts';
 import type { Measurements } from '../context/measurements.ts';
 import { onPath, readOperationsInForce, readViewScope } from './branch-path.ts';
-import type { Queries } from './database.ts';
+import type { Fragment, Queries } from './database.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 import { readCurrentPoint } from './plan-source.ts';
+
+/** From `entries e` of the active branch. */
+function ofActiveBranch(sql: Queries, conversationId: string): Fragment {
+  return sql`
+    from entries e
+    join branches b
+      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
+    join conversations c on c.id = e.conversation_id and c.branch = b.branch
+    where e.conversation_id = ${conversationId}`;
+}
 
 /** What the newest note of a slot on the active branch says; `null` without one. */
 export async function readNewestNote(
@@ -13,12 +23,7 @@ export async function readNewestNote(
   slot: NoteSlot,
 ): Promise<readonly ContentPart[] | null> {
   const [row] = await sql<{ content: readonly ContentPart[] }[]>`
-    select e.content
-    from entries e
-    join branches b
-      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
-    join conversations c on c.id = e.conversation_id and c.branch = b.branch
-    where e.conversation_id = ${conversationId} and e.kind = 'note' and e.slot = ${slot}
+    select e.content ${ofActiveBranch(sql, conversationId)} and e.kind = 'note' and e.slot = ${slot}
     order by e.sequence desc limit 1`;
   return row?.content ?? null;
 }
@@ -48,12 +53,7 @@ export async function readNewestRequests(
   limit: number,
 ): Promise<readonly (readonly ContentPart[])[]> {
   const rows = await sql<{ content: readonly ContentPart[] }[]>`
-    select e.content
-    from entries e
-    join branches b
-      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
-    join conversations c on c.id = e.conversation_id and c.branch = b.branch
-    where e.conversation_id = ${conversationId} and e.kind = 'user'
+    select e.content ${ofActiveBranch(sql, conversationId)} and e.kind = 'user'
     order by e.sequence desc limit ${limit}`;
   return rows.map(({ content }) => content);
 }
@@ -61,12 +61,7 @@ export async function readNewestRequests(
 /** The newest message of the user on the active branch; `null` when there is none. */
 export async function readNewestRequestId(sql: Queries, conversationId: string): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
-    select e.id
-    from entries e
-    join branches b
-      on b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence
-    join conversations c on c.id = e.conversation_id and c.branch = b.branch
-    where e.conversation_id = ${conversationId} and e.kind = 'user'
+    select e.id ${ofActiveBranch(sql, conversationId)} and e.kind = 'user'
     order by e.sequence desc limit 1`;
   return row?.id ?? null;
 }

@@ -22,7 +22,7 @@ export function passageLines(
     const { entryId, kind, createdAt, offset, text, branch, onActiveBranch, updatedBy } = passage;
     const words = foundWords(passage, query);
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
-    const superseded = updatedBy === null ? '' : `, superseded by ${updatedBy}`;
+    const superseded = updatedBy === null ? '' : `, may be superseded by ${updatedBy}`;
     const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
     const first = rows.length > PASSAGE_ROWS ? firstShown(rows, words) : 0;

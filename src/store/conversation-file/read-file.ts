@@ -3,6 +3,7 @@ import { StoreError } from '../errors.ts';
 import { isId } from '../ids.ts';
 import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './tables.ts';
 import type { ConversationFileHeader, ConversationFileRow } from './tables.ts';
+import { isObject } from './row-shapes.ts';
 
 /** From this version on the last line holds the checksum of the others. */
 const VERSION_WITH_CHECKSUM = 3;
@@ -131,8 +132,4 @@ function parseObject(line: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,9 @@
 /** What a value of a JSON column must be, so that whoever reads the row later does not stumble over it. */
 type Shape = (value: unknown) => boolean;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 const isPolicy: Shape = (value) => isObject(value) && typeof value['name'] === 'string';
 
