@@ -61,7 +61,7 @@ interface Source {
 }
 
 export function openConversations(source: Source, options: SoakOptions): Conversations {
-  const { database, random } = source;
+  const { database } = source;
   const all: SoakConversation[] = [];
   let open: string[] = [];
   return {
@@ -83,7 +83,7 @@ export function openConversations(source: Source, options: SoakOptions): Convers
       }
     },
     async interfere() {
-      if (open.length > 0) await interfere(source, random.pick(open), worthCompacting(options));
+      if (open.length > 0) await interfere(source, open, worthCompacting(options));
     },
     async countUnfinished() {
       const [row] = await persist(
@@ -126,31 +126,35 @@ function worthCompacting({ window }: SoakOptions): number {
   return 1_250 * window;
 }
 
-async function isWorthCompacting(database: Database, conversationId: string, characters: number): Promise<boolean> {
-  const [row] = await database<{ characters: number | null }[]>`
-    select sum(length(e.content::text))::int as characters from entries e
-    join conversations c on c.active_turn_id = e.turn_id where c.id = ${conversationId}`;
-  return (row?.characters ?? 0) >= characters;
+async function findWorthCompacting(
+  database: Database,
+  open: readonly string[],
+  characters: number,
+): Promise<readonly string[]> {
+  const rows = await database<{ id: string }[]>`
+    select c.id from conversations c join entries e on e.turn_id = c.active_turn_id where c.id = any(${open})
+    group by c.id having sum(length(e.content::text)) >= ${characters} order by c.id`;
+  return rows.map(({ id }) => id);
 }
 
 async function interfere(
   { client, database, random }: Source,
-  conversationId: string,
+  open: readonly string[],
   characters: number,
 ): Promise<void> {
+  const conversationId = random.pick(open);
   const messageId = randomUUID();
   const content = `Remark ${random.between(1, 9_999)}: all is well, go on.`;
-  const ways = [
+  const compactOne = async (): Promise<unknown> => {
+    const worth = await findWorthCompacting(database, open, characters);
+    return worth.length > 0 && client.requestCompaction({ conversationId: random.pick(worth), messageId });
+  };
+  const ways: readonly (readonly [() => Promise<unknown>, number])[] = [
     [() => client.sendMessage({ conversationId, content, mode: 'steer', messageId }), 60],
-    [
-      async () =>
-        (await isWorthCompacting(database, conversationId, characters)) &&
-        client.requestCompaction({ conversationId, messageId }),
-      30,
-    ],
+    [compactOne, 30],
     [() => client.stop({ conversationId, messageId }), 6],
-  ] as const;
-  await persist<unknown>(random.weighted(ways));
+  ];
+  await persist(random.weighted(ways));
 }
 
 async function writeFiles(workspace: string, job: Job): Promise<void> {

@@ -10,6 +10,8 @@ import { listServedModels, storeServedModel } from '../store/served-models.ts';
 import { acceptMessage, acceptOnNewBranch } from '../store/messages.ts';
 import type { AcceptedMessage, MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
+import { createListeners } from '../store/listen.ts';
+import type { Listeners } from '../store/listen.ts';
 import type { MeaningSearch, TextEmbedder } from '../store/search/embedder.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
@@ -80,14 +82,16 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE,
     options.onDoorbellFailure ?? (() => undefined),
   );
+  const listeners = createListeners(database);
   return checkedClient({
     ...senders(database, temporal, doorbell),
-    ...readers(database, meaningOf(options)),
+    ...readers(database, listeners, meaningOf(options)),
     ...deciders(database, doorbell, guarded),
     ...archiveOf(database),
-    watch: (watched) => watchConversation(database, watched),
+    watch: (watched) => watchConversation(database, listeners, watched),
     async close() {
       await doorbell.settle();
+      await listeners.close();
       await database.end({ timeout: 1 });
       await temporal.close();
     },
@@ -219,7 +223,7 @@ type Readers = Omit<
   keyof ConversationArchive | keyof ReturnType<typeof senders> | keyof DecisionMethods | 'watch' | 'close'
 >;
 
-function readers(database: Database, meaning: MeaningSearch | null): Readers {
+function readers(database: Database, listeners: Listeners, meaning: MeaningSearch | null): Readers {
   return {
     getConversation: (id) => guarded(() => describeConversation(database, id)),
     listCosts: ({ since, ...of }) =>
@@ -244,7 +248,7 @@ function readers(database: Database, meaning: MeaningSearch | null): Readers {
     listModelCalls: (options) => guarded(() => listPastCalls(database, options)),
     waitForOutcome: (options) =>
       guarded(async () => {
-        const ended = await waitForEndedTurn(database, options);
+        const ended = await waitForEndedTurn(database, listeners, options);
         return ended === 'served' ? SERVED_COMMAND : summarizeTurn(ended);
       }),
   };

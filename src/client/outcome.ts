@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL } from '../store/events.ts';
-import { listen } from '../store/listen.ts';
+import type { Listeners } from '../store/listen.ts';
 import { readTurnForMessage } from '../store/turns.ts';
 import type { TurnRow } from '../store/turns.ts';
 import { requireConversation } from './conversation.ts';
@@ -15,6 +15,7 @@ const LOOK_INTERVAL_MILLISECONDS = 2_000;
  */
 export async function waitForEndedTurn(
   database: Database,
+  listeners: Listeners,
   options: {
     conversationId: string;
     messageId: string;
@@ -25,7 +26,7 @@ export async function waitForEndedTurn(
   const { conversationId, messageId, timeoutMilliseconds, signal } = options;
   signal?.throwIfAborted();
   let wake = (): void => undefined;
-  const listening = listen(database, {
+  const listening = listeners.listen({
     channel: EVENTS_CHANNEL,
     receive: (payload) => payload.startsWith(conversationId) && wake(),
     begun: () => wake(),

@@ -3,7 +3,7 @@ import { definedOf } from '../context/defined-of.ts';
 import type { Database } from '../store/database.ts';
 import { EVENTS_CHANNEL, listEvents } from '../store/events.ts';
 import type { EventRow } from '../store/events.ts';
-import { listen } from '../store/listen.ts';
+import type { Listeners } from '../store/listen.ts';
 import { liveTextChannel } from '../store/live-text-channel.ts';
 import { requireConversation } from './conversation.ts';
 import { clientError } from './errors.ts';
@@ -22,17 +22,25 @@ const MOST_WAITING = 1_000;
  * Events of a conversation in order, each once, and live text as it comes. Events are read from
  * their table, notifications only say when: what a lost connection missed is found by the next look.
  */
-export async function* watchConversation(database: Database, options: WatchOptions): AsyncGenerator<WatchUpdate> {
+export async function* watchConversation(
+  database: Database,
+  listeners: Listeners,
+  options: WatchOptions,
+): AsyncGenerator<WatchUpdate> {
   try {
     if (options.signal?.aborted === true) return;
     await requireConversation(database, options.conversationId);
-    yield* updatesOf(database, options);
+    yield* updatesOf(database, listeners, options);
   } catch (error) {
     throw clientError(error);
   }
 }
 
-async function* updatesOf(database: Database, options: WatchOptions): AsyncGenerator<WatchUpdate> {
+async function* updatesOf(
+  database: Database,
+  listeners: Listeners,
+  options: WatchOptions,
+): AsyncGenerator<WatchUpdate> {
   const { conversationId, signal } = options;
   const queue = createUpdateQueue<WatchUpdate>({
     most: MOST_WAITING,
@@ -44,14 +52,14 @@ async function* updatesOf(database: Database, options: WatchOptions): AsyncGener
   signal?.addEventListener('abort', onAbort, { once: true });
   const timer = setInterval(() => reader.look(), LOOK_INTERVAL_MILLISECONDS);
   const failed = (error: unknown): void => queue.fail(error);
-  const listeners = [
-    listen(database, {
+  const listening = [
+    listeners.listen({
       channel: EVENTS_CHANNEL,
       receive: (payload) => payload.startsWith(conversationId) && reader.look(),
       begun: () => reader.look(),
       failed,
     }),
-    ...channel.map(([name, receive]) => listen(database, { channel: name, receive, failed })),
+    ...channel.map(([name, receive]) => listeners.listen({ channel: name, receive, failed })),
   ];
   try {
     reader.look();
@@ -60,7 +68,7 @@ async function* updatesOf(database: Database, options: WatchOptions): AsyncGener
   } finally {
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
-    for (const listening of listeners) listening.end();
+    for (const one of listening) one.end();
     queue.end();
     await reader.settle();
   }

@@ -189,6 +189,13 @@ test('a client that was closed says so, and closing it again does nothing', asyn
   }
 });
 
+test('a watch that begins while its client closes ends with it, and leaves no connection', async () => {
+  const closed = await createClient({ databaseUrl: database.url, temporal });
+  const watching = errorOf(async () => firstOf(closed.watch({ conversationId, afterSequence: 9 })));
+  await closed.close();
+  expect((await watching).code).toBe('client_closed');
+});
+
 test('what the function that writes an export throws comes back as it is', async () => {
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   const sql = connectDatabase({ url: database.url });
