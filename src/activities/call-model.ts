@@ -27,7 +27,7 @@ import { completeAnswer, isEmpty } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText, showDeltas } from './live-text.ts';
-import { queueKeyOf } from './pass-gate.ts';
+import { enterGate, queueKeyOf } from './pass-gate.ts';
 import { storeThroughOutage } from './store-through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
@@ -72,9 +72,8 @@ export async function callModel(
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const { provider } = parseModelName(snapshot.model);
   const callKey = queueKeyOf(input, provider);
-  const pass = await dependencies.providerGate.enter({
+  const pass = await enterGate(dependencies, input.turn, {
     provider,
-    conversationId: input.turn.conversationId,
     callKey,
     tokens: estimatedTokens,
     signal: execution.signal,

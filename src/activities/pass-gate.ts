@@ -13,9 +13,8 @@ export async function passGate(
   { activity, ...call }: Omit<GateCall, 'conversationId' | 'onLongWait'> & { readonly activity: CallingActivity },
 ): Promise<GatePass> {
   let told = false;
-  const pass = await dependencies.providerGate.enter({
+  const pass = await enterGate(dependencies, turn, {
     ...call,
-    conversationId: turn.conversationId,
     async onLongWait(delayMilliseconds) {
       await recordWait(dependencies, turn, { activity, delayMilliseconds });
       told = true;
@@ -26,6 +25,27 @@ export async function passGate(
   // No event tells of the begin of these calls.
   else if (told) await recordEvent(dependencies.database, { turn, kind: 'turn_wait_over', data: {} });
   return pass;
+}
+
+/** Waits up to 10 s, but no longer than the turn is this worker's: a call of a turn that was taken over is not made. */
+export async function enterGate(
+  dependencies: ActivityDependencies,
+  turn: TurnReference,
+  call: Omit<GateCall, 'conversationId'>,
+): Promise<GatePass> {
+  const fence = dependencies.fenceWatch.watch({ kind: 'waiting_call', turn, attempt: 0 });
+  try {
+    return await dependencies.providerGate.enter({
+      ...call,
+      conversationId: turn.conversationId,
+      signal: AbortSignal.any([call.signal, fence.signal]),
+    });
+  } catch (error) {
+    fence.signal.throwIfAborted();
+    throw error;
+  } finally {
+    fence.end();
+  }
 }
 
 /** Names a model call in the queue. Not by its number: a call that comes back from a wait in the workflow has another one, and would leave its place behind. */

@@ -8,6 +8,8 @@ export type FencedWork = { readonly turn: TurnReference; readonly attempt: numbe
   | { readonly kind: 'tool_call'; readonly callNumber: number; readonly callIndex: number }
   | { readonly kind: 'summary'; readonly compactionId: string; readonly part: number }
   | { readonly kind: 'branch_summary' }
+  /** Waits for a provider and is not registered: no attempt is known of it. */
+  | { readonly kind: 'waiting_call' }
 );
 
 /**
@@ -23,6 +25,7 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
           where t.turn_id = w.id and t.call_number = w.number and t.call_index = w.index and t.attempt > w.attempt)
         when 'model_call' then exists (select 1 from model_calls m
           where m.turn_id = w.id and m.call_number = w.number and m.attempt > w.attempt)
+        when 'waiting_call' then false
         when 'branch_summary' then exists (select 1 from turns t where t.id = w.id and t.branch_tries > w.attempt)
         else exists (select 1 from compaction_parts p
           where p.compaction_id = w.id and p.number = w.number and p.attempt > w.attempt)
@@ -63,6 +66,7 @@ function addressOf(work: FencedWork): { readonly id: string; readonly number: nu
     case 'tool_call':
       return { id: work.turn.turnId, number: work.callNumber, index: work.callIndex };
     case 'branch_summary':
+    case 'waiting_call':
       return { id: work.turn.turnId, number: 0, index: 0 };
     case 'summary':
       return { id: work.compactionId, number: work.part, index: 0 };

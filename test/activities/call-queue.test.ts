@@ -127,3 +127,29 @@ test('a call that waits some seconds in its worker says so once, until it begins
     select tokens::float8 from provider_calls where conversation_id = ${turn.conversationId}`;
   expect(answer).toMatchObject({ kind: 'answered', inputTokens: place?.tokens });
 });
+
+test('a call that waits in its worker ends within two seconds when its turn is taken over, and leaves the queue', async () => {
+  const simulator = await startSimulator({ port: 0 });
+  onTestFinished(() => simulator.close());
+  const dependencies = activityDependencies(sql, {
+    simulatorUrl: simulator.url,
+    providerLimits: { concurrentCalls: 1 },
+  });
+  const running = {
+    providerKey: providerKeyOf({ name: 'sim', baseUrl: simulator.url, apiKey: 'key' }),
+    conversationId: newId(),
+    callKey: newId(),
+    holder: newId(),
+    tokens: 10,
+  };
+  await askForPlace(sql, running, ONE);
+  const turn = await startTurn(sql, 'Say hello');
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
+  const refused = expect(callModel(dependencies, input, execution())).rejects.toMatchObject({ code: 'stale_epoch' });
+  await waitUntil('it waits', async () => (await placesOf(turn.conversationId)).length === 1);
+  const began = Date.now();
+  await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
+  await refused;
+  expect(Date.now() - began).toBeLessThan(2_000);
+  expect(await placesOf(turn.conversationId)).toEqual([]);
+});
