@@ -5,11 +5,19 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { newId } from '../../src/store/ids.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import {
+  ANSWERED,
+  CALLS_A_TOOL,
+  scriptedActivities,
+  startWorkerOfActivities,
+} from '../workflows/support/worker-of-activities.ts';
 import { HISTORIES, MANIFEST, keptHistories, manifest } from './kept-histories.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
@@ -195,6 +203,66 @@ test('limits and resume', async () => {
     await keep('idle-time', idle.conversationId, limited);
   } finally {
     await limited.stop();
+  }
+});
+
+/** Words that end at the maximum output, before any call. */
+const CUT_ANSWER = [
+  { type: 'message_start', message: { id: 'cut', type: 'message', role: 'assistant', model: 'sim-8k', content: [], usage: null } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Now I look' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: null },
+  { type: 'message_stop' },
+]
+  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  .join('');
+
+test('cut answers between tool calls that tell nothing new', async () => {
+  const answer = { kind: 'status', status: 200, headers: { 'content-type': 'text/event-stream' }, body: CUT_ANSWER };
+  for (const skip of [1, 2, 3, 4]) await harness.fault({ ...answer, skip, times: 1 });
+  const turn = await harness.runTask('Call list_files with {"path": "missing"} 12 times, one by one');
+  expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 8 });
+  await keep('continuations', turn.conversationId);
+});
+
+test('a limit of idleness that goes on in the next run', async () => {
+  const patient = await startTurnHarness({
+    temporalAddress: server.address,
+    agent: { tools: ['list_files'], limits: { idleTime: 300 } },
+  });
+  try {
+    await patient.startWorker();
+    const turn = await patient.runTask('Call list_files with {"path": "missing-$index"} 12 times, one by one');
+    expect(turn.outcome).toBe('completed');
+    await keep('idle-across-runs', turn.conversationId, patient);
+  } finally {
+    await patient.stop();
+  }
+});
+
+test('a decision that comes while the turn asks for decisions', async () => {
+  const conversationId = newId();
+  let asked = 0;
+  const scripted = scriptedActivities({
+    callModel: () => Promise.resolve(asked === 0 ? { ...CALLS_A_TOOL, asks: true } : ANSWERED),
+    lookAtInbox: () =>
+      Promise.resolve({ waiting: 0, steering: 0, stopRequested: false, compactRequested: false, decisionsWaiting: asked }),
+    requestDecisions: async () => {
+      asked += 1;
+      if (asked > 1) return { waiting: 0, questions: 0, expiresInMilliseconds: 0 };
+      // What was read is returned only once the turn has seen another count; an acknowledged ring says that it has.
+      await worker.temporal.workflow.getHandle(turnWorkflowId(conversationId)).executeUpdate('acknowledge');
+      return { waiting: 2, questions: 0, expiresInMilliseconds: 86_400_000 };
+    },
+  });
+  const worker = await startWorkerOfActivities(server.address, scripted);
+  try {
+    await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
+    await keep('decided-while-asking', conversationId);
+    expect(asked).toBe(2);
+  } finally {
+    await worker.stop();
   }
 });
 

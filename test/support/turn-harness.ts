@@ -19,10 +19,10 @@ import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
-import { installRuntimeLogger } from '../../src/temporal/logger.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { RunningWorker, WriteObserver } from '../../src/worker/start-worker.ts';
+import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
 import { deleteUpkeepSchedule } from './delete-upkeep-schedule.ts';
 
@@ -103,17 +103,13 @@ async function control(url: string, method: string, path: string, body?: unknown
   if (!response.ok) throw new Error(`simulator refused ${method} ${path}: ${await response.text()}`);
 }
 
-/** Temporal's runtime can be installed once in a process, and each test file is one. */
-let runtimeInstalled = false;
-
 export async function startTurnHarness(options: HarnessOptions = {}): Promise<TurnHarness> {
   const { log } = options;
   const logger =
     log === undefined
       ? pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' })
       : pino({ level: 'debug' }, { write: log });
-  if (!runtimeInstalled) installRuntimeLogger(logger);
-  runtimeInstalled = true;
+  installTestRuntime(logger);
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
   const [testDatabase, simulator, temporal, workspace] = await Promise.all([
     createTestDatabase(options.databaseServer),

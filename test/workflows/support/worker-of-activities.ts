@@ -4,9 +4,9 @@ import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
 import type { Activities } from '../../../src/activities/create-activities.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
-import { installRuntimeLogger } from '../../../src/temporal/logger.ts';
 import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
 import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
+import { installTestRuntime } from '../../support/runtime-logger.ts';
 
 /** A worker with the real workflows and whatever activities a test gives it; no upkeep runs beside it. */
 export interface WorkerOfActivities {
@@ -15,12 +15,8 @@ export interface WorkerOfActivities {
   stop(): Promise<void>;
 }
 
-/** Temporal's runtime can be installed once in a process, and each test file is one. */
-let runtimeInstalled = false;
-
 export async function startWorkerOfActivities(address: string, activities: Activities): Promise<WorkerOfActivities> {
-  if (!runtimeInstalled) installRuntimeLogger(pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' }));
-  runtimeInstalled = true;
+  installTestRuntime(pino({ level: process.env['HOLDFAST_LOG_LEVEL'] ?? 'silent' }));
   const taskQueue = `agent-turn-${randomUUID()}`;
   const temporal = await connectClient({ address, namespace: 'default' });
   const connection = await NativeConnection.connect({ address });
