@@ -98,9 +98,9 @@ function parseMinutes(text: string): number {
 
 function parseConversations(text: string): number {
   const conversations = Number(text);
-  // Postgres scans small tables whole, because that costs less than their indexes.
-  if (!Number.isInteger(conversations) || conversations < 100 || conversations > 100_000) {
-    throw new InvalidArgumentError('Conversations are a whole number from 100 to 100,000.');
+  // Postgres scans small tables whole, because that costs less than their indexes: of 200 conversations the branches, not of 1,500.
+  if (!Number.isInteger(conversations) || conversations < 1_000 || conversations > 100_000) {
+    throw new InvalidArgumentError('Conversations are a whole number from 1,000 to 100,000.');
   }
   return conversations;
 }

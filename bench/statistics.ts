@@ -34,6 +34,14 @@ export function exactly(value: number): Summary {
   return { median: value, low: value, high: value, samples: 1 };
 }
 
+/**
+ * The end of a series over its beginning: medians of three. The first value is left out, since caches fill.
+ * @throws RangeError for fewer than two values
+ */
+export function growthOf(series: readonly number[]): number {
+  return median(series.slice(-3)) / median(series.slice(1, 4));
+}
+
 /** Linear between neighbours, the default of most statistics programs. */
 function quantile(sorted: readonly number[], share: number): number {
   const position = (sorted.length - 1) * share;

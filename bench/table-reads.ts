@@ -12,10 +12,11 @@ export interface TableReads {
 
 /**
  * A connection tells its counts at most once a second, with a statement; what it has not told when it rests it tells ten seconds
- * later (PGSTAT_IDLE_INTERVAL): nothing else may have worked on the database shortly before.
+ * later (PGSTAT_IDLE_INTERVAL). So what was done is told once nothing has been told for longer than that.
  */
-const TOLD_AFTER_MILLISECONDS = 1_500;
-const LONGEST_WAIT_MILLISECONDS = 30_000;
+const TOLD_AFTER_MILLISECONDS = 11_000;
+const LOOK_MILLISECONDS = 1_000;
+const LONGEST_WAIT_MILLISECONDS = 60_000;
 
 /**
  * Tables that may be read whole: what they hold grows neither with steps nor with conversations, and for a few rows the scan is
@@ -55,12 +56,14 @@ export async function readsDuring(sql: Database, work: () => Promise<unknown>): 
 async function counts(sql: Database): Promise<readonly TableReads[]> {
   const deadline = Date.now() + LONGEST_WAIT_MILLISECONDS;
   let last = await look(sql);
-  for (;;) {
-    await delay(TOLD_AFTER_MILLISECONDS);
+  let changedAt = Date.now();
+  while (Date.now() - changedAt < TOLD_AFTER_MILLISECONDS && Date.now() < deadline) {
+    await delay(LOOK_MILLISECONDS);
     const next = await look(sql);
-    if (JSON.stringify(next) === JSON.stringify(last) || Date.now() > deadline) return next;
+    if (JSON.stringify(next) !== JSON.stringify(last)) changedAt = Date.now();
     last = next;
   }
+  return last;
 }
 
 async function look(sql: Database): Promise<readonly TableReads[]> {

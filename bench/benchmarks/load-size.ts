@@ -5,6 +5,7 @@ import { fillConversation } from '../fill-conversation.ts';
 import { runRawTurn, runTurn } from '../measured-turn.ts';
 import { exactly, median, ratios, summarize } from '../statistics.ts';
 import { judgedReadsDuring } from '../table-reads.ts';
+import type { TableReads } from '../table-reads.ts';
 import { startRawWorker } from '../warm-up.ts';
 
 /** Steps of a conversation of 1,000 entries: the user's, two of each step, the last answer and the marker of its compaction. */
@@ -69,6 +70,7 @@ export async function measureSize(
       target: { atMost: 1.5 },
       ...exactly(many.read / few.read),
     },
+    ...scannedTables(many.reads),
   ];
 }
 
@@ -88,8 +90,25 @@ async function measureRounds(stack: BenchStack, rounds: number): Promise<Rounds>
   return { steps, rawSteps };
 }
 
-async function rowsOfTurn(stack: BenchStack): Promise<{ readonly scanned: number; readonly read: number }> {
+interface TurnReads {
+  readonly reads: readonly TableReads[];
+  readonly scanned: number;
+  readonly read: number;
+}
+
+async function rowsOfTurn(stack: BenchStack): Promise<TurnReads> {
   const reads = await judgedReadsDuring(stack.database, () => runTurn(stack, STEPS));
   const scanned = reads.reduce((sum, each) => sum + each.scanned, 0);
-  return { scanned, read: scanned + reads.reduce((sum, each) => sum + each.fetched, 0) };
+  return { reads, scanned, read: scanned + reads.reduce((sum, each) => sum + each.fetched, 0) };
+}
+
+/** Which tables were read whole: nothing where the target is met. */
+function scannedTables(reads: readonly TableReads[]): Figure[] {
+  const figure = (table: string, scanned: number): Figure => ({
+    benchmark: 'load',
+    name: `scanned: ${table}`,
+    unit: 'rows',
+    ...exactly(scanned),
+  });
+  return reads.filter(({ scanned }) => scanned > 0).map(({ table, scanned }) => figure(table, scanned));
 }

@@ -30,4 +30,6 @@ export type WorkerMessage =
       readonly heapBytes: number;
       /** 99th percentile of how late the event loop was since the last question, milliseconds. */
       readonly lateMilliseconds: number;
+      /** The longest that it was late since then, milliseconds. */
+      readonly latestMilliseconds: number;
     };

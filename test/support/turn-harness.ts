@@ -24,7 +24,7 @@ import { startWorker } from '../../src/worker/start-worker.ts';
 import type { RunningWorker, WriteObserver } from '../../src/worker/start-worker.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
-import { deleteUpkeepSchedule } from './delete-upkeep-schedule.ts';
+import { deleteUpkeepSchedule } from './upkeep-schedule.ts';
 
 type AgentInput = Partial<Parameters<typeof defineAgent>[0]>;
 

@@ -7,7 +7,7 @@ import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';
-import { deleteUpkeepSchedule } from '../support/delete-upkeep-schedule.ts';
+import { deleteUpkeepSchedule } from '../support/upkeep-schedule.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cloneConversations } from '../../bench/clone-conversations.ts';
 import { judgedReadsDuring } from '../../bench/table-reads.ts';
 import type { TableReads } from '../../bench/table-reads.ts';
-import { deleteUpkeepSchedule } from '../support/delete-upkeep-schedule.ts';
+import { pauseUpkeepSchedule } from '../support/upkeep-schedule.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -20,8 +20,8 @@ beforeAll(async () => {
     },
   });
   await harness.startWorker();
-  // Upkeep looks at all conversations, and its reads would be told late, as if they were the turn's.
-  await deleteUpkeepSchedule(harness.temporal, harness.database);
+  // Upkeep looks at all conversations.
+  await pauseUpkeepSchedule(harness.temporal, harness.database);
 });
 afterAll(() => harness.stop());
 
@@ -41,6 +41,5 @@ test('a turn reads no whole table, and not a row of each conversation that there
   const fetched = (reads: readonly TableReads[]): number => reads.reduce((sum, each) => sum + each.fetched, 0);
   // In small tables some of it is read by scans.
   const before = fetched(empty) + empty.reduce((sum, each) => sum + each.scanned, 0);
-  // Less than one more row for each conversation: what looks at all of them once is found.
-  expect(fetched(full)).toBeLessThan(before + COPIES);
+  expect(fetched(full)).toBeLessThan(before * 1.2);
 });

@@ -13,3 +13,8 @@ export async function deleteUpkeepSchedule(temporal: Client, database: Database)
     if (!(error instanceof ScheduleNotFoundError)) throw error;
   }
 }
+
+/** Nothing of it begins any more. A schedule that is deleted comes back within a minute: a worker sees to that. */
+export async function pauseUpkeepSchedule(temporal: Client, database: Database): Promise<void> {
+  await temporal.schedule.getHandle(upkeepScheduleId(await readDatabaseId(database))).pause();
+}
