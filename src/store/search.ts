@@ -15,7 +15,7 @@ import { findByMeaning, fuse } from './search/find-by-meaning.ts';
 import { formsOf } from './search/forms.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
-import { joinNeighbours } from './search/join-neighbours.ts';
+import { joinNeighbour, readNeighbours } from './search/neighbours.ts';
 import { markLeftBranches } from './search/left-branches.ts';
 import { pathsOf } from './search/paths.ts';
 import { phrasesOf } from './search/phrases.ts';
@@ -91,11 +91,8 @@ export async function searchMemory(
     ({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`),
   );
   const found = [...first.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
-  const paths = await pathsOf(sql, found);
-  return joinNeighbours(
-    sql,
-    found.map((candidate) => toFound(candidate, paths.get(candidate.sourceId) ?? null)),
-  );
+  const [paths, neighbours] = await Promise.all([pathsOf(sql, found), readNeighbours(sql, found)]);
+  return found.map((candidate) => joinNeighbour(toFound(candidate, paths.get(candidate.sourceId) ?? null), neighbours));
 }
 
 function limitOf({ limit }: { readonly limit?: number }): number {

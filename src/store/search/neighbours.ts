@@ -1,6 +1,7 @@
 import type { Neighbour } from '../../tools/tool.ts';
 import { wholeCharacters } from '../../tools/whole-characters.ts';
 import type { Database } from '../database.ts';
+import type { RankedCandidate } from './candidate.ts';
 import type { FoundPassage } from './found-passage.ts';
 
 /** Characters of a neighbour that are shown: of a question its end, of an answer its beginning. */
@@ -15,13 +16,16 @@ interface NeighbourRow {
   readonly text: string;
 }
 
-/**
- * Joins the question with its answer: what was said right before a passage that answers, and right after one that asks. "Yes,
- * the third one" is useless without its question, and who finds the question wants the answer. Neither takes a place of its own.
- */
-export async function joinNeighbours(sql: Database, passages: readonly FoundPassage[]): Promise<FoundPassage[]> {
-  const spoken = passages.filter(({ kind }) => kind === 'user' || kind === 'assistant').map(({ entryId }) => entryId);
-  if (spoken.length === 0) return [...passages];
+/** What was said right before and right after each of some passages, where it is read. */
+export type Neighbours = ReadonlyMap<string, NeighbourRow>;
+
+/** Reads what was said around passages that somebody said. */
+export async function readNeighbours(
+  sql: Database,
+  passages: readonly Pick<RankedCandidate, 'kind' | 'sourceId'>[],
+): Promise<Neighbours> {
+  const spoken = passages.filter(({ kind }) => kind === 'user' || kind === 'assistant').map(({ sourceId }) => sourceId);
+  if (spoken.length === 0) return new Map();
   const rows = await sql<NeighbourRow[]>`
     select e.id as of, 'question' as says, before.id, p.text
     from entries e join entries before on before.id = e.parent_id and before.kind in ('user', 'assistant')
@@ -37,13 +41,21 @@ export async function joinNeighbours(sql: Database, passages: readonly FoundPass
       order by n.sequence limit 1) as after
     cross join lateral (select text from passages where source_id = after.id order by character_offset limit 1) as p
     where e.id = any(${spoken}::uuid[]) and after.parent_id = e.id and after.kind in ('user', 'assistant')`;
-  const neighbours = new Map(rows.map((row) => [`${row.of} ${row.says}`, row]));
-  return passages.map((passage) => {
-    const says = ASKS.test(passage.text) ? 'answer' : 'question';
-    const row = neighbours.get(`${passage.entryId} ${says}`);
-    if (row === undefined || !isJoined(passage, row)) return passage;
-    return Object.assign({}, passage, { neighbour: shown(row) });
-  });
+  return new Map(rows.map((row) => [keyOf(row.of, row.says), row]));
+}
+
+function keyOf(entryId: string, says: Neighbour['says']): string {
+  return `${entryId} ${says}`;
+}
+
+/**
+ * Joins the question with its answer: what was said right before a passage that answers, and right after one that asks. "Yes,
+ * the third one" is useless without its question, and who finds the question wants the answer. Neither takes a place of its own.
+ */
+export function joinNeighbour(passage: FoundPassage, neighbours: Neighbours): FoundPassage {
+  const row = neighbours.get(keyOf(passage.entryId, ASKS.test(passage.text) ? 'answer' : 'question'));
+  if (row === undefined || !isJoined(passage, row)) return passage;
+  return Object.assign({}, passage, { neighbour: shown(row) });
 }
 
 /** What was found by the words of its neighbour is shown with it, whatever that says. */
