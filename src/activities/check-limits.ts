@@ -2,8 +2,21 @@ import { appendNoteBefore } from '../store/entries.ts';
 import { readSpending } from '../store/turn-limits.ts';
 import type { CompactContextInput } from '../turn/activity-values.ts';
 import { describeLimit, limitCode, nearLimits, spentLimit } from '../turn/spending.ts';
+import type { SpendingLimits } from '../turn/spending.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
+
+/** The limit that keeps the turn from asking a model, or `null`; also inside a compaction, whose summaries are paid as answers are. */
+export async function reachedLimit(
+  { database }: ActivityDependencies,
+  turn: TurnReference,
+  limits: SpendingLimits | undefined,
+): Promise<string | null> {
+  if (limits === undefined) return null;
+  const spent = spentLimit(limits, await readSpending(database, turn, limits));
+  return spent === null ? null : limitCode(spent);
+}
 
 /**
  * The limit that keeps the turn from its next step, or `null`. Of one that is near the model is told, once a turn, by a

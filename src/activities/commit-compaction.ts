@@ -19,6 +19,7 @@ import { RECALL_OPEN } from '../tools/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { withMemories } from './agent-memories.ts';
+import { reachedLimit } from './check-limits.ts';
 import { appendDailyLog } from './daily-log.ts';
 import { describePlan, logStarted, makePlan } from './plan-pass.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -41,7 +42,10 @@ export async function commitCompaction(
   dependencies: ActivityDependencies,
   input: CommitCompactionInput,
 ): Promise<CommitCompactionResult> {
-  return withMemories(dependencies, input, await commit(dependencies, input));
+  const result = await withMemories(dependencies, input, await commit(dependencies, input));
+  if (result.kind !== 'committed') return result;
+  const limit = await reachedLimit(dependencies, input.turn, input.limits);
+  return limit === null ? result : { ...result, limit };
 }
 
 async function commit(

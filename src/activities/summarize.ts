@@ -25,6 +25,7 @@ import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
+import { reachedLimit } from './check-limits.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
@@ -45,15 +46,16 @@ export async function summarize(
   input: SummarizeInput,
   execution: Execution,
 ): Promise<SummarizeResult> {
-  const { database } = dependencies;
-  const source = await readPart(database, input);
+  const source = await readPart(dependencies.database, input);
   if (source.row.state === 'written') return WRITTEN_BEFORE;
-  const { snapshot } = await readSnapshot(database, input.turn.turnId);
+  const { snapshot } = await readSnapshot(dependencies.database, input.turn.turnId);
   const entries = await originalsOf(dependencies, input, source);
-  const policy = partPolicy(snapshot.policy, source.row.part);
-  const task: SummaryTask = { input, source, snapshot, policy, entries, execution };
-  if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush')
-    return passAndAsk(dependencies, task);
+  const { part } = source.row;
+  const task = { input, source, snapshot, policy: partPolicy(snapshot.policy, part), entries, execution };
+  if (source.compaction.form !== 'extractive_summary' || part.kind === 'flush') {
+    const reason = await reachedLimit(dependencies, input.turn, input.limits);
+    return reason === null ? passAndAsk(dependencies, task) : { kind: 'limit', reason };
+  }
   const registered = await register(dependencies, task);
   return registered === null ? WRITTEN_BEFORE : extract(dependencies, { ...task, ...registered });
 }

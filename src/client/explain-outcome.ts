@@ -79,7 +79,7 @@ function refusedByVendor(message: string): string {
 
 function completed(reason: string | null): string {
   if (reason === 'answer_cut')
-    return 'The turn completed, but its last answer was cut at the maximum output several times.';
+    return "The turn completed, but its last answer was cut at the maximum output several times. 'holdfast resume' lets it go on.";
   if (reason === 'nothing_to_compact') return 'Nothing was left to compact.';
   if (reason === 'conversation_busy')
     return 'The branch was not changed: a turn had begun meanwhile. Send the command again.';

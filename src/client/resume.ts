@@ -53,7 +53,9 @@ function checkRaise(raise: Partial<ConversationCounts>): void {
 }
 
 function checkLastTurn({ conversationId, turn }: Conversation, raise: Partial<ConversationCounts>): void {
-  if (turn === null || turn.outcome === 'completed') {
+  // An answer that was cut once too often is not what the task asked for, though nothing failed.
+  const wasCut = turn?.outcome === 'completed' && turn.reason === 'answer_cut';
+  if (turn === null || (turn.outcome === 'completed' && !wasCut)) {
     const state = turn === null ? 'has had no turn' : 'completed its last turn';
     throw new HoldfastClientError('nothing_to_resume', `conversation ${conversationId} ${state}`);
   }

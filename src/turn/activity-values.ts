@@ -128,6 +128,8 @@ export interface SummarizeInput {
   readonly turn: TurnReference;
   readonly compactionId: string;
   readonly part: number;
+  /** No model is asked once one of them is reached. Absent where only steps are limited, and in turns of an older version. */
+  readonly limits?: SpendingLimits;
 }
 
 export type SummarizeResult =
@@ -135,15 +137,20 @@ export type SummarizeResult =
   /** The model failed too often; the commit plans the next weaker form. */
   | { readonly kind: 'failed'; readonly failures: number }
   /** Wait, then summarize again; does not count as a failure. */
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+  | { readonly kind: 'wait'; readonly delayMilliseconds: number }
+  /** A limit is reached: this part is not asked for. */
+  | { readonly kind: 'limit'; readonly reason: string };
 
 export interface CommitCompactionInput {
   readonly turn: TurnReference;
   readonly compactionId: string;
+  /** Checked once more: summaries cost too. */
+  readonly limits?: SpendingLimits;
 }
 
 export type CommitCompactionResult =
-  | { readonly kind: 'committed'; readonly view: ViewReference; readonly tokensBefore: number }
+  /** `limit`: one is reached by what the summaries cost, and the model is not asked. */
+  | { readonly kind: 'committed'; readonly view: ViewReference; readonly tokensBefore: number; readonly limit?: string }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
   | { readonly kind: 'exhausted'; readonly tokens: number };
 

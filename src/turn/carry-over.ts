@@ -56,6 +56,8 @@ export interface TurnProgress {
   forced: ForcedReason | null;
   /** A doorbell was rung for messages that wait for the step boundary. */
   steeringWaiting: boolean;
+  /** Goes up when something that consumes rows of the inbox begins, and when it ends: odd while it runs. Absent before the first. */
+  consumptions?: number;
   /** Tool calls of the newest answer that wait for a person, as the inbox saw it last. Absent before the first. */
   decisionsWaiting?: number;
   /** The worker cannot run the agent: the turn ends before its first step. */

@@ -140,6 +140,18 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       limit ${scope.limit}`,
   },
   {
+    name: 'answers_answer_something',
+    holds:
+      'no answer stands directly behind an answer of the same turn: the model was not asked with nothing to answer to',
+    find: (sql, scope) => sql<Breach[]>`
+      select e.conversation_id as "conversationId", format('entry %s', e.sequence) as subject,
+        format('answer of call %s behind the answer of call %s', e.call_number, p.call_number) as found
+      from entries e join entries p on p.id = e.parent_id
+      where ${inScope(sql, sql`e.conversation_id`, scope)} and e.kind = 'assistant' and p.kind = 'assistant'
+        and e.turn_id = p.turn_id and e.call_number <> p.call_number
+      limit ${scope.limit}`,
+  },
+  {
     name: 'events_without_gaps',
     holds: 'the events of a conversation are numbered from 1 without a gap, and the conversation knows the last one',
     find: (sql, scope) => sql<Breach[]>`

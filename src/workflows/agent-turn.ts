@@ -20,7 +20,7 @@ import { fitContext } from './compaction.ts';
 import { awaitDecisions } from './decisions.ts';
 import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
-import { openInbox } from './inbox.ts';
+import { consuming, openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
 import { obeyCommand } from './obey-command.ts';
 import type { TurnEnd } from './obey-command.ts';
@@ -99,8 +99,8 @@ async function untilStopped(
   let lost: unknown;
   // Rejected while the turn waits for people, it would fail the workflow task again and again, and the turn would never end.
   const watching = inbox
-    .watch(progress.turn, (look) => {
-      noteLook(progress, look);
+    .watch(progress, (look) => {
+      noteLook(progress, look, look.outdated);
       if (look.stopRequested) stop();
     })
     .catch((error: unknown) => {
@@ -141,10 +141,11 @@ function interruption(error: unknown): TurnEnd {
   };
 }
 
-function noteLook(progress: TurnProgress, look: InboxLook): void {
-  progress.steeringWaiting = look.steering > 0;
+function noteLook(progress: TurnProgress, look: InboxLook, outdated = false): void {
   progress.stopRequested = look.stopRequested;
   progress.decisionsWaiting = look.decisionsWaiting ?? 0;
+  if (outdated) return;
+  progress.steeringWaiting = look.steering > 0;
   if (look.compactRequested) progress.forced ??= 'manual';
 }
 
@@ -279,5 +280,6 @@ function loopLimitsOf({ loopLimits }: TurnProgress): LoopLimits {
 async function takeSteeringMessages(activities: TurnActivities, progress: TurnProgress): Promise<void> {
   progress.steeringWaiting = false;
   progress.loopGuard = noteProgress(progress.loopGuard ?? NEW_LOOP_GUARD);
-  await activities.takeMessages({ turn: progress.turn, callNumber: progress.callNumber + 1 });
+  const { turn, callNumber } = progress;
+  await consuming(progress, () => activities.takeMessages({ turn, callNumber: callNumber + 1 }));
 }

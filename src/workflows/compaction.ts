@@ -1,11 +1,18 @@
 import { patched, sleep } from '@temporalio/workflow';
-import type { CompactContextInput, PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
+import type {
+  CompactContextInput,
+  PlannedCompaction,
+  PlannedPart,
+  SummarizeResult,
+  ViewReference,
+} from '../turn/activity-values.ts';
 import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
 import { NEW_LOOP_GUARD, noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
+import { consuming } from './inbox.ts';
 import { noteNews } from './time-limits.ts';
 
 export type FittedContext =
@@ -23,33 +30,42 @@ export async function fitContext(
   display: TurnDisplay,
   turnIsOver = false,
 ): Promise<FittedContext> {
-  const check = await activities.compactContext.executeWithOptions({ summary: display.checkSummary() }, [
-    {
-      turn: progress.turn,
-      callNumber: progress.callNumber,
-      forced: progress.forced,
-      ...limitsToCheck(progress),
-      ...(turnIsOver && { turnIsOver: true as const }),
-    },
-  ]);
+  const { forced } = progress;
+  const input = {
+    turn: progress.turn,
+    callNumber: progress.callNumber,
+    forced,
+    ...limitsToCheck(progress),
+    ...(turnIsOver && { turnIsOver: true as const }),
+  };
+  const look = () => activities.compactContext.executeWithOptions({ summary: display.checkSummary() }, [input]);
+  // A request that cannot be met is declined, and with that consumed.
+  const check = await (forced === 'manual' ? consuming(progress, look) : look());
   if (check.kind === 'fits') {
-    progress.forced = null;
+    // A request that came meanwhile is for the next check.
+    if (progress.forced === forced) progress.forced = null;
     return { kind: 'ready', view: check.view, ...(check.declined === true && { declined: true }) };
   }
   if (check.kind === 'exhausted' || check.kind === 'limit') return check;
   let planned = check.planned;
   for (;;) {
     display.compacting(planned);
-    await summarizeWaves(activities, progress, display, planned);
-    const commit = await activities.commitCompaction.executeWithOptions({ summary: display.commitSummary(planned) }, [
-      { turn: progress.turn, compactionId: planned.compactionId },
-    ]);
+    const spent = await summarizeWaves(activities, progress, display, planned);
+    if (spent !== null) return { kind: 'limit', reason: spent };
+    const { compactionId } = planned;
+    const summary = display.commitSummary(planned);
+    const commit = await consuming(progress, () =>
+      activities.commitCompaction.executeWithOptions({ summary }, [
+        { turn: progress.turn, compactionId, ...limitsToCheck(progress) },
+      ]),
+    );
     if (commit.kind === 'exhausted') return commit;
     if (commit.kind === 'committed') {
       progress.compactions += 1;
       if (progress.forced !== 'manual') progress.loopGuard = noteCompaction(progress.loopGuard ?? NEW_LOOP_GUARD);
       // A request to compact that arrived meanwhile joins this compaction (R4).
       progress.forced = null;
+      if (commit.limit !== undefined) return { kind: 'limit', reason: commit.limit };
       return { kind: 'ready', view: commit.view };
     }
     planned = commit.planned;
@@ -64,26 +80,33 @@ function limitsToCheck({ limits, steps }: TurnProgress): Pick<CompactContextInpu
   return counted > 0 || steps >= limit * limits.noteAt ? { limits } : {};
 }
 
-/** Parts of a wave run up to eight at once, waves one after another; after a part that failed for good the rest is not worth its price. */
+/**
+ * Parts of a wave run up to eight at once, waves one after another; after a part that failed for good the rest is not worth its
+ * price. Returns the limit that kept a part from being asked for, or `null`.
+ */
 async function summarizeWaves(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
   planned: PlannedCompaction,
-): Promise<void> {
+): Promise<string | null> {
   for (const wave of planned.waves) {
     let failed = false;
+    let limit: string | null = null;
     await atMost(
       concurrentSummaries(wave.length),
       wave,
       async (part) => {
-        const state = await summarizePart(activities, progress, display, planned.compactionId, part);
-        failed ||= state === 'failed';
+        const result = await summarizePart(activities, progress, display, planned.compactionId, part);
+        failed ||= result.kind === 'failed';
+        if (result.kind === 'limit') limit = result.reason;
       },
-      () => failed,
+      () => failed || limit !== null,
     );
-    if (failed) return;
+    if (limit !== null) return limit;
+    if (failed) return null;
   }
+  return null;
 }
 
 /** A turn that began before there was a limit goes on without one. Only a larger wave asks: others leave no mark in the history. */
@@ -97,13 +120,13 @@ async function summarizePart(
   display: TurnDisplay,
   compactionId: string,
   part: PlannedPart,
-): Promise<'summarized' | 'failed'> {
+): Promise<Exclude<SummarizeResult, { kind: 'wait' }>> {
   for (;;) {
     const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
-      { turn: progress.turn, compactionId, part: part.number },
+      { turn: progress.turn, compactionId, part: part.number, ...limitsToCheck(progress) },
     ]);
     noteNews(progress);
-    if (result.kind !== 'wait') return result.kind;
+    if (result.kind !== 'wait') return result;
     display.waitingForRateLimit(result.delayMilliseconds);
     await sleep(result.delayMilliseconds, { summary: 'rate limit' });
     display.running();

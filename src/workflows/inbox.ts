@@ -1,5 +1,6 @@
-import { allHandlersFinished, condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { allHandlersFinished, condition, defineSignal, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import type { InboxLook } from '../turn/activity-values.ts';
+import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 
@@ -9,12 +10,30 @@ export const doorbell = defineSignal('doorbell');
 /** Rings and returns when the workflow has looked: for a caller that wants to know that its row was seen. */
 export const acknowledge = defineUpdate('acknowledge');
 
+/**
+ * Runs what consumes rows of the inbox. A look beside it may have read them before and be reported after: it would have the
+ * turn take what is taken, and answer once more with nothing to answer to.
+ */
+export async function consuming<Result>(progress: TurnProgress, work: () => Promise<Result>): Promise<Result> {
+  progress.consumptions = (progress.consumptions ?? 0) + 1;
+  try {
+    return await work();
+  } finally {
+    progress.consumptions += 1;
+  }
+}
+
+/** What a look says. `outdated`: rows were consumed meanwhile, and another look follows. */
+export interface SeenInbox extends InboxLook {
+  readonly outdated: boolean;
+}
+
 /** Counts rings and looks, so that many rings need one look and no ring goes unseen. */
 export interface Inbox {
   /** All rings so far are answered: what follows reads the rows anyway. */
   markServed(): void;
   /** Looks once after each batch of rings, one look at a time, until `close`. */
-  watch(turn: TurnReference, seen: (look: InboxLook) => void): Promise<void>;
+  watch(progress: TurnProgress, seen: (look: SeenInbox) => void): Promise<void>;
   close(): void;
   /**
    * Looks until no ring came during the look. The caller must return or continue as new without
@@ -41,14 +60,21 @@ export function openInbox(activities: TurnActivities): Inbox {
     close: () => {
       closed = true;
     },
-    async watch(turn, seen) {
+    async watch(progress, seen) {
+      const { turn } = progress;
+      const consumptions = (): number => progress.consumptions ?? 0;
+      let again = false;
       for (;;) {
-        await condition(() => closed || rung !== served);
+        await condition(() => closed || (consumptions() % 2 === 0 && again) || rung !== served);
         if (closed) return;
         const ring = rung;
+        const before = consumptions();
         const look = await activities.lookAtInbox({ conversationId: turn.conversationId, turn });
         served = ring;
-        seen(look);
+        const overlaps = before % 2 === 1 || consumptions() !== before;
+        // A turn that an older version began looked once. Only where they overlap is it asked: others leave no mark in the history.
+        again = overlaps && patched('looks-beside-consumption');
+        seen({ ...look, outdated: again });
       }
     },
     async lookUntilQuiet(conversationId, turn) {

@@ -45,6 +45,12 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     'sums_along_parents',
     (sql) => sql`update entries set measurements = measurements + measurements where sequence = 4`,
   ],
+  [
+    'answers_answer_something',
+    (sql) => sql`
+      update entries e set parent_id = a.id from entries a
+      where a.kind = 'assistant' and e.kind = 'assistant' and e.turn_id = a.turn_id and e.call_number = a.call_number + 1`,
+  ],
   ['message_enters_once', (sql) => sql`delete from entries where kind = 'user'`],
   ['message_enters_once', (sql) => sql`update messages set turn_id = null`],
   [

@@ -106,6 +106,12 @@ test('R6 answers that stay cut are continued three times, then the turn complete
   await harness.fault({ kind: 'cut_answer', times: null });
   const turn = await harness.runTask('Say hello to everybody who reads this sentence');
   expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 4 });
+  await harness.clearFaults();
+  const resumed = await harness.client.resume({ conversationId: turn.conversationId });
+  expect(await harness.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
+    outcome: 'completed',
+    reason: null,
+  });
 });
 
 test('R6 a tool result that the turn had seen before ends no row of continuations, a new one does', async () => {

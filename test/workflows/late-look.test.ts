@@ -1,0 +1,129 @@
+import { expect, inject, onTestFinished, test } from 'vitest';
+import type { Activities } from '../../src/activities/create-activities.ts';
+import { newId } from '../../src/store/ids.ts';
+import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { ANSWERED, scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
+
+const NOTHING = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false };
+const VIEW = { headEntryId: 'head', tokens: 100 };
+
+/** Something that happens once, and can be waited for. */
+function moment() {
+  let pass = (): void => undefined;
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve;
+  });
+  return { pass, passed };
+}
+
+/** Runs a turn of these activities, which ring for themselves, and tells with what it ended. */
+async function runTurn(scripted: (ring: () => Promise<void>) => Partial<Activities>): Promise<string> {
+  const conversationId = newId();
+  let outcome = '';
+  const ring = (): Promise<void> => ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
+  const worker = await startWorkerOfActivities(
+    inject('temporalAddress'),
+    scriptedActivities({
+      ...scripted(ring),
+      endTurn: async (end) => {
+        ({ outcome } = end);
+      },
+    }),
+  );
+  onTestFinished(() => worker.stop());
+  await ring();
+  await waitUntil('the turn ends', async () => outcome !== '');
+  return outcome;
+}
+
+test('a look that read the inbox before a message was taken, and says so after it, buys no answer to nothing', async () => {
+  const [looked, late, taken] = [moment(), moment(), moment()];
+  let looks = 0;
+  let calls = 0;
+  const outcome = await runTurn((ring) => ({
+    lookAtInbox: async ({ turn }) => {
+      if (turn === null) return NOTHING;
+      looks += 1;
+      if (looks === 1) {
+        looked.pass();
+        return { ...NOTHING, steering: 1 };
+      }
+      // The second one read what the first one did, and is slow to tell; what is there after it, the third one tells.
+      if (looks > 2) return NOTHING;
+      late.pass();
+      await taken.passed;
+      return { ...NOTHING, steering: 1 };
+    },
+    takeMessages: async () => taken.pass(),
+    callModel: async () => {
+      calls += 1;
+      if (calls > 1) return waitFor(() => looks > 2, ANSWERED);
+      await ring();
+      await looked.passed;
+      await ring();
+      await late.passed;
+      return ANSWERED;
+    },
+  }));
+  expect(outcome).toBe('completed');
+  expect(calls).toBe(2);
+});
+
+test('a look that read a wish to compact before it was met, and says so after it, compacts no second time', async () => {
+  const [late, met] = [moment(), moment()];
+  const forced: (string | null)[] = [];
+  let looks = 0;
+  await runTurn((ring) => ({
+    lookAtInbox: async ({ turn }) => {
+      if (turn === null) return NOTHING;
+      looks += 1;
+      if (looks > 1) return NOTHING;
+      late.pass();
+      await met.passed;
+      return { ...NOTHING, compactRequested: true };
+    },
+    compactContext: async (input) => {
+      forced.push(input.forced);
+      return forced.length > 1 ? { kind: 'fits', view: VIEW } : { kind: 'planned', planned: PLANNED };
+    },
+    commitCompaction: async () => {
+      await ring();
+      await late.passed;
+      met.pass();
+      return { kind: 'committed', view: VIEW, tokensBefore: 1_000 };
+    },
+    callModel: async () => (forced.length > 1 ? ANSWERED : waitFor(() => looks > 1, { ...ANSWERED, cut: true })),
+  }));
+  expect(forced).toEqual([null, null]);
+});
+
+test('a wish to compact that comes while the context is checked is met by the next check', async () => {
+  const forced: (string | null)[] = [];
+  let looks = 0;
+  await runTurn((ring) => ({
+    lookAtInbox: async ({ turn }) => {
+      if (turn === null) return NOTHING;
+      looks += 1;
+      return { ...NOTHING, compactRequested: true };
+    },
+    compactContext: async (input) => {
+      forced.push(input.forced);
+      if (forced.length === 1) {
+        await ring();
+        await waitUntil('the wish is seen', async () => looks > 0);
+      }
+      return { kind: 'fits', view: VIEW };
+    },
+    callModel: async () => (forced.length > 1 ? ANSWERED : { ...ANSWERED, cut: true }),
+  }));
+  expect(forced).toEqual([null, 'manual']);
+});
+
+/** A compaction of nothing but its commit. */
+const PLANNED = { compactionId: newId(), waves: [], tokensBefore: 1_000 };
+
+async function waitFor<Result>(condition: () => boolean, result: Result): Promise<Result> {
+  await waitUntil('the inbox is looked at again', async () => condition());
+  return result;
+}

@@ -1,0 +1,92 @@
+import { expect, inject, onTestFinished, test } from 'vitest';
+import type { Activities } from '../../src/activities/create-activities.ts';
+import { newId } from '../../src/store/ids.ts';
+import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
+
+const LIMITS = { turn: { cost: 0.1 }, conversation: {}, noteAt: 0.8 };
+const PLANNED = {
+  compactionId: newId(),
+  waves: [[{ number: 1, label: 'part 1' }], [{ number: 2, label: 'part 2' }]],
+  tokensBefore: 1_000,
+};
+
+/** Runs a turn of these activities, each of which is logged, and tells what was called and how it ended. */
+async function runTurn(scripted: Partial<Activities>): Promise<readonly string[]> {
+  const conversationId = newId();
+  const log: string[] = [];
+  const all = scriptedActivities(scripted);
+  const worker = await startWorkerOfActivities(inject('temporalAddress'), {
+    ...all,
+    beginTurn: async (input) => {
+      const begun = await all.beginTurn(input);
+      return begun.kind === 'begun' ? { ...begun, limits: LIMITS } : begun;
+    },
+    compactContext: async () => ({ kind: 'planned', planned: PLANNED }),
+    summarize: async (input) => {
+      log.push(`summarize ${input.part} ${input.limits?.turn.cost}`);
+      return all.summarize(input);
+    },
+    commitCompaction: async (input) => {
+      log.push(`commit ${input.limits?.turn.cost}`);
+      return all.commitCompaction(input);
+    },
+    callModel: async (input) => {
+      log.push('call');
+      return all.callModel(input);
+    },
+    endTurn: async ({ outcome, reason }) => {
+      log.push(`${outcome} ${reason}`);
+    },
+  });
+  onTestFinished(() => worker.stop());
+  await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
+  await waitUntil('the turn ends', async () => log.some((each) => each.includes('exhausted')));
+  return log;
+}
+
+test('a limit that a summary reaches ends the turn before the next summary', async () => {
+  const log = await runTurn({
+    summarize: ({ part }) =>
+      Promise.resolve(part === 1 ? { kind: 'summarized', tokens: 10 } : { kind: 'limit', reason: 'cost_limit' }),
+  });
+  expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'budget_exhausted cost_limit']);
+});
+
+test('a limit that the last summary reaches ends the turn once its compaction is committed, before the model is asked', async () => {
+  const committed = { kind: 'committed', view: { headEntryId: 'head', tokens: 100 }, tokensBefore: 1_000 } as const;
+  const log = await runTurn({
+    summarize: () => Promise.resolve({ kind: 'summarized', tokens: 10 }),
+    commitCompaction: () => Promise.resolve({ ...committed, limit: 'cost_limit' }),
+  });
+  expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'commit 0.1', 'budget_exhausted cost_limit']);
+});
+
+const EACH_SUMMARY_COSTS_MORE = `models:
+  simulator/sim-8k: { prices: { input: 100, output: 100, cacheRead: 100, cacheWrite: 100 } }
+agents:
+  frugal: { model: simulator/sim-8k, instructions: Work., tools: [list_files], limits: { cost: 0.10 } }
+`;
+
+test('summaries that cost more than a turn may leave the model unasked, and a raise lets the turn go on', async () => {
+  const harness = await startTurnHarness({ configurationFile: EACH_SUMMARY_COSTS_MORE });
+  onTestFinished(() => harness.stop());
+  const { client } = harness;
+  const { conversationId } = await client.startTask({ task: 'Say hello', agent: 'frugal' });
+  const pumps = 'the pump opens at 7 bar and closes at night; '.repeat(50);
+  let messageId = '';
+  for (let number = 0; number < 30; number += 1) {
+    const content = `Say ${number} ${pumps}`;
+    ({ messageId } = await client.sendMessage({ conversationId, content, mode: 'steer' }));
+  }
+  await harness.startWorker();
+  const ended = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 60_000 });
+  expect(ended).toMatchObject({ outcome: 'budget_exhausted', reason: 'cost_limit' });
+  expect(await client.listModelCalls({ conversationId })).toEqual([]);
+  const resumed = await client.resume({ conversationId, raise: { cost: 100 } });
+  expect(await client.waitForOutcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
+    outcome: 'completed',
+  });
+});
