@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { GuardedProcess } from '../src/local/guarded-process.ts';
 import type { Database } from '../src/store/database.ts';
 import { exposureOf, harmless, losesHeartbeat, readSummariesThroughRestart } from './exposure.ts';
 import type { Exposure, Look } from './exposure.ts';
 import { readOpenActivities } from './open-work.ts';
 import type { OpenActivity } from './open-work.ts';
 import { orderPoints } from './points.ts';
+import type { PointOrder } from './points.ts';
 import { signalAll } from './processes.ts';
 import type { Random } from './random.ts';
 import type { Server, Servers } from './servers.ts';
@@ -98,16 +100,23 @@ async function killAtPoint(field: Battlefield): Promise<Struck | null> {
   const { random, at, conversations } = field;
   const worker = pickWorker(field);
   if (worker === null) return null;
-  const { points, patience } = orderPoints(random, conversations().length, at);
-  await worker.order(points);
-  const dies = worker.process.exited.then(() => true);
-  const died = await Promise.race([dies, delay(patience, false)]);
-  await worker.withdrawOrder();
-  if (!died && !(await Promise.race([dies, delay(LATE_DEATH, false)]))) return null;
+  if (!(await diesByOrder(worker, orderPoints(random, conversations().length, at)))) return null;
   const struckAt = Date.now();
   const look = await lookOn(field, worker);
   const exposed = Promise.resolve(exposureOf(struckAt, [look], struckAt));
   return { kind: 'worker_crash_point', at: struckAt, hit: look.activities, exposed };
+}
+
+/** Whether a worker dies by an order, also by one that it had read just before it was withdrawn. */
+export async function diesByOrder(
+  worker: Pick<RunningWorker, 'order' | 'withdrawOrder'> & { readonly process: Pick<GuardedProcess, 'exited'> },
+  { points, patience }: PointOrder,
+): Promise<boolean> {
+  await worker.order(points);
+  const dies = worker.process.exited.then(() => true);
+  const died = await Promise.race([dies, delay(patience, false)]);
+  await worker.withdrawOrder();
+  return died || Promise.race([dies, delay(LATE_DEATH, false)]);
 }
 
 /** What a worker works on, as Temporal tells. */

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { callModel } from '../../src/activities/call-model.ts';
+import { waitAfterRefusal } from '../../src/activities/refusal-wait.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
@@ -152,4 +153,20 @@ test('a call that waits in its worker ends within two seconds when its turn is t
   await refused;
   expect(Date.now() - began).toBeLessThan(2_000);
   expect(await placesOf(turn.conversationId)).toEqual([]);
+});
+
+test('calls that the provider told the same wait end it at moments of their own, none before it is over', async () => {
+  const dependencies = activityDependencies(sql);
+  onTestFinished(async () => void (await sql`delete from provider_pauses`));
+  const verdict = {
+    kind: 'retryable',
+    cause: 'rate_limit',
+    delayMilliseconds: 20_000,
+    evidence: 'status 429',
+  } as const;
+  const refused = { activity: 'callModel', model: 'sim/x', times: 1 } as const;
+  const waits = await Promise.all(Array.from({ length: 20 }, () => waitAfterRefusal(dependencies, verdict, refused)));
+  const milliseconds = waits.map((wait) => wait.milliseconds);
+  expect(new Set(milliseconds).size).toBeGreaterThan(10);
+  expect(Math.min(...milliseconds)).toBeGreaterThanOrEqual(20_000);
 });

@@ -178,9 +178,18 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
   await expect
     .poll(async () => (await idle.client.getConversation(asked.conversationId)).turn?.state, { timeout: 20_000 })
     .toBe('waiting_for_answer');
-  await new Promise((resolve) => {
-    setTimeout(resolve, 2_500);
-  });
+  // Where a wait counted as idleness, the timer of the limit had fired by then.
+  await expect
+    .poll(
+      async () =>
+        (
+          await idle.database`
+          select from decisions
+          where conversation_id = ${asked.conversationId} and requested_at < now() - make_interval(secs => 2)`
+        ).length,
+      { timeout: 20_000 },
+    )
+    .toBe(1);
   await idle.client.answer({ conversationId: asked.conversationId, text: 'this' });
   expect(await idle.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',

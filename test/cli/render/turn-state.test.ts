@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { applyLiveText } from '../../../src/cli/render/turn-state.ts';
+import type { EventKind } from '../../../src/store/event-writer.ts';
 import { BEGIN, TURN_ID, listedEntry, play, text, timelineEvent, toolCall } from './timeline.ts';
 
 const begun = timelineEvent('turn_begun', {
@@ -163,28 +164,50 @@ describe('a turn on the screen', () => {
     expect(items.at(-1)).toEqual({ kind: 'notice', level: 'information', text: 'moon_phase: phase full, lit 100' });
   });
 
+  test('a wait for the provider is told in words when it begins and when it is over', () => {
+    const waiting = timelineEvent('turn_waiting', { reason: 'rate_limit', delayMilliseconds: 12_000 });
+    const { items } = play([begun, waiting, timelineEvent('turn_wait_over')]);
+    expect(items.slice(1)).toEqual([
+      { kind: 'notice', level: 'information', text: expect.stringContaining('waits 12 s') },
+      { kind: 'notice', level: 'information', text: 'The wait for the provider is over; the turn goes on.' },
+    ]);
+  });
+
   test('events without their data do not break anything', () => {
-    const kinds = [
-      'turn_begun',
-      'message_taken',
-      'model_call_started',
-      'model_call_failed',
-      'model_call_answered',
-      'tool_call_claimed',
-      'tool_call_finished',
-      'tool_result_late',
-      'compaction_started',
-      'compaction_part_written',
-      'compaction_part_failed',
-      'compaction_form_failed',
-      'compaction_committed',
-      'compaction_exhausted',
-      'compaction_abandoned',
-      'note_added',
-      'rules_changed',
-      'turn_continued',
-      'turn_ended',
-    ];
+    const kinds = Object.keys({
+      turn_begun: true,
+      message_taken: true,
+      model_window_assumed: true,
+      model_call_started: true,
+      model_call_failed: true,
+      model_fallback: true,
+      model_call_answered: true,
+      turn_waiting: true,
+      turn_wait_over: true,
+      decision_requested: true,
+      decision_made: true,
+      tool_call_claimed: true,
+      tool_call_finished: true,
+      tool_result_late: true,
+      compaction_started: true,
+      compaction_part_written: true,
+      compaction_part_failed: true,
+      compaction_form_failed: true,
+      compaction_committed: true,
+      compaction_cancelled: true,
+      compaction_exhausted: true,
+      compaction_abandoned: true,
+      compaction_declined: true,
+      secrets_redacted: true,
+      memory_flushed: true,
+      branch_changed: true,
+      branch_refused: true,
+      note_added: true,
+      rules_changed: true,
+      turn_continued: true,
+      turn_ended: true,
+      // A kind that is added must be added here.
+    } satisfies Record<EventKind, true>);
     const { state } = play(kinds.map((kind) => timelineEvent(kind, {})));
     expect(state.activity.kind).toBe('ended');
   });
