@@ -28,7 +28,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText, showDeltas } from './live-text.ts';
 import { enterGate, queueKeyOf } from './pass-gate.ts';
-import { storeThroughOutage } from './store-through-outage.ts';
+import { throughOutage } from './through-outage.ts';
 import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
 import { afterUnsent, afterUnstored, endUnreportedCall, wasNotSent } from './unreported-try.ts';
@@ -216,7 +216,7 @@ async function takeIn(
   const { provider, maximumOutput, check, teaches, execution } = call;
   const { learnedMedia } = answer;
   const written = async <Result>(write: () => Promise<Result>): Promise<Result> =>
-    storeThroughOutage(dependencies, execution, write);
+    throughOutage(dependencies, execution, write);
   if (learnedMedia !== undefined) await written(() => learnMediaLimits(dependencies, modelTry, learnedMedia));
   const came = answeredCall(provider, {
     usage: answer.usage,
@@ -255,7 +255,7 @@ async function keep(
   };
   let stored: StoredAnswer;
   try {
-    stored = await storeThroughOutage(dependencies, execution, () => storeAnswer(database, answerToStore));
+    stored = await throughOutage(dependencies, execution, () => storeAnswer(database, answerToStore));
   } catch (error) {
     return afterUnstored(dependencies, modelTry, { ...answerToStore, error, execution });
   }

@@ -37,7 +37,7 @@ import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
 import { redactedView } from './redacted-view.ts';
 import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
-import { storeThroughOutage } from './store-through-outage.ts';
+import { throughOutage } from './through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
 
 /**
@@ -63,7 +63,7 @@ export async function changeBranch(
   if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
   const summary = await withoutSecrets(written.summary);
-  await storeThroughOutage(dependencies, execution, () => store.changeBranch(database, turn, command, summary));
+  await throughOutage(dependencies, execution, () => store.changeBranch(database, turn, command, summary));
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
 }
@@ -251,7 +251,7 @@ async function afterModelError(
   error: unknown,
 ): Promise<Asked> {
   const withdraw = async (failed: boolean): Promise<number> => {
-    const failures = await storeThroughOutage(dependencies, execution, () =>
+    const failures = await throughOutage(dependencies, execution, () =>
       withdrawBranchTry(dependencies.database, turn, { attempt, failed }),
     );
     dependencies.reachCrashPoint('changeBranch:failed');

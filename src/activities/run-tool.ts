@@ -27,13 +27,14 @@ import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
 import { describeError, retryableFailure } from './activity-error.ts';
 import { scopesOf, toolMemories } from './agent-memories.ts';
+import { withPatientMemory } from './patient-memory.ts';
 import { recallOf } from './recall-of.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
 import { unknownOutcome } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
-import { storeThroughOutage } from './store-through-outage.ts';
+import { throughOutage } from './through-outage.ts';
 
 type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
 
@@ -166,14 +167,17 @@ async function run(
       argumentsText: claim.arguments,
       entryId,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
-      context: { ...contextOf(dependencies, { ...input, entryId, attempt }, snapshot), signal },
+      context: withPatientMemory(dependencies, {
+        ...contextOf(dependencies, { ...input, entryId, attempt }, snapshot),
+        signal,
+      }),
     });
     try {
       // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
       // is closed already, and what it came to is kept beside the log.
       if (end.ending === 'aborted' && !(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
       dependencies.reachCrashPoint('runTool:finished');
-      const stored = await storeThroughOutage(dependencies, execution, () =>
+      const stored = await throughOutage(dependencies, execution, () =>
         storeResult(dependencies, input, { end, entryId, attempt }),
       );
       const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, content: end.content, entryId });

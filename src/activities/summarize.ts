@@ -34,7 +34,7 @@ import type { OpenPass } from './provider-gate.ts';
 import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
-import { storeThroughOutage } from './store-through-outage.ts';
+import { throughOutage } from './through-outage.ts';
 import { isOwnFault, wasNotSent } from './unreported-try.ts';
 
 /**
@@ -109,7 +109,7 @@ async function store(dependencies: ActivityDependencies, task: SummaryTry, part:
   const { input, attempt, execution } = task;
   const { promptVersion, request, call } = part;
   const memory = memoryOf(task);
-  await storeThroughOutage(dependencies, execution, async () => {
+  await throughOutage(dependencies, execution, async () => {
     const { text, count } = await finishedText(dependencies, task, part.text);
     const redacted = { input: part.redacted, output: count };
     const written = { ...input, attempt, text, promptVersion, request, call, memory, redacted };
@@ -261,7 +261,7 @@ async function afterModelError(
   if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
-  await storeThroughOutage(dependencies, task.execution, () => withdrawPartAttempt(dependencies.database, task.input));
+  await throughOutage(dependencies, task.execution, () => withdrawPartAttempt(dependencies.database, task.input));
   dependencies.reachCrashPoint('summarize:withdrawn');
   const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
     activity: 'summarize',
@@ -287,7 +287,7 @@ async function afterModelFailure(
   const { input, attempt } = task;
   // The pass must not wait for its memory: what can be had without a model is flushed.
   if (task.source.row.part.kind === 'flush') return extract(dependencies, task, call);
-  const { failures } = await storeThroughOutage(dependencies, task.execution, () =>
+  const { failures } = await throughOutage(dependencies, task.execution, () =>
     recordPartFailure(database, { ...input, attempt, failure, call, final }),
   );
   dependencies.reachCrashPoint('summarize:failed');

@@ -8,7 +8,7 @@ import { describeError, isCancellationError, retryableFailure } from './activity
 import type { Execution } from './activity-shell.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { storeThroughOutage } from './store-through-outage.ts';
+import { throughOutage } from './through-outage.ts';
 
 /**
  * Whether what a model client threw came before its request was sent: the worker lacks the provider, or fails to make the
@@ -55,7 +55,7 @@ export async function afterUnstored(
   const { name, code } = describeError(error);
   dependencies.logger.warn({ ...identityOf(modelTry), ...describeError(error) }, 'answer not stored');
   const evidence = code === undefined ? `not_stored ${name}` : `not_stored ${name} ${code}`;
-  const failures = await storeThroughOutage(dependencies, execution, () =>
+  const failures = await throughOutage(dependencies, execution, () =>
     record(dependencies, modelTry, { kind: 'retryable', evidence, usage, cost }),
   );
   if (failures > MODEL_CALL_RETRIES) return { kind: 'failed' };

@@ -186,6 +186,17 @@ test('a worker of another version that lacks the tool leaves the call to others,
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
 });
 
+test('what a tool searches for is waited for while Postgres is away: an outage reads to no model as if nothing were there', async () => {
+  const { tool } = toolOf('none', async ({ memory }) => void (await memory.search('hello', 5)));
+  const turn = await turnCalling(tool);
+  // Indexed by the search itself, which Postgres refuses.
+  const full = await diskFull(sql, 'insert on passages');
+  const running = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
+  await waitUntil('the search is refused', async () => (await full.refusals()) >= 2);
+  await full.end();
+  expect(await running).toMatchObject({ state: 'succeeded' });
+});
+
 test('a result that Postgres cannot take is kept until it can: the tool acts once and its outcome is known', async () => {
   const { tool, runs } = toolOf('once');
   const turn = await turnCalling(tool);

@@ -18,6 +18,7 @@ export async function diskFull(
   refused:
     | 'insert on entries'
     | 'insert on learned_windows'
+    | 'insert on passages'
     | 'update of text on compaction_parts' = 'insert on entries',
   code = '53100',
 ): Promise<FullDisk> {
