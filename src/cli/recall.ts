@@ -51,8 +51,8 @@ export function recallCommand(): Command {
     .argument('<query>', 'words, a phrase, an identifier or a path')
     .option('--limit <number>', 'passages to show', count(1, 100), DEFAULT_LIMIT)
     .addOption(new Option('--kind <kind...>', 'only passages of these kinds').choices(KINDS))
-    .option('--after <time>', 'only what was written at or after: a day, or a time with its zone', time)
-    .option('--before <time>', 'only what was written before', time)
+    .option('--after <time>', 'only what was said at or after: a day, or a time with its zone', time)
+    .option('--before <time>', 'only what was said before', time)
     .action(recall);
 }
 

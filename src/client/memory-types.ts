@@ -8,9 +8,9 @@ export interface MemorySearch {
   readonly limit?: number;
   /** Default: all. */
   readonly kinds?: readonly ('user' | 'assistant' | 'tool_result' | 'note' | 'branch_summary' | 'summary')[];
-  /** ISO time: only what was written at or after. */
+  /** ISO time: only what was said at or after. */
   readonly after?: string;
-  /** ISO time: only what was written before. */
+  /** ISO time: only what was said before. */
   readonly before?: string;
 }
 

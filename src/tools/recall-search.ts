@@ -50,8 +50,8 @@ export const recallSearch = defineTool({
       .min(1)
       .optional()
       .describe('Only these: user for what the user said, tool_result for what was read. Default: all.'),
-    after: time.optional().describe('Only what was written at or after this day or time, such as 2026-03-01.'),
-    before: time.optional().describe('Only what was written before this day or time.'),
+    after: time.optional().describe('Only what was said at or after this day or time, such as 2026-03-01.'),
+    before: time.optional().describe('Only what was said before this day or time.'),
   }),
   effect: 'none',
   async run({ query, limit = DEFAULT_PASSAGES, ...filter }, { memory, resultLimit }) {

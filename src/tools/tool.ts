@@ -53,9 +53,9 @@ export interface ToolMemory {
 /** What may be found. */
 export interface RecallFilter {
   readonly kinds?: readonly RecallKind[];
-  /** ISO time: only what was written at or after. */
+  /** ISO time: only what was said at or after. */
   readonly after?: string;
-  /** ISO time: only what was written before. */
+  /** ISO time: only what was said before. */
   readonly before?: string;
 }
 

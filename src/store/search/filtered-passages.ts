@@ -6,9 +6,9 @@ import type { SearchedScope } from './scope.ts';
 
 export interface SearchFilter {
   readonly kinds?: readonly PassageKind[];
-  /** ISO time: only what was written at or after. */
+  /** ISO time: only what was said at or after: on the day that the heading of its entry names, else when it was written. */
   readonly after?: string;
-  /** ISO time: only what was written before. */
+  /** ISO time: only what was said before. */
   readonly before?: string;
 }
 
@@ -76,13 +76,17 @@ function passagesInRange(sql: Database, { conversationId, agent }: SearchedScope
     : sql`from passages p where p.conversation_id = ${conversationId} ${inTime(sql, filter)}`;
 }
 
+/** As the index `passages_by_time` has it. */
 export function inTime(sql: Queries, { after, before }: SearchFilter): Fragment {
   return sql`
-    ${after === undefined ? sql`` : sql`and p.created_at >= ${after}`}
-    ${before === undefined ? sql`` : sql`and p.created_at < ${before}`}`;
+    ${after === undefined ? sql`` : sql`and coalesce(p.said_at, p.created_at) >= ${after}`}
+    ${before === undefined ? sql`` : sql`and coalesce(p.said_at, p.created_at) < ${before}`}`;
 }
 
-/** Ids from the first to the last in range of each block: a block is in the order of its log, so hardly another lies between. */
+/**
+ * Ids from the first to the last in range of each block: a block is in the order of its log, so hardly another lies between,
+ * unless headings name other times; whoever reads the passages filters again.
+ */
 class IdRanges implements IdSet {
   readonly #byBlock: ReadonlyMap<number, { readonly first: number; readonly last: number }>;
 

@@ -3,6 +3,7 @@ import { plainText } from '../stored-text.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { IndexedConversation } from './block-allocator.ts';
 import type { PassageKind } from './found-passage.ts';
+import { headingOf } from './heading.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { languageOf } from './languages.ts';
@@ -34,6 +35,7 @@ export interface Source {
 
 interface WaitingPassage {
   readonly source: Source;
+  readonly saidAt: Date | null;
   readonly language: Language;
   readonly offset: number;
   readonly text: string;
@@ -54,6 +56,8 @@ export class PassageWriter {
   readonly #terms: TermWriter;
   #waiting: WaitingPassage[] = [];
   #written = 0;
+  /** Of the source whose passages were pushed last. */
+  #saidAt: Date | null = null;
 
   constructor(sql: Transaction, conversation: IndexedConversation) {
     this.#sql = sql;
@@ -89,7 +93,9 @@ export class PassageWriter {
   async #push(source: Source, language: Language, passages: readonly Passage[]): Promise<void> {
     for (const passage of passages) {
       const text = plainText(passage.text);
-      this.#waiting.push({ source, language, offset: passage.offset, text, words: wordsOf(withoutEncodedBytes(text)) });
+      if (passage.offset === 0) this.#saidAt = saidAtOf(source, text);
+      const words = wordsOf(withoutEncodedBytes(text));
+      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset: passage.offset, text, words });
     }
     if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
   }
@@ -135,16 +141,17 @@ export class PassageWriter {
 
   async #insert(passages: readonly PreparedPassage[]): Promise<void> {
     await this.#sql`
-      insert into passages (id, conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at)
+      insert into passages (id, conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at, said_at)
       select p.id, ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
-        p.terms::tsvector, p.words, p.created_at
+        p.terms::tsvector, p.words, p.created_at, p.said_at
       from unnest(${passages.map(({ id }) => id)}::bigint[], ${passages.map(({ source }) => source.sourceId)}::uuid[],
         ${passages.map(({ source }) => source.kind)}::text[], ${passages.map(({ source }) => source.sequence)}::int[],
         ${passages.map(({ source }) => source.toolName)}::text[], ${passages.map(({ offset }) => offset)}::int[],
         ${passages.map(({ text }) => text)}::text[], ${passages.map(({ terms }) => toVector(terms))}::text[],
         ${passages.map(({ words }) => wordCount(words))}::int[],
-        ${passages.map(({ source }) => source.createdAt.toISOString())}::timestamptz[])
-        as p (id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at)`;
+        ${passages.map(({ source }) => source.createdAt.toISOString())}::timestamptz[],
+        ${passages.map(({ saidAt }) => saidAt?.toISOString() ?? null)}::timestamptz[])
+        as p (id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at, said_at)`;
   }
 
   async #count(passages: readonly PreparedPassage[]): Promise<void> {
@@ -154,6 +161,11 @@ export class PassageWriter {
         languages = array(select distinct unnest(languages || ${[...new Set(passages.map(({ language }) => language))]}::text[]) order by 1)
       where number = ${this.#conversation.number}`;
   }
+}
+
+/** A tool's output that begins with a time was not said then: it is a log or a file. */
+function saidAtOf({ kind }: Source, text: string): Date | null {
+  return kind === 'user' || kind === 'assistant' ? headingOf(text).saidAt : null;
 }
 
 async function* portionsOf(texts: Iterable<string> | AsyncIterable<string>): AsyncIterable<string> {
