@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { CancelledFailure } from '@temporalio/common';
 import type { ApplicationFailure } from '@temporalio/common';
-import type { ContentPart } from '../context/content.ts';
 import { measureContent } from '../context/measure.ts';
 import { writePieces } from '../store/content-pieces.ts';
 import { readDecision } from '../store/decisions.ts';
+import { getEntry } from '../store/entries.ts';
 import { newId } from '../store/ids.ts';
 import { StoreError } from '../store/errors.ts';
 import {
@@ -18,7 +17,6 @@ import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
 import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
-import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
 import { resultLimitFor } from '../tools/result-limit.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
 import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';
@@ -28,6 +26,7 @@ import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
 import { describeError, retryableFailure } from './activity-error.ts';
 import { scopesOf, toolMemories } from './agent-memories.ts';
 import { withPatientMemory } from './patient-memory.ts';
+import { fingerprintOf, fingerprintOfUnknown, isRecall } from './call-fingerprint.ts';
 import { recallOf } from './recall-of.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
@@ -64,8 +63,7 @@ export async function runTool(
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
   const claim = await claimToolCall(database, { ...input, ...claimer });
-  // Its fingerprint died with the worker that stored it: the loop guard takes the call for progress, and counts from the next.
-  if (claim.state === 'finished') return stateOf(claim.outcome);
+  if (claim.state === 'finished') return finishedBefore(dependencies, input, claim);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
   const decided = await decidedResult(dependencies, snapshot, { input, claim });
   if (decided !== null) return storeDecidedResult(dependencies, { input, claim, decided });
@@ -76,6 +74,22 @@ export async function runTool(
     return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
   }
   return storeUnknownOutcome(dependencies, input, claim);
+}
+
+/** What a worker stored and did not live to report. The loop guard must not take it for progress: it is told what that worker would have told. */
+async function finishedBefore(
+  { database }: ActivityDependencies,
+  { turn }: RunToolInput,
+  claim: Extract<ToolClaim, { state: 'finished' }>,
+): Promise<RunToolResult> {
+  const call = { turnId: turn.turnId, claim };
+  const stored = stateOf(claim.outcome);
+  if (claim.outcome === 'outcome_unknown') return { ...stored, fingerprint: fingerprintOfUnknown(call) };
+  const entryId = claim.resultEntryId;
+  const entry = await getEntry(database, entryId);
+  if (entry === null) return stored;
+  const fingerprint = fingerprintOf({ ...call, content: entry.content, entryId });
+  return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
 }
 
 /** Whoever took the call over may itself be too late for Temporal: the next try finds what came of it. */
@@ -271,28 +285,10 @@ async function storeUnknownOutcome(
     outcome: 'outcome_unknown',
   });
   reachCrashPoint('runTool:outcome-unknown');
-  return { state: 'outcome_unknown' };
-}
-
-function isRecall(tool: string): boolean {
-  return tool === RECALL_SEARCH || tool === RECALL_OPEN;
-}
-
-/**
- * Eight hexadecimal digits: enough to tell the calls of a turn apart, too few to tell what they hold; salted with the
- * turn's id. What recall finds changes with everything that is stored, so for it the question alone counts.
- */
-function fingerprintOf(call: {
-  readonly turnId: string;
-  readonly claim: OpenClaim;
-  readonly content: readonly ContentPart[];
-  readonly entryId: string;
-}): string {
-  const { turnId, claim, content, entryId } = call;
-  // A clipped result names its own entry, which is another one each time.
-  const result = isRecall(claim.name) ? '' : JSON.stringify(content).replaceAll(entryId, '');
-  const parts = JSON.stringify([turnId, claim.name, claim.arguments, result]);
-  return createHash('sha256').update(parts).digest('hex').slice(0, 8);
+  return {
+    state: 'outcome_unknown',
+    fingerprint: fingerprintOfUnknown({ turnId: input.turn.turnId, claim }),
+  };
 }
 
 function stateOf(outcome: ToolCallOutcome): RunToolResult {

@@ -47,7 +47,11 @@ export type ToolClaim =
       /** What the earlier claim had written; `null` when nothing is known of it. */
       readonly partialOutput: PartialToolOutput | null;
     } & RequestedToolCall)
-  | { readonly state: 'finished'; readonly outcome: ToolCallOutcome; readonly resultEntryId: string };
+  | ({
+      readonly state: 'finished';
+      readonly outcome: ToolCallOutcome;
+      readonly resultEntryId: string;
+    } & RequestedToolCall);
 
 /**
  * Claims a call before it acts; at most one caller gets `claimed`.
@@ -61,7 +65,7 @@ export async function claimToolCall(sql: Database, claim: ToolCallReference & Cl
     const { name, providerCallId, arguments: text, attempt } = row;
     const call = { name, providerCallId, arguments: text };
     if (row.outcome !== null && row.resultEntryId !== null) {
-      return { state: 'finished', outcome: row.outcome, resultEntryId: row.resultEntryId };
+      return { state: 'finished', ...call, attempt, outcome: row.outcome, resultEntryId: row.resultEntryId };
     }
     if (row.claimedAt !== null) {
       refuseOlderAttempt(claim, row);

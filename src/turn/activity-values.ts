@@ -216,7 +216,7 @@ export interface RunToolInput {
 
 export interface RunToolResult {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
-  /** Tells this call with this result from others of the turn (src/turn/loop-guard.ts); absent when another attempt had stored it. */
+  /** Tells this call with this result from others of the turn (src/turn/loop-guard.ts); absent in histories of older versions. */
   readonly fingerprint?: string;
   /** One of the recall tools was called. */
   readonly recall?: true;

@@ -92,7 +92,7 @@ describe('claimToolCall', () => {
   it('tells that a call is finished', async () => {
     const turn = await turnWithCalls();
     const stored = await finishToolCall(sql, turn, 1, 0);
-    expect(await claim(turn)).toEqual({
+    expect(await claim(turn)).toMatchObject({
       state: 'finished',
       outcome: 'succeeded',
       resultEntryId: stored.state === 'stored' ? stored.entryId : '',

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { ContentPart } from '../context/content.ts';
+import type { RequestedToolCall } from '../store/tool-calls.ts';
+import { RECALL_OPEN, RECALL_SEARCH } from '../tools/names.ts';
+
+/** A call of a turn, as the model made it. */
+interface FingerprintedCall {
+  readonly turnId: string;
+  readonly claim: Pick<RequestedToolCall, 'name' | 'arguments'>;
+}
+
+/** Whether the tool only brings back what the conversation holds. */
+export function isRecall(tool: string): boolean {
+  return tool === RECALL_SEARCH || tool === RECALL_OPEN;
+}
+
+/**
+ * Tells a call with its result from others of the turn; of a stored result the same as of the fresh one. What recall
+ * finds changes with everything that is stored, so for it the question alone counts.
+ */
+export function fingerprintOf(
+  call: FingerprintedCall & { readonly content: readonly ContentPart[]; readonly entryId: string },
+): string {
+  const { claim, content, entryId } = call;
+  // A clipped result names its own entry, which is another one each time.
+  return digest(call, isRecall(claim.name) ? '' : JSON.stringify(content).replaceAll(entryId, ''));
+}
+
+/** The same for each such call: the times that its result names, and how far it got, are another each time and no progress. */
+export function fingerprintOfUnknown(call: FingerprintedCall): string {
+  return digest(call, 'outcome_unknown');
+}
+
+/** Eight hexadecimal digits: enough to tell the calls of a turn apart, too few to tell what they hold; salted with the turn's id. */
+function digest({ turnId, claim }: FingerprintedCall, result: string): string {
+  const parts = JSON.stringify([turnId, claim.name, claim.arguments, result]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 8);
+}

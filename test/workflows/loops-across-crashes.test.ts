@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { startWorkerProcess } from '../support/worker-process.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({
+    configurationFile: `agents:
+  patient: { instructions: Work., tools: [list_files], limits: { repeatedCalls: 5 } }
+  careful: { instructions: Work., tools: [run_command], allowCommands: true, limits: { repeatedCalls: 2 } }
+`,
+  });
+});
+
+afterAll(() => harness.stop());
+
+async function dieAt(crashPoint: string): Promise<void> {
+  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint });
+  expect((await doomed.exited).signal).toBe('SIGKILL');
+}
+
+const END = { outcome: 'budget_exhausted', reason: 'calls_repeated' };
+
+async function outcomesOf(conversationId: string): Promise<(string | null)[]> {
+  const calls = await harness.database<{ outcome: string | null }[]>`
+    select outcome from tool_calls where conversation_id = ${conversationId} order by call_number`;
+  return calls.map(({ outcome }) => outcome);
+}
+
+test('a call that leaves its outcome unknown each time ends the turn after as many times, though every worker dies', async () => {
+  const sent = await harness.client.startTask({
+    task: 'Call run_command with {"command": "true"} 6 times, one by one',
+    agent: 'careful',
+  });
+  await dieAt('runTool:claimed');
+  await dieAt('runTool:claimed');
+  await dieAt('runTool:outcome-unknown');
+  const last = await startWorkerProcess(harness);
+  try {
+    expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
+    expect(await outcomesOf(sent.conversationId)).toEqual(['outcome_unknown', 'outcome_unknown']);
+  } finally {
+    last.kill('SIGTERM');
+    await last.exited;
+  }
+});
+
+test('a call that has the same result each time ends the turn after as many times, though a worker dies behind a result', async () => {
+  const sent = await harness.client.startTask({
+    task: 'Call list_files with {"path": "missing"} 8 times, one by one',
+    agent: 'patient',
+  });
+  await dieAt('runTool:stored@4');
+  await harness.startWorker();
+  expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
+  expect(await outcomesOf(sent.conversationId)).toHaveLength(5);
+});
