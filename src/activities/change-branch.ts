@@ -32,6 +32,7 @@ import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
+import { isConversationSpent } from './check-limits.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
@@ -46,10 +47,11 @@ import { wasNotSent } from './unreported-try.ts';
  */
 export async function changeBranch(
   dependencies: ActivityDependencies,
-  { turn }: ChangeBranchInput,
+  input: ChangeBranchInput,
   execution: Execution,
 ): Promise<ChangeBranchResult> {
   const { database, reachCrashPoint } = dependencies;
+  const { turn } = input;
   const read = await store.readBranchCommand(database, turn);
   // Carried out by an attempt whose result was lost.
   if (read.kind === 'none') return { kind: 'changed' };
@@ -59,7 +61,7 @@ export async function changeBranch(
     return { kind: 'refused', reason: read.refusal };
   }
   const { command } = read;
-  const written = await summaryFor(dependencies, command, { turn, messageId: command.messageId, execution });
+  const written = await summaryFor(dependencies, command, { ...input, messageId: command.messageId, execution });
   if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
   const summary = await withoutSecrets(written.summary);
@@ -144,18 +146,19 @@ type Asked =
       readonly call: BranchCall;
       readonly maximumOutput: number;
     }
-  /** Of the model: the summary is made without one. */
+  /** Of the model, or nothing is left to pay it: the summary is made without one. */
   | { readonly kind: 'failed' }
   | { readonly kind: 'wait'; readonly delayMilliseconds: number };
 
 /** Registered before the model is asked, so that a call whose answer is lost with its worker is counted. */
 async function askForSummary(
   dependencies: ActivityDependencies,
-  { turn, messageId, execution }: BranchTask,
+  { turn, messageId, limits, execution }: BranchTask,
   request: { readonly summarizer: AgentSnapshot['summarizer']; readonly view: View; readonly tokens: number },
 ): Promise<Asked> {
   const { summarizer, view, tokens } = request;
   const { provider, model } = parseModelName(summarizer.model);
+  if (await isConversationSpent(dependencies, turn, limits)) return { kind: 'failed' };
   // Each of them may have been paid.
   if ((await countUnreportedBranchTries(dependencies.database, turn)) >= MOST_UNREPORTED_TRIES)
     return { kind: 'failed' };

@@ -18,6 +18,17 @@ export async function reachedLimit(
   return spent === null ? null : limitCode(spent);
 }
 
+/** Whether the conversation has none left of what a summary of a branch would use. How long it rested does not matter to that. */
+export async function isConversationSpent(
+  dependencies: ActivityDependencies,
+  turn: TurnReference,
+  limits: SpendingLimits | undefined,
+): Promise<boolean> {
+  if (limits === undefined) return false;
+  const conversation = { ...limits.conversation, idleTime: Infinity };
+  return (await reachedLimit(dependencies, turn, { ...limits, turn: {}, conversation })) !== null;
+}
+
 /**
  * The limit that keeps the turn from its next step, or `null`. Of one that is near the model is told, once a turn, by a
  * note that this step's request shows.

@@ -69,6 +69,8 @@ export interface LookAtInboxInput {
 
 export interface ChangeBranchInput {
   readonly turn: TurnReference;
+  /** No model is asked for the summary once one of the conversation's is reached. Absent where there are none, and in turns of an older version. */
+  readonly limits?: SpendingLimits;
 }
 
 export type ChangeBranchResult =

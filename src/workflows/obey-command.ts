@@ -30,7 +30,8 @@ async function changeBranch(
   display: TurnDisplay,
 ): Promise<TurnEnd> {
   for (;;) {
-    const change = await activities.changeBranch({ turn: progress.turn });
+    const { turn, limits } = progress;
+    const change = await activities.changeBranch({ turn, ...(limits !== undefined && { limits }) });
     switch (change.kind) {
       case 'changed':
         return { outcome: 'completed', reason: null };

@@ -81,6 +81,22 @@ test('after ten tries that told nothing a branch summary is made without a model
   expect(server.requests).toHaveLength(0);
 });
 
+test('a conversation that has reached its limit pays for no summary of a branch: it is made without a model', async () => {
+  const server = await startHttpServer((_, response) => response.writeHead(500).end());
+  onTestFinished(() => server.close());
+  const turn = await turnToFork();
+  const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
+  const limits = { turn: {}, conversation: { steps: 1, idleTime: 0.000_001 }, noteAt: 0.8 };
+  expect(await changeBranch(dependencies, { turn, limits }, execution())).toEqual({ kind: 'changed' });
+  expect(server.requests).toHaveLength(0);
+  const another = await turnToFork();
+  const roomy = { ...limits, conversation: { ...limits.conversation, steps: 2 } };
+  // It rested for longer than it may, which is nothing to a branch: the model is asked.
+  await expect(changeBranch(dependencies, { turn: another, limits: roomy }, execution())).rejects.toMatchObject({
+    type: 'BranchSummary.outage',
+  });
+});
+
 test('a branch summary that no worker can ask for is unpaid, and made without a model after five retries', async () => {
   const turn = await turnToFork();
   const dependencies = { ...activityDependencies(sql), modelClient: createModelClients([]) };
