@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { MigrationResult } from '../store/migrate.ts';
 import { findDatabaseUrl } from './connect.ts';
 import { databaseUrlOption, holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
@@ -23,6 +24,17 @@ export function migrateCommand(): Command {
     .action(applyMigrations);
 }
 
+function migrateLines({ applied, newer }: MigrationResult): string[] {
+  if (applied.length > 0)
+    return [`Applied ${plural(applied.length, 'migration')}:`, ...applied.map((name) => `  ${name}`)];
+  if (newer.length === 0) return ['The database is up to date.'];
+  return [
+    'The database is newer than this version of Holdfast, which can work with it. Nothing that this version needs is missing.',
+    'Migrations that it does not know:',
+    ...newer.map((name) => `  ${name}`),
+  ];
+}
+
 async function applyMigrations(flags: MigrateFlags): Promise<void> {
   const output = openOutput();
   const url = await findDatabaseUrl(flags);
@@ -32,10 +44,9 @@ async function applyMigrations(flags: MigrateFlags): Promise<void> {
   ]);
   const database = connectDatabase({ url, applicationName: 'holdfast-migrate', maximumConnections: 1 });
   try {
-    const { applied } = await migrate(database);
-    if (flags.json === true) output.json({ applied });
-    else if (applied.length === 0) output.line('The database is up to date.');
-    else output.lines([`Applied ${plural(applied.length, 'migration')}:`, ...applied.map((name) => `  ${name}`)]);
+    const result = await migrate(database);
+    if (flags.json === true) output.json(result);
+    else output.lines(migrateLines(result));
   } finally {
     await database.end({ timeout: 5 });
   }

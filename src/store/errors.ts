@@ -59,7 +59,7 @@ export type StoreErrorCode =
   | 'compaction_refused'
   /** The content's pieces are not complete. */
   | 'content_incomplete'
-  /** The database was migrated by a newer version of Holdfast. */
+  /** A newer version of Holdfast migrated the database to what this one cannot work with, or cannot go on from. */
   | 'database_newer'
   /** Migrations of this version were not applied yet. */
   | 'database_behind'

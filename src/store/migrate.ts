@@ -9,12 +9,30 @@ import { StoreError } from './errors.ts';
 export interface MigrationResult {
   /** Names of the files applied now, in order; empty when the database was current. */
   readonly applied: readonly string[];
+  /** Names of what a newer version applied, which this one can work with; almost always empty. */
+  readonly newer: readonly string[];
 }
 
 interface MigrationFile {
   readonly name: string;
   readonly text: string;
   readonly checksum: string;
+  /** Code that does not know the file cannot work with the schema that it leaves. */
+  readonly isRequired: boolean;
+}
+
+interface AppliedMigration {
+  readonly name: string;
+  readonly checksum: string;
+  readonly isRequired: boolean;
+}
+
+/** What the database has, against the files of this version. */
+interface SchemaDifference {
+  /** Files that are not applied, in order. */
+  readonly missing: readonly MigrationFile[];
+  /** What a newer version applied and this one can work with. */
+  readonly newer: readonly string[];
 }
 
 /** Any number, the same in all versions: two migrators wait for each other. */
@@ -23,9 +41,14 @@ const MIGRATION_LOCK = 4_702_361_985;
 /** Files are numbered so that their names sort in order of application. */
 const MIGRATION_NAME = /^\d{6}_[a-z0-9_]+\.sql$/u;
 
+/** A line of its own in a migration that says something to `migrate`. */
+const DIRECTIVE = /^--[ \t]*holdfast:[ \t]*(?<word>.*?)[ \t]*$/gmu;
+const NEEDS_THIS_VERSION = 'needs-this-version';
+
 /**
  * Applies what is missing of `migrations/`, each file in a transaction of its own under one
- * advisory lock, so that any number of processes may call it at once.
+ * advisory lock, so that any number of processes may call it at once. Of an older version than the
+ * database's it applies nothing.
  * @param directory Default: the `migrations` folder of this package.
  * @throws StoreError `database_newer`, `migration_changed`
  */
@@ -34,7 +57,7 @@ export async function migrate(sql: Database, directory = packageMigrations()): P
   await createBookkeeping(sql);
   const applied: string[] = [];
   for (const file of files) if (await applyOnce(sql, file, files)) applied.push(file.name);
-  return { applied };
+  return { applied, newer: compareSchema(await readApplied(sql), files).newer };
 }
 
 /** Waits as long as another migrator needs, whatever time limits the connection has. */
@@ -49,50 +72,82 @@ async function applyOnce(sql: Database, file: MigrationFile, files: readonly Mig
   let applied = false;
   await sql.begin(async (transaction) => {
     await takeLock(transaction);
-    const missing = await missingMigrations(transaction, files);
+    const { missing } = compareSchema(await readApplied(transaction), files);
     if (!missing.some(({ name }) => name === file.name)) return;
     await transaction.unsafe(file.text);
-    await transaction`insert into migrations (name, checksum) values (${file.name}, ${file.checksum})`;
+    await transaction`
+      insert into migrations (name, checksum, is_required) values (${file.name}, ${file.checksum}, ${file.isRequired})`;
     applied = true;
   });
   return applied;
 }
 
 /**
- * Checks without writing that the database has exactly this version's migrations.
+ * Checks without writing that this version can work with the database: it has all of this version's
+ * migrations, and none of a newer version that says that older code cannot work with it.
+ * @returns names of what a newer version applied; almost always empty
  * @throws StoreError `database_behind`, `database_newer`, `migration_changed`
  */
-export async function requireCurrentSchema(sql: Database, directory = packageMigrations()): Promise<void> {
+export async function requireCurrentSchema(
+  sql: Database,
+  directory = packageMigrations(),
+): Promise<{ readonly newer: readonly string[] }> {
   const files = await readMigrations(directory);
   const [bookkeeping] = await sql<{ exists: boolean }[]>`select to_regclass('migrations') is not null as exists`;
-  const missing = bookkeeping?.exists === true ? await missingMigrations(sql, files) : files;
-  if (missing.length === 0) return;
+  const { missing, newer } = compareSchema(bookkeeping?.exists === true ? await readApplied(sql) : [], files);
+  if (missing.length === 0) return { newer };
   throw new StoreError(
     'database_behind',
     `the database lacks ${missing.length} of ${files.length} migrations, from ${missing[0]?.name ?? ''} on; apply them with \`holdfast migrate\``,
   );
 }
 
-/** Files that are not applied, in order. @throws StoreError when what is applied is not a beginning of `files` */
-async function missingMigrations(sql: Queries, files: readonly MigrationFile[]): Promise<readonly MigrationFile[]> {
-  const rows = await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations order by name`;
+/** In the order of application. A database that was last migrated before `is_required` has no such column yet. */
+async function readApplied(sql: Queries): Promise<readonly AppliedMigration[]> {
+  return sql<AppliedMigration[]>`
+    select name, checksum, coalesce((to_jsonb(m) ->> 'is_required')::boolean, false) as "isRequired"
+    from migrations m order by name`;
+}
+
+/** @throws StoreError when this version can neither work with what is applied nor go on from it */
+function compareSchema(applied: readonly AppliedMigration[], files: readonly MigrationFile[]): SchemaDifference {
   const known = new Map(files.map((file) => [file.name, file]));
-  const unknown = rows.filter(({ name }) => !known.has(name));
-  if (unknown.length > 0) {
-    throw new StoreError(
-      'database_newer',
-      `the database has migration ${unknown.map(({ name }) => name).join(', ')}, which this version of Holdfast does not know; install the version that applied it, or a newer one`,
-    );
-  }
-  const changed = rows.find(({ name, checksum }) => known.get(name)?.checksum !== checksum);
+  const done = new Set(applied.map(({ name }) => name));
+  const missing = files.filter(({ name }) => !done.has(name));
+  const unknown = applied.filter(({ name }) => !known.has(name));
+  refuseNewer(unknown, missing);
+  const changed = applied.find(({ name, checksum }) => known.has(name) && known.get(name)?.checksum !== checksum);
   if (changed !== undefined) {
     throw new StoreError(
       'migration_changed',
       `migration ${changed.name} was applied with other contents than this version's file (checksum ${changed.checksum.slice(0, 12)}, file ${known.get(changed.name)?.checksum.slice(0, 12) ?? ''}); restore the file and put the change into a new one`,
     );
   }
-  const done = new Set(rows.map(({ name }) => name));
-  return files.filter(({ name }) => !done.has(name));
+  return { missing, newer: unknown.map(({ name }) => name) };
+}
+
+/**
+ * Migrations only add, so older code works behind those of a newer version, unless one says that it
+ * cannot. It never applies its own behind them: nobody has tried that order.
+ */
+function refuseNewer(unknown: readonly AppliedMigration[], missing: readonly MigrationFile[]): void {
+  const required = unknown.filter(({ isRequired }) => isRequired);
+  if (required.length > 0) {
+    throw new StoreError(
+      'database_newer',
+      `the database has migration ${namesOf(required)}, which this version of Holdfast does not know and cannot work with; install the version that applied it, or a newer one`,
+    );
+  }
+  if (unknown.length > 0 && missing.length > 0) {
+    throw new StoreError(
+      'database_newer',
+      `the database has migration ${namesOf(unknown)} of a newer version of Holdfast, but lacks ${namesOf(missing)} of this one; run \`holdfast migrate\` of a version that has all of them`,
+    );
+  }
+}
+
+function namesOf(migrations: readonly { readonly name: string }[]): string {
+  return migrations.map(({ name }) => name).join(', ');
 }
 
 async function createBookkeeping(sql: Database): Promise<void> {
@@ -105,10 +160,20 @@ async function createBookkeeping(sql: Database): Promise<void> {
         checksum text not null,
         applied_at timestamptz not null default clock_timestamp()
       );
+      -- Not in a migration: the column must be there before the first file is applied. Not "if not exists": that
+      -- takes an exclusive lock also when it has nothing to add, and behind a backup all that starts would wait for it.
+      do $$ begin
+        if not exists (
+          select from pg_attribute where attrelid = 'migrations'::regclass and attname = 'is_required' and not attisdropped
+        ) then
+          alter table migrations add column is_required boolean not null default false;
+        end if;
+      end $$;
       comment on table migrations is 'Files of migrations/ that were applied to this database.';
       comment on column migrations.name is 'File name; the order of names is the order of application.';
       comment on column migrations.checksum is 'SHA-256 of the file, hexadecimal: an applied file must never change.';
-      comment on column migrations.applied_at is 'When it was applied.';`);
+      comment on column migrations.applied_at is 'When it was applied.';
+      comment on column migrations.is_required is 'Code that does not know the file cannot work with the schema: its workers and clients refuse to start.';`);
   });
 }
 
@@ -118,9 +183,25 @@ async function readMigrations(directory: string): Promise<readonly MigrationFile
     names.map(async (name) => {
       // A checkout with other line ends is the same migration.
       const text = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n');
-      return { name, text, checksum: createHash('sha256').update(text).digest('hex') };
+      return {
+        name,
+        text,
+        checksum: createHash('sha256').update(text).digest('hex'),
+        isRequired: needsThisVersion(name, text),
+      };
     }),
   );
+}
+
+/** A directive with a slip of the pen must not pass for a comment: older workers would go on over a schema that breaks them. */
+function needsThisVersion(name: string, text: string): boolean {
+  const words = [...text.matchAll(DIRECTIVE)].map((match) => match.groups?.['word'] ?? '');
+  const strange = words.find((word) => word !== NEEDS_THIS_VERSION);
+  if (strange !== undefined)
+    throw new Error(
+      `migration ${name}: "-- holdfast: ${strange}" is no directive; the only one is "-- holdfast: ${NEEDS_THIS_VERSION}"`,
+    );
+  return words.length > 0;
 }
 
 /** `migrations/` beside the package's `package.json`, from the sources and from `dist` alike. */

@@ -112,7 +112,12 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     for (const closer of closers.reverse()) await closer();
   };
   try {
-    await requireCurrentSchema(database);
+    const { newer } = await requireCurrentSchema(database);
+    if (newer.length > 0)
+      logger.warn(
+        { migrations: newer },
+        'the database has migrations of a newer version, which this one can work with',
+      );
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
     const client = await connectClient(setup.temporal);

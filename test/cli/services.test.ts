@@ -54,7 +54,7 @@ describe('without servers', () => {
 });
 
 describe('migrate', () => {
-  test('prints what it applied, then that nothing is left; before it, other commands name it', async () => {
+  test('prints what it applied, then that nothing is left, then what is newer; before it, other commands name it', async () => {
     const admin = connectDatabase({ url: harness.databaseUrl, maximumConnections: 1 });
     const name = `holdfast_migrate_${process.pid}`;
     await admin`create database ${admin(name)} template template0`;
@@ -74,6 +74,14 @@ describe('migrate', () => {
       expect(first.applied[0]).toMatch(/^000001_.*\.sql$/u);
       const second = await runInProcess(['migrate'], { environment, directory: empty });
       expect([second.code, second.stdout]).toEqual([0, 'The database is up to date.\n']);
+      const database = connectDatabase({ url: url.href, maximumConnections: 1 });
+      await database`insert into migrations (name, checksum) values ('999999_next.sql', 'unknown')`;
+      await database.end();
+      const older = await runInProcess(['migrate'], { environment, directory: empty });
+      expect([older.code, older.stdout]).toEqual([
+        0,
+        expect.stringMatching(/is newer than this version.*999999_next/su),
+      ]);
     } finally {
       await admin`drop database ${admin(name)} with (force)`;
       await admin.end();

@@ -10,6 +10,7 @@ import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTestTemporal } from '../support/servers.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import {
@@ -261,6 +262,40 @@ test('a decision that comes while the turn asks for decisions', async () => {
     await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
     await keep('decided-while-asking', conversationId);
     expect(asked).toBe(2);
+  } finally {
+    await worker.stop();
+  }
+});
+
+test('a look at the inbox that is reported after what it saw was taken', async () => {
+  const conversationId = newId();
+  const nothing = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false };
+  let [looks, calls, taken] = [0, 0, false];
+  const scripted = scriptedActivities({
+    lookAtInbox: async ({ turn }) => {
+      if (turn === null) return nothing;
+      looks += 1;
+      if (looks > 2) return nothing;
+      if (looks === 2) await waitUntil('the message is taken', async () => taken);
+      return { ...nothing, steering: 1 };
+    },
+    takeMessages: async () => {
+      taken = true;
+    },
+    callModel: async () => {
+      calls += 1;
+      const ring = () => ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
+      const seen = (times: number) => waitUntil('the inbox is looked at', async () => looks >= times);
+      if (calls > 1) await seen(3);
+      else for (const times of [1, 2]) await ring().then(() => seen(times));
+      return ANSWERED;
+    },
+  });
+  const worker = await startWorkerOfActivities(server.address, scripted);
+  try {
+    await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
+    await keep('late-look', conversationId);
+    expect(calls).toBe(2);
   } finally {
     await worker.stop();
   }

@@ -11,6 +11,8 @@ import { migrate, requireCurrentSchema } from '../../src/store/migrate.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
 const FIRST = '000001_conversations.sql';
+/** Of a version after this one. */
+const FUTURE = '999999_future.sql';
 
 /** An empty database, a copy of the migrations to tamper with, and connections that the test opened. */
 let directory: string;
@@ -29,6 +31,13 @@ async function asAdmin(work: (admin: Database) => Promise<unknown>): Promise<voi
   const admin = postgres(inject('databaseUrl'), { max: 1, onnotice: () => undefined });
   await work(admin);
   await admin.end();
+}
+
+/** What `holdfast migrate` of the next version leaves, seen from this one. */
+async function migrateAsNewer(sql: Database, text: string): Promise<void> {
+  await writeFile(join(directory, FUTURE), text);
+  await migrate(sql, directory);
+  await rm(join(directory, FUTURE));
 }
 
 beforeEach(async () => {
@@ -58,7 +67,7 @@ describe('migrate', () => {
   it('does nothing the second time', async () => {
     const sql = connect();
     await migrate(sql, directory);
-    expect(await migrate(sql, directory)).toEqual({ applied: [] });
+    expect(await migrate(sql, directory)).toEqual({ applied: [], newer: [] });
     await requireCurrentSchema(sql, directory);
   });
 
@@ -74,7 +83,7 @@ describe('migrate', () => {
     await expect(migrate(sql, directory)).rejects.toThrow('nonsense');
     expect(await sql`select to_regclass('half') as half`).toEqual([{ half: null }]);
     await writeFile(join(directory, '999999_broken.sql'), 'create table half (id int);');
-    expect(await migrate(sql, directory)).toEqual({ applied: ['999999_broken.sql'] });
+    expect(await migrate(sql, directory)).toEqual({ applied: ['999999_broken.sql'], newer: [] });
   });
 
   it('refuses when an applied file was changed, and names it', async () => {
@@ -93,13 +102,48 @@ describe('migrate', () => {
     await requireCurrentSchema(sql, directory);
   });
 
-  it('refuses a database that a newer version has migrated', async () => {
+  it('works with a database that a newer version has migrated, and tells what is newer', async () => {
     const sql = connect();
-    await writeFile(join(directory, '999999_future.sql'), 'create table future (id int);');
-    await migrate(sql, directory);
-    await rm(join(directory, '999999_future.sql'));
+    await migrateAsNewer(sql, 'create table future (id int);');
+    expect(await migrate(sql, directory)).toEqual({ applied: [], newer: [FUTURE] });
+    expect(await requireCurrentSchema(sql, directory)).toEqual({ newer: [FUTURE] });
+  });
+
+  it('refuses a database with a newer migration that says that older code cannot work with it', async () => {
+    const sql = connect();
+    await migrateAsNewer(sql, '-- Drops it.\n-- holdfast: needs-this-version\ncreate table future (id int);');
     await expect(migrate(sql, directory)).rejects.toMatchObject({ code: 'database_newer' });
-    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('999999_future.sql');
+    await expect(requireCurrentSchema(sql, directory)).rejects.toMatchObject({ code: 'database_newer' });
+    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow(FUTURE);
+  });
+
+  it('applies nothing behind a migration that it does not know, and still refuses changed ones', async () => {
+    const sql = connect();
+    await migrateAsNewer(sql, 'create table future (id int);');
+    await writeFile(join(directory, '999998_own.sql'), 'create table own (id int);');
+    await expect(migrate(sql, directory)).rejects.toMatchObject({ code: 'database_newer' });
+    await expect(requireCurrentSchema(sql, directory)).rejects.toThrow('999998_own.sql');
+    expect(await sql`select to_regclass('own') as own`).toEqual([{ own: null }]);
+    await rm(join(directory, '999998_own.sql'));
+    await writeFile(join(directory, FIRST), `${await readFile(join(directory, FIRST), 'utf8')}\n-- changed\n`);
+    await expect(requireCurrentSchema(sql, directory)).rejects.toMatchObject({ code: 'migration_changed' });
+  });
+
+  it('refuses a directive that it does not know, before anything is applied', async () => {
+    const sql = connect();
+    await writeFile(join(directory, FUTURE), '-- holdfast: need-this-version\ncreate table future (id int);');
+    await expect(migrate(sql, directory)).rejects.toThrow('need-this-version');
+    expect(await sql`select to_regclass('migrations') as migrations`).toEqual([{ migrations: null }]);
+  });
+
+  it('reads a database that was migrated before `is_required`, and adds the column', async () => {
+    const sql = connect();
+    await migrate(sql, directory);
+    await sql`alter table migrations drop column is_required`;
+    expect(await requireCurrentSchema(sql, directory)).toEqual({ newer: [] });
+    await writeFile(join(directory, FUTURE), '-- holdfast: needs-this-version\ncreate table future (id int);');
+    expect(await migrate(sql, directory)).toEqual({ applied: [FUTURE], newer: [] });
+    expect(await sql`select name from migrations where is_required`).toEqual([{ name: FUTURE }]);
   });
 
   it('says of an empty database, and of one that is behind, how to bring it up to date', async () => {
