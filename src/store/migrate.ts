@@ -89,7 +89,7 @@ async function applyOnce(sql: Database, file: MigrationFile, files: readonly Mig
  * @throws StoreError `database_behind`, `database_newer`, `migration_changed`
  */
 export async function requireCurrentSchema(
-  sql: Database,
+  sql: Queries,
   directory = packageMigrations(),
 ): Promise<{ readonly newer: readonly string[] }> {
   const files = await readMigrations(directory);
@@ -99,6 +99,19 @@ export async function requireCurrentSchema(
   throw new StoreError(
     'database_behind',
     `the database lacks ${missing.length} of ${files.length} migrations, from ${missing[0]?.name ?? ''} on; apply them with \`holdfast migrate\``,
+  );
+}
+
+/**
+ * For what must know every table and column: an older version would copy a conversation without what a newer one added.
+ * @throws StoreError `database_behind`, `database_newer`, `migration_changed`
+ */
+export async function requireOwnSchema(sql: Queries): Promise<void> {
+  const { newer } = await requireCurrentSchema(sql);
+  if (newer.length === 0) return;
+  throw new StoreError(
+    'database_newer',
+    `the database has migration ${newer.join(', ')}, which this version of Holdfast does not know: a file of it would leave out what that added; use the version that applied it, or a newer one`,
   );
 }
 

@@ -34,6 +34,19 @@ test('a worker and a client of an older version start on a database that a newer
   ]);
 });
 
+test('a client of an older version copies no conversation out of a newer database: it would leave out what that added', async () => {
+  await harness.startWorker();
+  const { conversationId } = await harness.runTask('Say done');
+  const lines: string[] = [];
+  const copy = () => harness.client.exportConversation({ conversationId, write: (line) => void lines.push(line) });
+  await copy();
+  expect(lines.length).toBeGreaterThan(0);
+  await addMigration(false);
+  lines.length = 0;
+  await expect(copy()).rejects.toThrow('999999_next.sql');
+  expect(lines).toEqual([]);
+});
+
 test('a worker and a client of an older version refuse to start behind a migration that they cannot work with', async () => {
   await addMigration(true);
   await expect(harness.startWorker()).rejects.toMatchObject({ code: 'database_newer' });

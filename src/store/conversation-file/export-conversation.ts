@@ -13,6 +13,7 @@ import {
   readColumns,
   readSchemaNumber,
 } from './tables.ts';
+import { requireOwnSchema } from '../migrate.ts';
 import type { ConversationFileEnd, ConversationFileHeader, ExportedTable } from './tables.ts';
 
 /** Rows fetched at a time; one may hold a piece of 256 KB. */
@@ -36,6 +37,7 @@ export async function exportConversation(
     await open`set local timezone to 'UTC'`;
     // Whoever reads may take his time: a pager, a slow disk.
     await open`set local idle_in_transaction_session_timeout = 0`;
+    await requireOwnSchema(open);
     await requireIdle(open, conversationId);
     const header: ConversationFileHeader = {
       format: CONVERSATION_FORMAT,

@@ -15,6 +15,7 @@ import {
   readColumns,
   readSchemaNumber,
 } from './tables.ts';
+import { requireOwnSchema } from '../migrate.ts';
 import { recountTotals } from '../usage.ts';
 import type { Column, ConversationFileRow, ExportedTable } from './tables.ts';
 
@@ -47,6 +48,7 @@ export async function importExportedConversation(sql: Database, lines: AsyncIter
     await open`set constraints all deferred`;
     await open`set local timezone to 'UTC'`;
     await open`set local idle_in_transaction_session_timeout = 0`;
+    await requireOwnSchema(open);
     const file = new ConversationFileReader(lines);
     const { conversationId } = await file.readHeader(await readSchemaNumber(open));
     const [existing] = await open`select from conversations where id = ${conversationId}`;
