@@ -11,6 +11,7 @@ import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { CUT_ANSWER } from '../support/cut-answer.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import {
@@ -206,18 +207,6 @@ test('limits and resume', async () => {
     await limited.stop();
   }
 });
-
-/** Words that end at the maximum output, before any call. */
-const CUT_ANSWER = [
-  { type: 'message_start', message: { id: 'cut', type: 'message', role: 'assistant', model: 'sim-8k', content: [], usage: null } },
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Now I look' } },
-  { type: 'content_block_stop', index: 0 },
-  { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: null },
-  { type: 'message_stop' },
-]
-  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-  .join('');
 
 test('cut answers between tool calls that tell nothing new', async () => {
   const answer = { kind: 'status', status: 200, headers: { 'content-type': 'text/event-stream' }, body: CUT_ANSWER };

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { CUT_ANSWER } from '../support/cut-answer.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -23,28 +24,6 @@ async function results(conversationId: string): Promise<{ text: string; isError:
     .filter((entry) => entry.kind === 'tool_result')
     .map((entry) => ({ text: JSON.stringify(entry.content), isError: entry.isError }));
 }
-
-/** Words that end at the maximum output, before any call. */
-const CUT_ANSWER = [
-  {
-    type: 'message_start',
-    message: {
-      id: 'cut',
-      type: 'message',
-      role: 'assistant',
-      model: 'sim-32k',
-      content: [],
-      usage: null,
-    },
-  },
-  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Now I look' } },
-  { type: 'content_block_stop', index: 0 },
-  { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: null },
-  { type: 'message_stop' },
-]
-  .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-  .join('');
 
 /** Every outcome leaves a conversation that the next message continues. */
 async function expectGoesOn(conversationId: string): Promise<void> {
