@@ -8,7 +8,7 @@ import type { MemoryScope } from '../store/memories.ts';
 import { readNewestRequestId } from '../store/notes.ts';
 import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
-import type { RecalledPage, ToolMemory } from '../tools/tool.ts';
+import type { RecalledPage, RecalledRange, ToolMemory } from '../tools/tool.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /**
@@ -33,7 +33,7 @@ export function recallOf(
     },
     async around(id, count) {
       const entries = await openAround(database, { conversationId, id, count });
-      if (entries === null) return null;
+      if (entries === null) return openAroundSource(database, memoryScopes, { id, count });
       const left = await readLeftBranches(database, [id, ...entries.map(({ entryId }) => entryId)]);
       return {
         ...definedOf({ branch: left.get(id) }),
@@ -57,4 +57,15 @@ async function openSource(
   if (conversationId === null) return null;
   const opened = await openEntry(database, { ...page, conversationId, id });
   return opened === null ? null : { ...opened, conversationId };
+}
+
+async function openAroundSource(
+  database: Database,
+  memoryScopes: readonly MemoryScope[],
+  { id, count }: { readonly id: string; readonly count: number },
+): Promise<RecalledRange | null> {
+  const conversationId = await findSourceConversation(database, memoryScopes, id);
+  if (conversationId === null) return null;
+  const entries = await openAround(database, { conversationId, id, count });
+  return entries === null ? null : { entries, conversationId };
 }

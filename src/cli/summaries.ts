@@ -60,7 +60,11 @@ async function summaries(reference: string, query: string | undefined, flags: Su
   const output = openOutput();
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    if (flags.audit === true) return audit(conversationId, flags, output);
+    if (flags.audit === true) {
+      // Of one that is not there nothing would be hidden.
+      await client.getConversation(conversationId);
+      return audit(conversationId, flags, output);
+    }
     const found = await client.listSummaries({ conversationId, ...(query !== undefined && { query }) });
     if (flags.diff !== undefined) return difference(found, flags, output);
     const { style } = output;

@@ -71,8 +71,7 @@ interface Page {
 async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): Promise<Page | null> {
   const page = await memory.open(entryId, offset, limit);
   if (page === null) return null;
-  const elsewhere = page.conversationId === undefined ? '' : ` · of conversation ${page.conversationId}`;
-  const title = `entry ${entryId} · ${page.kind}${elsewhere}${leftBranchText(page.branch)}`;
+  const title = `entry ${entryId} · ${page.kind}${elsewhereText(page)}${leftBranchText(page.branch)}`;
   return { ...page, title, ending: 'end of entry' };
 }
 
@@ -80,13 +79,18 @@ async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted,
   const range = await memory.around(entryId, count);
   if (range === null) return null;
   const { entries, branch } = range;
+  const elsewhere = elsewhereText(range);
   const whole = rangeText(entries);
   return {
-    title: `${entries.length} entries around entry ${entryId}${leftBranchText(branch)}`,
+    title: `${entries.length} entries around entry ${entryId}${elsewhere}${leftBranchText(branch)}`,
     text: wholeCharacters(whole.slice(offset, offset + limit)),
     totalCharacters: whole.length,
     ending: 'end of range',
   };
+}
+
+function elsewhereText({ conversationId }: { readonly conversationId?: string }): string {
+  return conversationId === undefined ? '' : ` · of conversation ${conversationId}`;
 }
 
 function noSuchEntry(entryId: string): ToolError {

@@ -78,6 +78,8 @@ export interface RecalledRange {
   readonly entries: readonly RecalledEntry[];
   /** The branch of the entry that was asked for, when that is not the active one. */
   readonly branch?: number;
+  /** Another conversation, in which a memory of this agent, user or workspace was learned from the entry. */
+  readonly conversationId?: string;
 }
 
 /** An entry among those around it. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { newId } from '../../src/store/ids.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -115,4 +116,10 @@ test.each([
 ])('what would be ignored is refused: %s', async (args, message) => {
   const { code, stderr } = await cli('summaries', 'last', ...args);
   expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(message, 'u'))]);
+});
+
+test('an audit of a conversation that is not there is refused, not said to hide nothing', async () => {
+  const unknown = newId();
+  const { code, stderr } = await cli('summaries', unknown, '--audit');
+  expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(`no conversation.*${unknown}`, 'u'))]);
 });

@@ -108,6 +108,11 @@ describe('memories across conversations', () => {
     const result = textOf(opened.findLast(({ toolName }) => toolName === 'recall_open')?.content ?? []);
     expect(result).toContain(`of conversation ${source.conversationId}`);
     expect(result).toContain('The flamingo was counted at dawn.');
+    const around = `Call recall_open with {"entry_id":"${sourceId}","around":1}`;
+    await harness.runTask(`${around}\nSay Opened around.`, { conversationId });
+    const later = await harness.client.listEntries({ conversationId, limit: 500 });
+    const range = textOf(later.findLast(({ toolName }) => toolName === 'recall_open')?.content ?? []);
+    expect(range).toContain(`2 entries around entry ${sourceId} · of conversation ${source.conversationId}`);
     await deleteConversation(harness.database, source.conversationId);
     await harness.runTask(`Call recall_open with {"entry_id":"${sourceId}"}\nSay Gone.`, { conversationId });
     expect((await notes(conversationId)).at(-1)).toMatch(/^No longer holds/u);
