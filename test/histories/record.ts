@@ -1,28 +1,15 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { History } from '@temporalio/common/lib/proto-utils.js';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { newId } from '../../src/store/ids.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
-import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTestTemporal } from '../support/servers.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { CUT_ANSWER } from '../support/cut-answer.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import {
-  ANSWERED,
-  CALLS_A_TOOL,
-  scriptedActivities,
-  startWorkerOfActivities,
-} from '../workflows/support/worker-of-activities.ts';
-import { HISTORIES, MANIFEST, keptHistories, manifest } from './kept-histories.ts';
+import { keepRuns } from './keep-runs.ts';
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
 let harness: TurnHarness;
 let release = (): void => undefined;
@@ -67,37 +54,9 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Leaves out what names the machine of the recording; replay does not read it. */
-function withoutMachine(key: string, value: unknown): unknown {
-  if (key === 'stackTrace') return '';
-  return key === 'identity' ? 'recorder' : value;
-}
-
 /** Keeps the histories of all runs of a conversation. */
 async function keep(name: string, conversationId: string, from = harness): Promise<void> {
-  await keepRuns(name, turnWorkflowId(conversationId), from);
-}
-
-/** Keeps the histories of a chain of runs under this version, once it is closed; a name that is kept already is left alone. */
-async function keepRuns(name: string, workflowId: string, from: TurnHarness): Promise<void> {
-  await from.temporal.workflow.getHandle(workflowId).result();
-  const runs: History[] = [];
-  for (let runId: string | undefined; runId !== ''; ) {
-    const history = await from.temporal.workflow.getHandle(workflowId, runId).fetchHistory();
-    runs.unshift(history);
-    runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
-  }
-  for (const [index, history] of runs.entries()) {
-    const path = join(HISTORIES, version, `${name}-${index + 1}.json`);
-    if (existsSync(path)) continue;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, `${JSON.stringify(JSON.parse(historyToJSON(history), withoutMachine))}\n`);
-  }
-  const known = manifest();
-  const hashes = Object.fromEntries(keptHistories().map((kept) => [kept.path, kept.sha256]));
-  for (const [path, hash] of Object.entries(known))
-    if (hashes[path] !== hash) throw new Error(`the kept history ${path} was changed: restore it, or record under another name`);
-  writeFileSync(MANIFEST, `${JSON.stringify(hashes, null, 2)}\n`);
+  await keepRuns(name, turnWorkflowId(conversationId), from.temporal);
 }
 
 const READ = 'Call read_file with {"path": "log-$index.txt"}';
@@ -231,65 +190,6 @@ test('a limit of idleness that goes on in the next run', async () => {
   }
 });
 
-test('a decision that comes while the turn asks for decisions', async () => {
-  const conversationId = newId();
-  let asked = 0;
-  const scripted = scriptedActivities({
-    callModel: () => Promise.resolve(asked === 0 ? { ...CALLS_A_TOOL, asks: true } : ANSWERED),
-    lookAtInbox: () =>
-      Promise.resolve({ waiting: 0, steering: 0, stopRequested: false, compactRequested: false, decisionsWaiting: asked }),
-    requestDecisions: async () => {
-      asked += 1;
-      if (asked > 1) return { waiting: 0, questions: 0, expiresInMilliseconds: 0 };
-      // What was read is returned only once the turn has seen another count; an acknowledged ring says that it has.
-      await worker.temporal.workflow.getHandle(turnWorkflowId(conversationId)).executeUpdate('acknowledge');
-      return { waiting: 2, questions: 0, expiresInMilliseconds: 86_400_000 };
-    },
-  });
-  const worker = await startWorkerOfActivities(server.address, scripted);
-  try {
-    await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
-    await keep('decided-while-asking', conversationId);
-    expect(asked).toBe(2);
-  } finally {
-    await worker.stop();
-  }
-});
-
-test('a look at the inbox that is reported after what it saw was taken', async () => {
-  const conversationId = newId();
-  const nothing = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false };
-  let [looks, calls, taken] = [0, 0, false];
-  const scripted = scriptedActivities({
-    lookAtInbox: async ({ turn }) => {
-      if (turn === null) return nothing;
-      looks += 1;
-      if (looks > 2) return nothing;
-      if (looks === 2) await waitUntil('the message is taken', async () => taken);
-      return { ...nothing, steering: 1 };
-    },
-    takeMessages: async () => {
-      taken = true;
-    },
-    callModel: async () => {
-      calls += 1;
-      const ring = () => ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
-      const seen = (times: number) => waitUntil('the inbox is looked at', async () => looks >= times);
-      if (calls > 1) await seen(3);
-      else for (const times of [1, 2]) await ring().then(() => seen(times));
-      return ANSWERED;
-    },
-  });
-  const worker = await startWorkerOfActivities(server.address, scripted);
-  try {
-    await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
-    await keep('late-look', conversationId);
-    expect(calls).toBe(2);
-  } finally {
-    await worker.stop();
-  }
-});
-
 test('fallback', async () => {
   const fallible = await startTurnHarness({
     temporalAddress: server.address,
@@ -369,5 +269,5 @@ test('a summary that waits for a rate limit', async () => {
 test('upkeep', async () => {
   const workflowId = 'recorded-upkeep';
   await harness.temporal.workflow.start('upkeep', { workflowId, taskQueue: harness.taskQueue });
-  await keepRuns('upkeep', workflowId, harness);
+  await keepRuns('upkeep', workflowId, harness.temporal);
 });

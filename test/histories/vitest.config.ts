@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     ...serviceTests,
     root: fileURLToPath(new URL('../..', import.meta.url)),
-    include: ['test/histories/record.ts'],
+    include: ['test/histories/record.ts', 'test/histories/record-scripted.ts'],
+    // Both write the manifest.
+    fileParallelism: false,
   },
 });
