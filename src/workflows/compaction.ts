@@ -65,7 +65,8 @@ export async function fitContext(
       if (progress.forced !== 'manual') progress.loopGuard = noteCompaction(progress.loopGuard ?? NEW_LOOP_GUARD);
       // A request to compact that arrived meanwhile joins this compaction (R4).
       progress.forced = null;
-      if (commit.limit !== undefined) return { kind: 'limit', reason: commit.limit };
+      // Who asked for nothing but the compaction has it: no model is asked after it.
+      if (commit.limit !== undefined && !progress.commandOnly) return { kind: 'limit', reason: commit.limit };
       return { kind: 'ready', view: commit.view };
     }
     planned = commit.planned;

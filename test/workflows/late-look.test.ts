@@ -1,5 +1,6 @@
 import { expect, inject, onTestFinished, test } from 'vitest';
 import type { Activities } from '../../src/activities/create-activities.ts';
+import type { InboxLook } from '../../src/turn/activity-values.ts';
 import { newId } from '../../src/store/ids.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -15,6 +16,17 @@ function moment() {
     pass = resolve;
   });
   return { pass, passed };
+}
+
+/** Looks of the turn by their number, from 1; the last look of its run sees nothing. */
+function numberedLooks(see: (look: number) => Promise<InboxLook> | InboxLook) {
+  let seen = 0;
+  const lookAtInbox: Activities['lookAtInbox'] = async ({ turn }) => {
+    if (turn === null) return NOTHING;
+    seen += 1;
+    return see(seen);
+  };
+  return { lookAtInbox, count: () => seen };
 }
 
 /** Runs a turn of these activities, which ring for themselves, and tells with what it ended. */
@@ -39,26 +51,23 @@ async function runTurn(scripted: (ring: () => Promise<void>) => Partial<Activiti
 
 test('a look that read the inbox before a message was taken, and says so after it, buys no answer to nothing', async () => {
   const [looked, late, taken] = [moment(), moment(), moment()];
-  let looks = 0;
   let calls = 0;
-  const outcome = await runTurn((ring) => ({
-    lookAtInbox: async ({ turn }) => {
-      if (turn === null) return NOTHING;
-      looks += 1;
-      if (looks === 1) {
-        looked.pass();
-        return { ...NOTHING, steering: 1 };
-      }
-      // The second one read what the first one did, and is slow to tell; what is there after it, the third one tells.
-      if (looks > 2) return NOTHING;
+  const looks = numberedLooks(async (look) => {
+    // The second one read what the first one did, and is slow to tell; what is there after it, the third one tells.
+    if (look > 2) return NOTHING;
+    if (look === 1) looked.pass();
+    else {
       late.pass();
       await taken.passed;
-      return { ...NOTHING, steering: 1 };
-    },
+    }
+    return { ...NOTHING, steering: 1 };
+  });
+  const outcome = await runTurn((ring) => ({
+    lookAtInbox: looks.lookAtInbox,
     takeMessages: async () => taken.pass(),
     callModel: async () => {
       calls += 1;
-      if (calls > 1) return waitFor(() => looks > 2, ANSWERED);
+      if (calls > 1) return waitFor(() => looks.count() > 2, ANSWERED);
       await ring();
       await looked.passed;
       await ring();
@@ -73,16 +82,14 @@ test('a look that read the inbox before a message was taken, and says so after i
 test('a look that read a wish to compact before it was met, and says so after it, compacts no second time', async () => {
   const [late, met] = [moment(), moment()];
   const forced: (string | null)[] = [];
-  let looks = 0;
+  const looks = numberedLooks(async (look) => {
+    if (look > 1) return NOTHING;
+    late.pass();
+    await met.passed;
+    return { ...NOTHING, compactRequested: true };
+  });
   await runTurn((ring) => ({
-    lookAtInbox: async ({ turn }) => {
-      if (turn === null) return NOTHING;
-      looks += 1;
-      if (looks > 1) return NOTHING;
-      late.pass();
-      await met.passed;
-      return { ...NOTHING, compactRequested: true };
-    },
+    lookAtInbox: looks.lookAtInbox,
     compactContext: async (input) => {
       forced.push(input.forced);
       return forced.length > 1 ? { kind: 'fits', view: VIEW } : { kind: 'planned', planned: PLANNED };
@@ -93,25 +100,22 @@ test('a look that read a wish to compact before it was met, and says so after it
       met.pass();
       return { kind: 'committed', view: VIEW, tokensBefore: 1_000 };
     },
-    callModel: async () => (forced.length > 1 ? ANSWERED : waitFor(() => looks > 1, { ...ANSWERED, cut: true })),
+    callModel: async () =>
+      forced.length > 1 ? ANSWERED : waitFor(() => looks.count() > 1, { ...ANSWERED, cut: true }),
   }));
   expect(forced).toEqual([null, null]);
 });
 
 test('a wish to compact that comes while the context is checked is met by the next check', async () => {
   const forced: (string | null)[] = [];
-  let looks = 0;
+  const looks = numberedLooks(() => ({ ...NOTHING, compactRequested: true }));
   await runTurn((ring) => ({
-    lookAtInbox: async ({ turn }) => {
-      if (turn === null) return NOTHING;
-      looks += 1;
-      return { ...NOTHING, compactRequested: true };
-    },
+    lookAtInbox: looks.lookAtInbox,
     compactContext: async (input) => {
       forced.push(input.forced);
       if (forced.length === 1) {
         await ring();
-        await waitUntil('the wish is seen', async () => looks > 0);
+        await waitUntil('the wish is seen', async () => looks.count() > 0);
       }
       return { kind: 'fits', view: VIEW };
     },

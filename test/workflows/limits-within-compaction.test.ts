@@ -14,7 +14,7 @@ const PLANNED = {
 };
 
 /** Runs a turn of these activities, each of which is logged, and tells what was called and how it ended. */
-async function runTurn(scripted: Partial<Activities>): Promise<readonly string[]> {
+async function runTurn(scripted: Partial<Activities>, commandOnly = false): Promise<readonly string[]> {
   const conversationId = newId();
   const log: string[] = [];
   const all = scriptedActivities(scripted);
@@ -22,7 +22,7 @@ async function runTurn(scripted: Partial<Activities>): Promise<readonly string[]
     ...all,
     beginTurn: async (input) => {
       const begun = await all.beginTurn(input);
-      return begun.kind === 'begun' ? { ...begun, limits: LIMITS } : begun;
+      return begun.kind === 'begun' ? { ...begun, limits: LIMITS, commandOnly } : begun;
     },
     compactContext: async () => ({ kind: 'planned', planned: PLANNED }),
     summarize: async (input) => {
@@ -43,7 +43,7 @@ async function runTurn(scripted: Partial<Activities>): Promise<readonly string[]
   });
   onTestFinished(() => worker.stop());
   await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
-  await waitUntil('the turn ends', async () => log.some((each) => each.includes('exhausted')));
+  await waitUntil('the turn ends', async () => log.some((each) => /^(?:budget_exhausted|completed) /u.test(each)));
   return log;
 }
 
@@ -55,12 +55,19 @@ test('a limit that a summary reaches ends the turn before the next summary', asy
   expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'budget_exhausted cost_limit']);
 });
 
+const COMMITTED = { kind: 'committed', view: { headEntryId: 'head', tokens: 100 }, tokensBefore: 1_000 } as const;
+const SPENT_BY_THE_LAST: Partial<Activities> = {
+  summarize: () => Promise.resolve({ kind: 'summarized', tokens: 10 }),
+  commitCompaction: () => Promise.resolve({ ...COMMITTED, limit: 'cost_limit' }),
+};
+
+test('a limit that the last summary reaches ends no turn that was to compact and nothing else', async () => {
+  const log = await runTurn(SPENT_BY_THE_LAST, true);
+  expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'commit 0.1', 'completed null']);
+});
+
 test('a limit that the last summary reaches ends the turn once its compaction is committed, before the model is asked', async () => {
-  const committed = { kind: 'committed', view: { headEntryId: 'head', tokens: 100 }, tokensBefore: 1_000 } as const;
-  const log = await runTurn({
-    summarize: () => Promise.resolve({ kind: 'summarized', tokens: 10 }),
-    commitCompaction: () => Promise.resolve({ ...committed, limit: 'cost_limit' }),
-  });
+  const log = await runTurn(SPENT_BY_THE_LAST);
   expect(log).toEqual(['summarize 1 0.1', 'summarize 2 0.1', 'commit 0.1', 'budget_exhausted cost_limit']);
 });
 
