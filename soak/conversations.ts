@@ -30,7 +30,10 @@ export interface Conversations {
   open(): readonly string[];
   /** Starts one for each that has ended; from `end` on none. */
   refill(): Promise<void>;
-  /** Something a user does at any moment: a message, a stop, a wish to compact. */
+  /**
+   * Something a user does at any moment: a message, a stop, a wish to compact. Every second conversation is never stopped: one that
+   * was owes no report, and in a short run there would be none to check.
+   */
   interfere(): Promise<void>;
   /** Turns without an outcome and rows that wait. */
   countUnfinished(): Promise<number>;
@@ -83,7 +86,9 @@ export function openConversations(source: Source, options: SoakOptions): Convers
       }
     },
     async interfere() {
-      if (open.length > 0) await interfere(source, open, worthCompacting(options));
+      const stoppable = new Set(all.filter((_, place) => place % 2 === 1).map(({ conversationId }) => conversationId));
+      const mayStop = open.filter((id) => stoppable.has(id));
+      if (open.length > 0) await interfere(source, { open, mayStop, characters: worthCompacting(options) });
     },
     async countUnfinished() {
       const [row] = await persist(
@@ -139,8 +144,11 @@ async function findWorthCompacting(
 
 async function interfere(
   { client, database, random }: Source,
-  open: readonly string[],
-  characters: number,
+  {
+    open,
+    mayStop,
+    characters,
+  }: { readonly open: readonly string[]; readonly mayStop: readonly string[]; readonly characters: number },
 ): Promise<void> {
   const conversationId = random.pick(open);
   const messageId = randomUUID();
@@ -152,7 +160,7 @@ async function interfere(
   const ways: readonly (readonly [() => Promise<unknown>, number])[] = [
     [() => client.sendMessage({ conversationId, content, mode: 'steer', messageId }), 60],
     [compactOne, 30],
-    [() => client.stop({ conversationId, messageId }), 6],
+    [async () => mayStop.length > 0 && client.stop({ conversationId: random.pick(mayStop), messageId }), 6],
   ];
   await persist(random.weighted(ways));
 }

@@ -77,7 +77,7 @@ export function judgeRepeated(
   const list = repeated.map(({ key, tries }): RepeatedModelCall => {
     const own = calls.filter((call) => call.key === key);
     if (own.length > 0) {
-      const met = own.slice(0, -1).filter((tried) => strikesOn(exposures, tried).length > 0).length;
+      const met = own.slice(0, tries - 1).filter((tried) => strikesOn(exposures, tried).length > 0).length;
       return { key, tries, met };
     }
     const seen = exposures.flatMap((exposure) => exposure.summaries);

@@ -29,11 +29,12 @@ import { readFit } from './read-fit.ts';
 import { openLiveText, showDeltas } from './live-text.ts';
 import { enterGate, queueKeyOf } from './pass-gate.ts';
 import { throughOutage } from './through-outage.ts';
-import { describeFallback, fallBack, prefersFallback } from './fall-back.ts';
+import { describeFallback, fallBack } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
 import { afterUnsent, afterUnstored, endUnreportedCall, wasNotSent } from './unreported-try.ts';
 import { afterFailure, emptyAnswer, learnMediaLimits, silentOverflow } from './model-failure.ts';
 import { recordWait } from './refusal-wait.ts';
+import { waitForPlace } from './wait-for-place.ts';
 
 /** One try of a model call, from registration on. */
 export interface ModelTry {
@@ -82,13 +83,8 @@ export async function callModel(
   });
   dependencies.reachCrashPoint('callModel:queued');
   if (pass.kind === 'wait') {
-    const wait = { snapshot, givenUp: givenUp.length, delayMilliseconds: pass.delayMilliseconds };
-    if (await prefersFallback(dependencies, input.turn, wait)) {
-      await dependencies.providerGate.giveUp(callKey);
-      return fallBack(dependencies, input, { ...wait, attempt: null });
-    }
-    await recordWait(dependencies, input.turn, { activity: 'callModel', ...pass });
-    return pass;
+    const { delayMilliseconds } = pass;
+    return waitForPlace(dependencies, input, { snapshot, givenUp: givenUp.length, callKey, delayMilliseconds });
   }
   try {
     const result = await buy(dependencies, input, { source, view, check, estimatedTokens, execution });

@@ -24,7 +24,8 @@ export async function findReplaced(sql: Database, works: readonly FencedWork[]):
         when 'tool_call' then exists (select 1 from tool_calls t
           where t.turn_id = w.id and t.call_number = w.number and t.call_index = w.index and t.attempt > w.attempt)
         when 'model_call' then exists (select 1 from model_calls m
-          where m.turn_id = w.id and m.call_number = w.number and m.attempt > w.attempt)
+          where m.turn_id = w.id and m.call_number = w.number
+            and (m.attempt > w.attempt or (m.attempt = w.attempt and m.state = 'failed')))
         when 'waiting_call' then false
         when 'branch_summary' then exists (select 1 from turns t where t.id = w.id and t.branch_tries > w.attempt)
         else exists (select 1 from compaction_parts p

@@ -51,7 +51,7 @@ export async function storeAnswer(sql: Database, answer: AnswerToStore): Promise
   if (stored !== null) return stored;
   throw new StoreError(
     'superseded_attempt',
-    `attempt ${answer.attempt} of call ${answer.callNumber} of turn ${answer.turn.turnId} was replaced by a newer one`,
+    `attempt ${answer.attempt} of call ${answer.callNumber} of turn ${answer.turn.turnId} was replaced by a newer one or given up`,
   );
 }
 
@@ -60,12 +60,14 @@ async function standingOf(
   sql: Transaction,
   { turn, callNumber, attempt }: AnswerToStore,
 ): Promise<'stored' | 'superseded' | 'newest'> {
-  const [row] = await sql<{ newest: number | null; answered: number | null }[]>`
-    select max(attempt) as newest, max(attempt) filter (where entry_id is not null) as answered
+  const [row] = await sql<{ newest: number | null; answered: number | null; ended: boolean | null }[]>`
+    select max(attempt) as newest, max(attempt) filter (where entry_id is not null) as answered,
+      bool_or(state = 'failed') filter (where attempt = ${attempt}) as ended
     from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
   if (row?.answered === attempt) return 'stored';
   const newest = row?.newest ?? 0;
-  if (newest > attempt || (row?.answered ?? null) !== null) return 'superseded';
+  // A try that has ended may have been followed by another call number: its turn has left it.
+  if (newest > attempt || (row?.answered ?? null) !== null || row?.ended === true) return 'superseded';
   if (newest === attempt) return 'newest';
   throw new StoreError(
     'model_call_not_found',

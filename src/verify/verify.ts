@@ -61,10 +61,16 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
         (select count(*)::int from conversations
           where ${inScope(sql, sql`id`, scope)}) as conversations`,
     sql<RepeatedCall[]>`
-      select conversation_id as "conversationId", turn_id as "turnId", call_number as "callNumber", null as summary, count(*)::int as tries
-      from model_calls
-      where ${within} and (state <> 'failed' or failure_kind in ('superseded', 'lost'))
-      group by conversation_id, turn_id, call_number having count(*) > 1
+      select m.conversation_id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", null as summary,
+        (count(*) + goes_on.calls)::int as tries
+      from model_calls m
+      -- Tries that were given up for a wait: the next call number asks again.
+      cross join lateral (
+        select (exists (
+          select from model_calls g join model_calls n on n.turn_id = g.turn_id and n.call_number > g.call_number
+          where g.turn_id = m.turn_id and g.call_number = m.call_number and g.failure_evidence = 'given_up'))::int as calls) goes_on
+      where ${inScope(sql, sql`m.conversation_id`, scope)} and (m.state <> 'failed' or m.failure_kind in ('superseded', 'lost'))
+      group by m.conversation_id, m.turn_id, m.call_number, goes_on.calls having count(*) + goes_on.calls > 1
       union all
       select k.conversation_id, k.turn_id, k.call_number,
         jsonb_build_object('compactionId', k.id, 'part', p.number), 1 + p.lost_calls + p.unreported_tries

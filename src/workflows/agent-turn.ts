@@ -185,7 +185,7 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
       case 'wait':
         display.waitingForRateLimit(answer.delayMilliseconds);
         await sleep(answer.delayMilliseconds, { summary: 'rate limit' });
-        display.running();
+        display.rateLimitWaited();
         break;
       case 'moved':
         // Each time by something that was appended: the next check counts it, and the next call shows it.

@@ -130,6 +130,6 @@ async function summarizePart(
     if (result.kind !== 'wait') return result;
     display.waitingForRateLimit(result.delayMilliseconds);
     await sleep(result.delayMilliseconds, { summary: 'rate limit' });
-    display.running();
+    display.rateLimitWaited();
   }
 }

@@ -1,4 +1,4 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { PlannedCompaction, RequestDecisionsResult, TurnFacts, ViewReference } from '../turn/activity-values.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
 import type { TurnState } from '../turn/turn-reference.ts';
@@ -11,6 +11,8 @@ export interface TurnDisplay {
   runningTools(count: number): void;
   compacting(planned: PlannedCompaction): void;
   waitingForRateLimit(delayMilliseconds: number): void;
+  /** Called once for each wait, when it is over: other summaries may wait still. */
+  rateLimitWaited(): void;
   waitingForPeople(open: RequestDecisionsResult): void;
   ended(outcome: string): void;
   modelChanged(): void;
@@ -22,13 +24,21 @@ export interface TurnDisplay {
 
 const numberFormat = (count: number): string => String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 
-/** What is shown while nothing runs. */
+/** What is shown while nothing runs, or part of it waits. */
 function waitingDisplay(
   enter: (state: TurnState) => void,
   show: (now: string) => void,
-): Pick<TurnDisplay, 'waitingForRateLimit' | 'waitingForPeople'> {
+  running: () => void,
+): Pick<TurnDisplay, 'waitingForRateLimit' | 'rateLimitWaited' | 'waitingForPeople'> {
+  let waits = 0;
   return {
+    rateLimitWaited: () => {
+      waits -= 1;
+      // In a turn that an older version began the first of several ended the state. Others leave no mark in the history.
+      if (waits === 0 || !patched('waits-side-by-side')) running();
+    },
     waitingForRateLimit: (delay) => {
+      waits += 1;
       enter('waiting_for_rate_limit');
       show(`waiting ${Math.ceil(delay / 1_000)} s for the provider's rate limit`);
     },
@@ -73,30 +83,33 @@ function setSearchAttributes({ turn, facts }: TurnProgress, state: TurnState): v
   ]);
 }
 
+function detailsTable(
+  { turn, facts, steps, compactions }: TurnProgress,
+  { tokens, cost, now }: { readonly tokens: number | null; readonly cost: number | null; readonly now: string },
+): string {
+  const rows: [string, string][] = [
+    ['turn', turn.turnId],
+    ['agent', facts.agent],
+    ['model', facts.model],
+    ['preset', facts.preset],
+    ['step', String(steps + 1)],
+    ['window', tokens === null ? '–' : windowWords(tokens, facts)],
+    ['compactions', String(compactions)],
+    ['cost', cost === null ? 'unknown' : `$${cost.toFixed(4)}`],
+    ['now', now],
+  ];
+  return `| | |\n|---|---|\n${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}`;
+}
+
 /** Sets the search attributes of this run and returns the writers of its current details. */
 export function showTurn(progress: TurnProgress): TurnDisplay {
-  const { turn } = progress;
   let state: TurnState = 'running';
   let tokens: number | null = null;
   let cost: number | null = null;
   /** What goes on, also while it waits. */
   let doing = 'beginning';
   setSearchAttributes(progress, state);
-  const show = (now: string): void => {
-    const { facts } = progress;
-    const rows: [string, string][] = [
-      ['turn', turn.turnId],
-      ['agent', facts.agent],
-      ['model', facts.model],
-      ['preset', facts.preset],
-      ['step', String(progress.steps + 1)],
-      ['window', tokens === null ? '–' : windowWords(tokens, facts)],
-      ['compactions', String(progress.compactions)],
-      ['cost', cost === null ? 'unknown' : `$${cost.toFixed(4)}`],
-      ['now', now],
-    ];
-    setCurrentDetails(`| | |\n|---|---|\n${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}`);
-  };
+  const show = (now: string): void => setCurrentDetails(detailsTable(progress, { tokens, cost, now }));
   // An upsert is a command and an event each: only when the state changes.
   const enter = (next: TurnState): void => {
     if (next === state) return;
@@ -108,13 +121,14 @@ export function showTurn(progress: TurnProgress): TurnDisplay {
     show(doing);
   };
   show(doing);
+  const running = (): void => {
+    enter('running');
+    show(doing);
+  };
   return {
-    ...waitingDisplay(enter, show),
+    ...waitingDisplay(enter, show, running),
     ...activitySummaries(progress),
-    running: () => {
-      enter('running');
-      show(doing);
-    },
+    running,
     calling: (view) => {
       tokens = view.tokens;
       now('calling the model');

@@ -40,7 +40,7 @@ async function changeBranch(
       case 'wait':
         display.waitingForRateLimit(change.delayMilliseconds);
         await sleep(change.delayMilliseconds, { summary: 'rate limit' });
-        display.running();
+        display.rateLimitWaited();
         break;
     }
   }

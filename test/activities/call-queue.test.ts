@@ -1,13 +1,25 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { callModel } from '../../src/activities/call-model.ts';
+import type { ProviderGate } from '../../src/activities/provider-gate.ts';
 import { waitAfterRefusal } from '../../src/activities/refusal-wait.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
-import { recordModelFailure } from '../../src/store/model-calls.ts';
+import { findReplaced } from '../../src/store/fences.ts';
+import { recordModelFailure, storeAnswer } from '../../src/store/model-calls.ts';
 import { askForPlace, providerKeyOf, releasePlace } from '../../src/store/provider-queue.ts';
-import { SNAPSHOT, closeToolCall, headOf, register, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import { verify } from '../../src/verify/verify.ts';
+import {
+  SNAPSHOT,
+  answerWith,
+  closeToolCall,
+  headOf,
+  register,
+  startTurn,
+  useTestStore,
+} from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
@@ -67,6 +79,47 @@ test('a call that comes back from its wait under another number has its old plac
   expect(younger.place.kind).toBe('queued');
   expect(await callModel(dependencies, { ...first, callNumber: 2 }, execution())).toMatchObject({ kind: 'answered' });
   expect(await placesOf(turn.conversationId)).toEqual([{ granted: true }]);
+});
+
+test('a call that is sent to wait leaves its number for good: an attempt that was frozen stores no answer for it, and is paid', async () => {
+  const { dependencies, release } = await busyProvider();
+  const turn = await startTurn(sql, 'Say hello');
+  const frozen = await register(sql, turn, 1);
+  const first = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
+  expect(await callModel(dependencies, first, execution({ attempt: 2 }))).toMatchObject({ kind: 'wait' });
+  const late = answerWith(turn, 1, frozen, [{ type: 'text', text: 'late' }]);
+  await expect(storeAnswer(sql, late)).rejects.toMatchObject({ code: 'superseded_attempt' });
+  const fence = { kind: 'model_call', turn, callNumber: 1, attempt: frozen.attempt } as const;
+  expect(await findReplaced(sql, [fence])).toMatchObject([{ code: 'superseded_attempt' }]);
+  const { usage } = await getTurn(sql, turn.turnId);
+  expect(usage).toMatchObject({ modelCalls: 1, inputTokens: 100 });
+  expect(usage.cost).toBeGreaterThan(0);
+  await release();
+  expect(await callModel(dependencies, { ...first, callNumber: 2 }, execution())).toMatchObject({ kind: 'answered' });
+  const { invariants, repeatedCalls } = await verify(sql, { conversationId: turn.conversationId });
+  // The first call was registered without a view.
+  const broken = invariants.filter(({ name, breaches }) => breaches.length > 0 && name !== 'view_rebuilds');
+  expect(broken).toEqual([]);
+  expect(repeatedCalls).toMatchObject([{ turnId: turn.turnId, callNumber: 1, tries: 2 }]);
+});
+
+test('an answer that comes while the next attempt stands in the queue is taken instead of waiting', async () => {
+  const { dependencies } = await busyProvider();
+  const turn = await startTurn(sql, 'Say hello');
+  const slow = await register(sql, turn, 1);
+  const first = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
+  const { providerGate } = dependencies;
+  const late: ProviderGate = {
+    ...providerGate,
+    async enter(call) {
+      await storeAnswer(sql, answerWith(turn, 1, slow, [{ type: 'text', text: 'late' }]));
+      return providerGate.enter(call);
+    },
+  };
+  const taken = await callModel({ ...dependencies, providerGate: late }, first, execution({ attempt: 2 }));
+  expect(taken).toMatchObject({ kind: 'answered' });
+  expect(await placesOf(turn.conversationId)).toHaveLength(0);
+  expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ modelCalls: 1 });
 });
 
 test('a call that is given to the fallback instead of waiting leaves its place in the queue', async () => {

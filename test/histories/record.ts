@@ -232,7 +232,7 @@ test('a turn that goes on in a new run before the server suggests it', async () 
 });
 
 /** A conversation of many messages, whose summarizer reads less at once than its model. */
-async function compactInParts(name: string, messages: number): Promise<void> {
+async function compactInParts(name: string, messages: number, fault?: Readonly<Record<string, unknown>>): Promise<void> {
   const partwise = await startTurnHarness({
     temporalAddress: server.address,
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
@@ -244,6 +244,7 @@ async function compactInParts(name: string, messages: number): Promise<void> {
       await partwise.client.sendMessage({ conversationId, content, mode: 'steer' });
     }
     const asked = await partwise.client.requestCompaction({ conversationId });
+    if (fault !== undefined) await partwise.fault(fault);
     await partwise.startWorker();
     await partwise.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
     await keep(name, conversationId, partwise);
@@ -254,6 +255,11 @@ async function compactInParts(name: string, messages: number): Promise<void> {
 
 test('summaries side by side', async () => {
   await compactInParts('parallel-summaries', 10);
+});
+
+test('summaries side by side that wait for a rate limit', async () => {
+  const fault = { kind: 'rate_limit', retryAfterSeconds: 11, times: 3, match: { purpose: 'summary' } };
+  await compactInParts('waits-side-by-side', 10, fault);
 });
 
 test('more summaries than run at once', async () => {

@@ -9,7 +9,7 @@ const SMALL: SoakOptions = {
   ...DEFAULT_OPTIONS,
   kills: 25,
   seed: 7,
-  workers: 2,
+  workers: 3,
   conversations: 4,
   files: 6,
   lines: 56,
@@ -28,6 +28,7 @@ const SMALL: SoakOptions = {
     ['postgres_restart', 4],
     ['temporal_kill', 4],
     ['temporal_freeze', 8],
+    ['temporal_restart', 3],
   ],
 };
 

@@ -210,6 +210,8 @@ function failureWords(failure: string, status: number | null, attempt: number): 
       return `The provider failed${answer}, try ${attempt}; the call is made again.`;
     case 'permanent':
       return `The provider refused the call${answer}.`;
+    case 'lost':
+      return 'A worker was lost; the call is made again.';
     case 'aborted':
     case 'superseded':
       return null;

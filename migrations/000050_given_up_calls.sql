@@ -1,0 +1,2 @@
+-- A call that waits for its provider comes back under another number; tries of the number that it had are over then.
+comment on column model_calls.failure_kind is 'overflow, retryable, rate_limited, permanent, aborted, refused, superseded (answered after a newer try) or lost (its worker never reported; usage and cost are those of the try that was answered, or of the estimated input when the turn left the call to wait for its provider: failure_evidence given_up).';

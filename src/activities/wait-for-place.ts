@@ -1,0 +1,40 @@
+import { costOf } from '../models/cost.ts';
+import { giveUpTries } from '../store/give-up-tries.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
+import { completeAnswer } from './answer-result.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { fallBack, prefersFallback } from './fall-back.ts';
+import { recordWait } from './refusal-wait.ts';
+
+/**
+ * A call that the provider has no place for yet: its turn waits in the workflow, or goes on with another model. Either way it comes
+ * back under another number, so nobody may answer this one any more; an answer that an attempt before stored meanwhile is taken.
+ */
+export async function waitForPlace(
+  dependencies: ActivityDependencies,
+  input: CallModelInput,
+  wait: {
+    readonly snapshot: AgentSnapshot;
+    /** Models given up before. */
+    readonly givenUp: number;
+    /** Names the call in the provider's queue. */
+    readonly callKey: string;
+    readonly delayMilliseconds: number;
+  },
+): Promise<CallModelResult> {
+  const { database, providerGate, reachCrashPoint } = dependencies;
+  const { snapshot, callKey, delayMilliseconds } = wait;
+  const answer = await giveUpTries(database, input, (usage) => costOf(usage, snapshot.prices));
+  reachCrashPoint('callModel:given-up');
+  if (answer !== null) {
+    await providerGate.giveUp(callKey);
+    return completeAnswer(dependencies, input, snapshot, answer);
+  }
+  if (await prefersFallback(dependencies, input.turn, wait)) {
+    await providerGate.giveUp(callKey);
+    return fallBack(dependencies, input, { ...wait, attempt: null });
+  }
+  await recordWait(dependencies, input.turn, { activity: 'callModel', delayMilliseconds });
+  return { kind: 'wait', delayMilliseconds };
+}
