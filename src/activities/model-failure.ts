@@ -27,7 +27,10 @@ export async function afterFailure(
   error: unknown,
 ): Promise<CallModelResult> {
   if (isCancellationError(error)) {
-    await record(dependencies, modelTry, { kind: 'aborted', evidence: 'aborted' });
+    // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
+    const usage = { input: Math.round(modelTry.estimatedTokens), cacheRead: 0, cacheWrite: 0, output: 0 };
+    const cost = costOf(usage, modelTry.snapshot.prices);
+    await record(dependencies, modelTry, { kind: 'aborted', evidence: 'aborted', usage, cost });
     throw error;
   }
   if (!(error instanceof ModelCallError)) throw error;

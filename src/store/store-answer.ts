@@ -89,8 +89,9 @@ async function noteSuperseded(writer: TurnWriter, answer: AnswerToStore): Promis
 }
 
 /**
- * Earlier tries whose worker never reported, or gave the call up when it was shut down: the request was sent, so it is taken for paid, as much as the same request
- * cost this time. Too much rather than too little, since limits are checked against it.
+ * Earlier tries whose worker never reported: the request was sent, so it is taken for paid, as much as the same request cost this
+ * time. Too much rather than too little, since limits are checked against it. One that was given up at a shutdown is counted, by its
+ * estimate: an older version left that to this.
  */
 async function countLostTries({ sql }: TurnWriter, answer: AnswerToStore): Promise<void> {
   const { turn, callNumber, attempt, usage, cost } = answer;
@@ -101,7 +102,10 @@ async function countLostTries({ sql }: TurnWriter, answer: AnswerToStore): Promi
       cache_write_tokens = ${usage?.cacheWrite ?? null}, output_tokens = ${usage?.output ?? null}, cost = ${cost},
       epoch = ${turn.epoch}, ended_at = holdfast_now()
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt < ${attempt}
-      and (state = 'registered' or failure_kind = 'aborted')`;
+      and (state = 'registered' or (failure_kind = 'aborted' and input_tokens is null))`;
+  await sql`
+    update model_calls set failure_kind = 'lost', failure_evidence = 'worker_lost'
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and attempt < ${attempt} and failure_kind = 'aborted'`;
   for (let lost = 0; lost < count; lost += 1) await addUsage(sql, turn, usage, cost);
 }
 

@@ -12,6 +12,7 @@ import type { Database } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { listModelCalls } from '../../src/store/model-calls.ts';
 import { getTurn } from '../../src/store/turns.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
@@ -268,7 +269,7 @@ test('R12 R29 a request that lacks a pinned text is never sent: no try is regist
   expect(await tries(turn.conversationId)).toEqual([]);
 });
 
-test('a call that its worker gives up when it is shut down is counted with the one that was answered', async () => {
+test('a call that its worker gives up when it is shut down is counted by its estimate, once, beside the one that was answered', async () => {
   const turn = await startTurn(sql, 'Say hello');
   const headEntryId = await headOf(sql, turn.conversationId);
   const input = { turn, callNumber: 1, headEntryId };
@@ -285,6 +286,11 @@ test('a call that its worker gives up when it is shut down is counted with the o
   await expect(given).rejects.toThrow();
   await callModel(activityDependencies(sql, { simulatorUrl: simulator.url }), input, execution({ attempt: 2 }));
   const [lost, answered] = await tries(turn.conversationId);
-  expect(lost).toEqual({ ...answered, attempt: 1, state: 'failed' });
-  expect((await getTurn(sql, turn.turnId)).usage.modelCalls).toBe(2);
+  expect(lost).toMatchObject({ attempt: 1, state: 'failed' });
+  expect(lost?.input).toBeGreaterThan(0);
+  expect(lost?.cost).toBeGreaterThan(0);
+  const { usage } = await getTurn(sql, turn.turnId);
+  expect(usage).toMatchObject({ modelCalls: 2, inputTokens: (lost?.input ?? 0) + (answered?.input ?? 0) });
+  expect(usage.cost).toBeCloseTo((lost?.cost ?? 0) + (answered?.cost ?? 0), 12);
+  expect((await verify(sql, { conversationId: turn.conversationId })).repeatedCalls).toMatchObject([{ tries: 2 }]);
 });

@@ -207,12 +207,15 @@ test('a stop aborts a model call that hangs within 2 s, and the provider is aske
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
   // By the rows, from the command to the end of the call: what the test's own process is busy with does not count.
-  const [row] = await harness.database<{ seconds: number }[]>`
-    select extract(epoch from m.ended_at - q.created_at)::float8 as seconds
+  const [row] = await harness.database<{ seconds: number; estimated: number }[]>`
+    select extract(epoch from m.ended_at - q.created_at)::float8 as seconds, m.estimated_tokens as estimated
     from model_calls m join messages q on q.conversation_id = m.conversation_id and q.kind = 'stop'
     where m.conversation_id = ${sent.conversationId} and m.failure_kind = 'aborted'`;
   expect(row?.seconds).toBeLessThan(2);
   expect((await harness.requests()).total).toBe(before + 1);
+  // What was sent is charged, whoever ends the answer.
+  expect(turn).toMatchObject({ usage: { input: row?.estimated } });
+  expect(row?.estimated).toBeGreaterThan(100);
 });
 
 test('ringing an idle conversation starts nothing that stays', async () => {
