@@ -22,6 +22,7 @@ import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { findOrigin } from './find-origin.ts';
 import { newText } from './new-content.ts';
+import { withoutSaidSecrets } from './said-secrets.ts';
 
 /** Memories that are looked through for a note: the newest of all scopes together … */
 const CONSIDERED = 1_000;
@@ -161,22 +162,26 @@ async function remember(
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const { conversationId } = call.turn;
   const scopes = scopesOf(snapshot);
-  const { text } = await redactSecrets(maskText(written, secrets));
+  const redacted = await redactSecrets(maskText(written, secrets));
+  const text = await withoutSaidSecrets(database, conversationId, redacted.text);
   const own = scopes.find((each) => each.scope === scope);
   if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
   const id = idOf(idempotencyKeyOf(call));
   const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
   const stated = { ...own, confidence, supersedes, ...(expiry !== null && { expiresAt: expiry.toISOString() }) };
   const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find((each) => each.text === text);
+  const origin = await findOrigin(database, { text, conversationId, scopes });
+  const source = { origin, conversationId, sourceId: entryId };
   if (known !== undefined) {
-    const isInForce = await writeAsToolCall(database, call, (open) => renewMemory(open, { ...stated, id: known.id }));
+    const isInForce = await writeAsToolCall(database, call, (open) =>
+      renewMemory(open, { ...stated, ...source, id: known.id }),
+    );
     reachCrashPoint('runTool:memory-written');
     // Its own: written by an attempt that died before it could say so.
     if (isInForce) return { id: known.id, isNew: known.id === id };
   }
-  const origin = await findOrigin(database, { text, conversationId, scopes });
   const isNew = await writeAsToolCall(database, call, (open) =>
-    writeMemory(open, { ...stated, id, kind, text, origin, conversationId, sourceId: entryId }),
+    writeMemory(open, { ...stated, ...source, id, kind, text }),
   );
   reachCrashPoint('runTool:memory-written');
   return { id, isNew };

@@ -15,7 +15,7 @@ const AFTER_WRITES = {
   commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted'],
   callModel: [
     'queued',
-    'given-up',
+    'left',
     'registered',
     'stored',
     'calibrated',

@@ -5,8 +5,10 @@ import { isLastPart } from '../context/part-policy.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../context/summary-quotes.ts';
 import type { PartSource } from '../store/compaction-parts.ts';
+import { entryText } from '../store/entry-text.ts';
 import { readTurnRequests, readUserMessages } from '../store/user-messages.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
+import { restatedSecrets, withoutSecrets } from '../tools/restated-secrets.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { SummarizeInput } from '../turn/activity-values.ts';
@@ -25,19 +27,21 @@ export interface SummaryWork {
   readonly entries: readonly Entry[];
 }
 
-type Redacted = Awaited<ReturnType<typeof redactSecrets>>;
-
 /**
  * A checked text as it is stored: with what it must not lose and does not name, appended from the
  * originals instead of being asked for again, with the user's messages where the policy quotes them,
- * and without Holdfast's own keys and secrets of well-known forms (R28), which are counted.
+ * and without Holdfast's own keys and secrets of well-known forms (R28), which are counted. What is appended is taken out of its
+ * place: a password that only its connection string tells to be one goes too.
  */
 export async function finishedText(
   dependencies: ActivityDependencies,
   work: SummaryWork,
   text: string,
-): Promise<Redacted> {
-  return redactSecrets(await composedText(dependencies, work, text));
+): Promise<{ readonly text: string; readonly count: number }> {
+  const redacted = await redactSecrets(await composedText(dependencies, work, text));
+  const originals = work.entries.map(({ content }) => entryText(content));
+  const restated = withoutSecrets(redacted.text, await restatedSecrets(redacted.text, originals));
+  return { text: restated.text, count: redacted.count + restated.count };
 }
 
 async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {

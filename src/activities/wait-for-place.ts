@@ -1,5 +1,4 @@
-import { costOf } from '../models/cost.ts';
-import { giveUpTries } from '../store/give-up-tries.ts';
+import { leaveCall } from '../store/leave-call.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
 import { completeAnswer } from './answer-result.ts';
@@ -25,13 +24,16 @@ export async function waitForPlace(
 ): Promise<CallModelResult> {
   const { database, providerGate, reachCrashPoint } = dependencies;
   const { snapshot, callKey, delayMilliseconds } = wait;
-  const answer = await giveUpTries(database, input, (usage) => costOf(usage, snapshot.prices));
-  reachCrashPoint('callModel:given-up');
-  if (answer !== null) {
+  const prefersAnother = await prefersFallback(dependencies, input.turn, wait);
+  const left = await leaveCall(database, input);
+  reachCrashPoint('callModel:left');
+  if (left.kind === 'answered') {
     await providerGate.giveUp(callKey);
-    return completeAnswer(dependencies, input, snapshot, answer);
+    return completeAnswer(dependencies, input, snapshot, left.answer);
   }
-  if (await prefersFallback(dependencies, input.turn, wait)) {
+  // Whoever left it may have changed the model too; the next call asks what to do anew.
+  if (left.kind === 'left_before') return { kind: 'moved' };
+  if (prefersAnother) {
     await providerGate.giveUp(callKey);
     return fallBack(dependencies, input, { ...wait, attempt: null });
   }

@@ -69,7 +69,7 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
   ]);
   const database = connectDatabase({ url: connections.databaseUrl, applicationName: 'holdfast-verify' });
   try {
-    await requireCurrentSchema(database);
+    const { newer } = await requireCurrentSchema(database);
     const scope = { conversationId, limit: LISTED };
     const verification = await verify(database, scope);
     const { temporalAddress: address, temporalNamespace: namespace } = connections;
@@ -84,6 +84,7 @@ async function verifyAll(reference: string | undefined, flags: VerifyFlags): Pro
     const all = {
       ...verification,
       invariants,
+      newerMigrations: newer,
       histories: temporal?.histories ?? null,
       journal: withoutInvariants(journal),
     };

@@ -11,12 +11,16 @@ import { listLateToolResults } from '../store/tool-calls.ts';
 import type { LateToolResult } from '../store/tool-calls.ts';
 import { readBranchPlaces } from '../store/branches.ts';
 import { listSummaries } from '../store/compactions.ts';
+import type { SummaryRow } from '../store/compactions.ts';
 import { readCurrentPoint } from '../store/plan-source.ts';
 import type { OpenedEntry } from './archive-types.ts';
 import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { FoundPassage } from './memory-types.ts';
 import type { HoldfastClient, LateResult, ListedEntry, StoredSummary } from './types.ts';
+
+/** One query's worth: the rows hold whole summaries. */
+const SUMMARIES_PER_PAGE = 200;
 
 type Options<Method extends keyof HoldfastClient> = Parameters<HoldfastClient[Method]>[0];
 
@@ -82,12 +86,27 @@ async function originalOf(database: Database, entry: StoredEntry): Promise<Uint8
   return Buffer.concat(pieces);
 }
 
+/** Newest first, however many there are. */
+async function readSummaries(database: Database, options: Options<'listSummaries'>): Promise<SummaryRow[]> {
+  const rows: SummaryRow[] = [];
+  for (;;) {
+    const beforeNumber = rows.at(-1)?.number;
+    const page = await listSummaries(database, {
+      ...options,
+      limit: SUMMARIES_PER_PAGE,
+      ...(beforeNumber !== undefined && { beforeNumber }),
+    });
+    rows.push(...page);
+    if (page.length < SUMMARIES_PER_PAGE) return rows;
+  }
+}
+
 export async function listStoredSummaries(
   database: Database,
   options: Options<'listSummaries'>,
 ): Promise<StoredSummary[]> {
   const [rows, inForce] = await Promise.all([
-    listSummaries(database, { ...options, limit: 1_000 }),
+    readSummaries(database, options),
     readCurrentSummaryId(database, options.conversationId),
   ]);
   const summaries = rows.reverse().map((row) => ({

@@ -2,6 +2,8 @@ import { wordsIn } from './unspaced-words.ts';
 
 /** Words in a row that two texts must share for one to rest on the other. */
 const RUN_WORDS = 4;
+/** Numbers, names of files, addresses: shorter ones stand in too many texts by chance. */
+const SHORTEST_NAME = 4;
 /** Share of a text's runs that must stand in what the user said. */
 const SHARE = 0.5;
 
@@ -20,23 +22,26 @@ export interface OriginReading {
 /**
  * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it. As soon as any words of it
  * stand in tool output only, it is the tool's: what a file or a page says must not come back as if the user or the model had
- * said it, also not behind words of theirs. Case, punctuation and white space do not matter.
+ * said it, also not behind words of theirs. The same for one number, address, path or identifier: said in other words it has that
+ * from the tool still. Case, punctuation and white space do not matter.
  */
 export function readOrigin(text: string): OriginReading {
   const wanted = runsOf(text);
   const others = new Set(wanted);
+  const names = new Set(namesOf(text));
   let isOfTools = false;
   return {
     *readUser(texts) {
       for (const run of yield* foundIn(others, texts)) others.delete(run);
-      return wanted.length > 0 && others.size === 0;
+      for (const name of yield* namesIn(names, texts)) names.delete(name);
+      return wanted.length > 0 && others.size === 0 && names.size === 0;
     },
     *readTools(texts) {
-      isOfTools ||= (yield* foundIn(others, texts)).size > 0;
+      isOfTools ||= (yield* foundIn(others, texts)).size > 0 || (yield* namesIn(names, texts)).size > 0;
       return isOfTools;
     },
     origin(isAllRead) {
-      if (isOfTools || (!isAllRead && others.size > 0)) return 'tool';
+      if (isOfTools || (!isAllRead && others.size + names.size > 0)) return 'tool';
       const ofUser = wanted.length - others.size;
       return ofUser > 0 && ofUser >= wanted.length * SHARE ? 'user' : 'model';
     },
@@ -62,6 +67,40 @@ function* foundIn(runs: ReadonlySet<string>, texts: readonly string[]): Generato
     yield;
   }
   return found;
+}
+
+/**
+ * What a text says that cannot be said in other words, in lower case: with a digit, a dot, a colon or `@` inside, or of three parts
+ * with slashes. Days and times are in too many texts to be of one.
+ */
+function namesOf(text: string): readonly string[] {
+  const pieces = text.toLowerCase().match(/[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_]|[-./:@+](?=[\p{L}\p{N}_]))*/gu) ?? [];
+  return pieces.filter(
+    (piece) =>
+      piece.length >= SHORTEST_NAME &&
+      /[\p{N}.:@_]|\/.+\//u.test(piece) &&
+      !/^(?:(?:19|20)\d\d(?:-\d\d){0,2}|\d{1,2}:\d\d(?::\d\d)?)$/u.test(piece),
+  );
+}
+
+function* namesIn(names: ReadonlySet<string>, texts: readonly string[]): Generator<undefined, ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const text of texts) {
+    if (found.size === names.size) break;
+    const lower = text.toLowerCase();
+    for (const name of names) if (stands(name, lower)) found.add(name);
+    yield;
+  }
+  return found;
+}
+
+/** Not as part of a longer word or number. */
+function stands(name: string, text: string): boolean {
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+    const around = [text.slice(Math.max(0, at - 1), at), text.slice(at + name.length, at + name.length + 1)];
+    if (!around.some((character) => /[\p{L}\p{N}_]/u.test(character))) return true;
+  }
+  return false;
 }
 
 /** Runs of words; of a shorter text, all of it. */

@@ -69,8 +69,11 @@ export async function readCosts(
       select t.agent, ${turnNumber} as turn, m.call_number as step, m.model, m.conversation_id::text, 1 as calls, coalesce(m.input_tokens, 0) as input,
         coalesce(m.cache_read_tokens, 0) as cache_read, coalesce(m.cache_write_tokens, 0) as cache_write,
         coalesce(m.output_tokens, 0) as output, coalesce(m.cost, 0) as cost, (m.cost is null)::int as unknown,
-        (m.entry_id is null)::int as repeated, case when m.entry_id is null then coalesce(m.cost, 0) else 0 end as repeated_cost
-      from model_calls m join turns t on t.id = m.turn_id
+        r.repeated::int, case when r.repeated then coalesce(m.cost, 0) else 0 end as repeated_cost
+      from model_calls m
+      -- What a user stopped is not asked for again.
+      cross join lateral (select m.entry_id is null and m.failure_kind <> 'aborted' as repeated) r
+      join turns t on t.id = m.turn_id
       where m.started_at >= ${from} and m.state <> 'registered'
         and (m.input_tokens is not null or m.cost is distinct from 0) ${only}
       union all

@@ -21,27 +21,27 @@ export async function fallBack(
     /** Fallbacks before `to` whose window cannot hold the view. */
     readonly skipped?: readonly FallbackModel[];
     readonly to: FallbackModel;
-    /** Why `from` is given up. Default: the evidence of the call's last failure, else `rate_limit`. */
+    /** Why `from` is given up. Default: the evidence of the try that failed, `rate_limit` without one. */
     readonly reason?: string;
   },
 ): Promise<void> {
   const { turn, callNumber, attempt, from, skipped = [], to } = change;
   await writeAsTurn(sql, turn, async (writer) => {
     const [row] = await writer.sql<
-      { fallbacks: readonly GivenUpModel[]; newest: number | null; reason: string | null }[]
+      { fallbacks: readonly GivenUpModel[]; left: number; newest: number | null; reason: string | null }[]
     >`
-      select t.fallbacks, m.attempt as newest, m.failure_evidence as reason
+      select t.fallbacks, t.left_call as left, m.attempt as newest, m.failure_evidence as reason
       from turns t
       left join lateral (
         select attempt, failure_evidence from model_calls
         where turn_id = t.id and call_number = ${callNumber} order by attempt desc limit 1) m on true
       where t.id = ${turn.turnId}`;
     if (row === undefined || row.fallbacks.at(-1)?.callNumber === callNumber) return;
-    if (attempt !== null && row.newest !== attempt) {
+    if (attempt !== null && (row.newest !== attempt || row.left >= callNumber)) {
       const newer = `attempt ${attempt} of call ${callNumber} of turn ${turn.turnId} was replaced by a newer one`;
       throw new StoreError('superseded_attempt', newer);
     }
-    const reason = change.reason ?? row.reason ?? 'rate_limit';
+    const reason = change.reason ?? (attempt === null ? null : row.reason) ?? 'rate_limit';
     const now: GivenUpModel[] = [
       { model: from, callNumber, reason },
       ...skipped.map(({ model }) => ({ model, callNumber, reason: 'window_too_small' })),
@@ -58,14 +58,15 @@ export async function fallBack(
   });
 }
 
-/** Milliseconds since the first failure of the turn's model after its last answer; 0 without one. */
+/** Milliseconds since the turn's model first failed after its last answer; 0 without one. What befell a worker is no failure of the model. */
 export async function readSilence(
   sql: Database,
   { turn, model }: { readonly turn: TurnReference; readonly model: string },
 ): Promise<number> {
   const [row] = await sql<{ milliseconds: number | null }[]>`
     select (extract(epoch from holdfast_now() - min(started_at)) * 1000)::float8 as milliseconds from model_calls
-    where turn_id = ${turn.turnId} and model = ${model} and state = 'failed' and call_number > (
+    where turn_id = ${turn.turnId} and model = ${model} and state = 'failed'
+      and failure_kind not in ('lost', 'aborted', 'superseded') and call_number > (
       select coalesce(max(call_number), 0) from model_calls where turn_id = ${turn.turnId} and entry_id is not null)`;
   return row?.milliseconds ?? 0;
 }

@@ -43,7 +43,7 @@ export type RegisteredModelCall =
       readonly unreported: number;
     }
   | { readonly kind: 'answered'; readonly answer: StoredAnswer }
-  /** The head is another one than the request shows. */
+  /** The head is another one than the request shows, or the turn has left this call for another number. */
   | { readonly kind: 'moved' };
 
 interface EarlierTries {
@@ -52,6 +52,7 @@ interface EarlierTries {
   readonly unreported: number;
   readonly answered: boolean | null;
   readonly replaced: boolean;
+  readonly left: number;
 }
 
 /**
@@ -72,12 +73,13 @@ export async function registerModelCall(
       select coalesce(bool_or(${isReplaced(open, open`registered_by`, by)}), false) as replaced,
         coalesce(max(attempt), 0) as attempts, bool_or(entry_id is not null) as answered,
         (count(*) filter (where failure_kind in ('retryable', 'permanent')))::int as failures,
-        (count(*) filter (where state = 'registered'))::int as unreported
+        (count(*) filter (where state = 'registered'))::int as unreported,
+        (select left_call from turns where id = ${turn.turnId}) as left
       from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}`;
     const answer = tries?.answered === true ? await readAnswer(open, registration) : null;
     if (answer !== null) return { kind: 'answered', answer };
     if (tries?.replaced === true) throw replacedAttempt(`call ${callNumber} of turn ${turn.turnId}`, by);
-    if (conversation.head_entry_id !== headEntryId) return { kind: 'moved' };
+    if (conversation.head_entry_id !== headEntryId || (tries?.left ?? 0) >= callNumber) return { kind: 'moved' };
     if (conversation.compaction_id !== registration.compactionId) {
       throw new StoreError(
         'head_moved',

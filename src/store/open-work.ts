@@ -2,6 +2,7 @@ import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { Transaction } from './database.ts';
 import { withdrawDecisions } from './decisions.ts';
 import { insertEntry } from './entry-writer.ts';
+import { endLostTries } from './leave-call.ts';
 import { leaveAllQueues } from './provider-queue.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 import { toPartialOutput } from './tool-call-rows.ts';
@@ -93,6 +94,7 @@ export async function finishTurn(
     readonly contextUsage?: ContextUsage | null;
   },
 ): Promise<void> {
+  await endLostTries({ sql, turn, event }, end.turnId);
   await sql`
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
       ended_at = holdfast_now()

@@ -2,6 +2,7 @@ import { quotedIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import type { ContentPart } from '../context/content.ts';
 import type { Queries } from './database.ts';
+import { entryText } from './entry-text.ts';
 
 /** Entries that one query reads: results of tools can be long. */
 const ENTRIES_PER_PAGE = 50;
@@ -10,24 +11,27 @@ const KINDS = {
   user: ['user'],
   // What a summary says, it may have from a tool.
   tools: ['tool_result', 'branch_summary', 'compaction', 'note'],
+  model: ['assistant'],
 } as const;
+
+type Speaker = keyof typeof KINDS;
 
 interface SaidRow {
   readonly sequence: number;
-  readonly kind: (typeof KINDS)['user' | 'tools'][number];
+  readonly kind: (typeof KINDS)[Speaker][number];
   /** Without images and files: they are large and say nothing here. */
   readonly content: readonly ContentPart[];
   readonly summary: string | null;
 }
 
 /**
- * Pages of what the user said in a conversation, or of what tools did: their results, summaries, and memories that were shown as
- * quoted data. Of all branches, newest first; for telling whose words a text repeats.
+ * Pages of what the user said in a conversation, of what tools did (their results, summaries, and memories that were shown as
+ * quoted data), or of what the model said and called tools with. Of all branches, newest first; for telling whose words a text repeats.
  */
 export async function* readSaidWords(
   sql: Queries,
   conversationId: string,
-  whose: 'user' | 'tools',
+  whose: Speaker,
 ): AsyncGenerator<readonly string[], void, undefined> {
   let before: number | null = null;
   for (;;) {
@@ -49,5 +53,6 @@ export async function* readSaidWords(
 
 function textsOf({ kind, content, summary }: SaidRow): readonly string[] {
   if (kind === 'note') return quotedIn(textOf(content));
+  if (kind === 'assistant') return [entryText(content)];
   return kind === 'compaction' ? [summary ?? ''] : [textOf(content)];
 }

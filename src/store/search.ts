@@ -34,7 +34,7 @@ export { indexConversation } from './search/index-conversation.ts';
 export type { FoundPassage } from './search/found-passage.ts';
 
 export interface MemoryQuery extends SearchFilter {
-  /** Either a conversation or an agent, whose conversations are all searched. */
+  /** A conversation, or an agent, whose conversations are all searched. Both: the conversation, if it is one of the agent's. */
   readonly conversationId?: string;
   readonly agent?: string;
   readonly query: string;
@@ -101,17 +101,22 @@ function limitOf({ limit }: { readonly limit?: number }): number {
 
 async function openScope(sql: Database, { conversationId, agent }: MemoryQuery): Promise<SearchedScope | null> {
   if (conversationId !== undefined) {
-    if (!isId(conversationId)) return null;
-    const { scope, isBehind } = await conversationScope(sql, conversationId);
-    if (!isBehind) return scope;
-    await indexConversation(sql, conversationId);
-    return (await conversationScope(sql, conversationId)).scope;
+    const scope = await openConversation(sql, conversationId);
+    return agent === undefined || scope?.agent === agent ? scope : null;
   }
   if (agent === undefined) {
     throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
   }
   await indexAgent(sql, agent);
   return agentScope(sql, agent);
+}
+
+async function openConversation(sql: Database, conversationId: string): Promise<SearchedScope | null> {
+  if (!isId(conversationId)) return null;
+  const { scope, isBehind } = await conversationScope(sql, conversationId);
+  if (!isBehind) return scope;
+  await indexConversation(sql, conversationId);
+  return (await conversationScope(sql, conversationId)).scope;
 }
 
 interface RankedQueryOptions extends SearchFilter {

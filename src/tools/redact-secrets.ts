@@ -3,6 +3,8 @@ export interface RedactedText {
   readonly text: string;
   /** Places that were replaced. */
   readonly count: number;
+  /** What stood there. Never stored or shown. */
+  readonly removed: readonly string[];
 }
 
 /**
@@ -51,18 +53,19 @@ export async function redactSecrets(text: string): Promise<RedactedText> {
     ),
   ].sort((a, b) => a.from - b.from || b.to - a.to);
   const pieces: string[] = [];
+  const removed: string[] = [];
   let done = 0;
-  let count = 0;
   for (const { from, to: end, name } of found) {
     const to = wholeWordEnd(text, end);
     // Part of what was replaced already; what sticks out behind it goes too.
     if (from >= done) {
       pieces.push(text.slice(done, from), `[redacted: ${name}]`);
-      count += 1;
+      removed.push(text.slice(from, to));
     }
     done = Math.max(done, to);
   }
-  return count === 0 ? { text, count } : { text: pieces.join('') + text.slice(done), count };
+  const count = removed.length;
+  return { text: count === 0 ? text : pieces.join('') + text.slice(done), count, removed };
 }
 
 /** Some rules count the length of the secret from the beginning of its name, and so end in the middle of it. */

@@ -64,11 +64,12 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
       select m.conversation_id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", null as summary,
         (count(*) + goes_on.calls)::int as tries
       from model_calls m
-      -- Tries that were given up for a wait: the next call number asks again.
+      -- Where a call was left without an answer, the next number asks again.
       cross join lateral (
-        select (exists (
-          select from model_calls g join model_calls n on n.turn_id = g.turn_id and n.call_number > g.call_number
-          where g.turn_id = m.turn_id and g.call_number = m.call_number and g.failure_evidence = 'given_up'))::int as calls) goes_on
+        select (not exists (
+            select from model_calls a where a.turn_id = m.turn_id and a.call_number = m.call_number and a.entry_id is not null)
+          and exists (
+            select from model_calls n where n.turn_id = m.turn_id and n.call_number > m.call_number))::int as calls) goes_on
       where ${inScope(sql, sql`m.conversation_id`, scope)} and (m.state <> 'failed' or m.failure_kind in ('superseded', 'lost'))
       group by m.conversation_id, m.turn_id, m.call_number, goes_on.calls having count(*) + goes_on.calls > 1
       union all

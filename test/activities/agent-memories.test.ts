@@ -5,7 +5,20 @@ import { newId } from '../../src/store/ids.ts';
 import { listMemories } from '../../src/store/memories.ts';
 import { reclaimToolCall } from '../../src/store/tool-calls.ts';
 import type { ToolMemories } from '../../src/tools/tool.ts';
-import { claimedCall, claimer, SNAPSHOT, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import { deleteConversation } from '../../src/store/delete-conversation.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import {
+  SNAPSHOT,
+  answer,
+  claimedCall,
+  claimer,
+  closeToolCall,
+  finishToolCall,
+  startTurn,
+  text,
+  useTestStore,
+} from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 
 type Stated = Partial<Parameters<ToolMemories['remember']>[0]>;
@@ -15,10 +28,9 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-/** A conversation of a user of its own that remembers. */
-async function rememberer() {
-  const turn = await startTurn(sql);
-  const user = `user-${newId()}`;
+/** A conversation of a user of its own, or of another one's, that remembers. */
+async function rememberer({ said = 'hello', user = `user-${newId()}` } = {}) {
+  const turn = await startTurn(sql, said);
   const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
   const plain = { kind: 'fact', scope: 'user', supersedes: [], confidence: 1, expiresInDays: null } as const;
   const dependencies = activityDependencies(sql);
@@ -32,6 +44,7 @@ async function rememberer() {
   };
   return {
     turn,
+    user,
     toolOf,
     state: (text: string, rest: Stated = {}) => ({ ...plain, text, ...rest }),
     inForce: () => listMemories(sql, { scopes: [{ scope: 'user', scopeName: user }] }),
@@ -85,6 +98,56 @@ describe('what is remembered already', () => {
     const attempt = remember('The staging port is 6432.', { supersedes: [newId()] });
     await expect(attempt).rejects.toMatchObject({ code: 'memory_not_found' });
     expect(await inForce()).toMatchObject([{ confidence: 0.5 }]);
+  });
+});
+
+describe('what another conversation remembered', () => {
+  const TEXT = 'Deploys run on Fridays after the daily meeting.';
+
+  it("is the user's, with its source, once he says it himself, and outlives that conversation", async () => {
+    const first = await rememberer();
+    const { id } = await first.remember(TEXT);
+    expect(await first.inForce()).toMatchObject([{ id, origin: 'model', conversationId: first.turn.conversationId }]);
+    const second = await rememberer({ said: `Remember: ${TEXT}`, user: first.user });
+    expect(await second.remember(TEXT)).toEqual({ id, isNew: false });
+    expect(await second.inForce()).toMatchObject([{ id, origin: 'user', conversationId: second.turn.conversationId }]);
+    await endAndDelete(first.turn);
+    expect(await second.inForce()).toMatchObject([{ id }]);
+  });
+
+  it('keeps its source when the model states it again, and goes with it', async () => {
+    const first = await rememberer({ said: `Remember: ${TEXT}` });
+    const { id } = await first.remember(TEXT);
+    const second = await rememberer({ user: first.user });
+    await second.remember(TEXT);
+    expect(await second.inForce()).toMatchObject([{ id, origin: 'user', conversationId: first.turn.conversationId }]);
+    await endAndDelete(first.turn);
+    expect(await second.inForce()).toEqual([]);
+  });
+
+  async function endAndDelete(turn: TurnReference): Promise<void> {
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    await deleteConversation(sql, turn.conversationId);
+  }
+});
+
+describe('R28 a memory', () => {
+  it.each([
+    ['the user', 'Deploy to postgres://admin:hunter2pw@db.example.com:5432/orders', null],
+    ['a tool', 'Deploy it', text('url: postgres://admin:hunter2pw@db.example.com:5432/orders')],
+    ['a call of a tool', 'Deploy it', 'psql postgres://admin:hunter2pw@db.example.com:5432/orders'],
+  ])('does not tell a password that a connection string of %s holds', async (_, said, result) => {
+    const { turn, inForce, remember } = await rememberer({ said });
+    if (typeof result === 'string') await answer(sql, turn, 9_000, { said: result });
+    else if (result !== null) {
+      await answer(sql, turn, 9_000, { calls: 1 });
+      await finishToolCall(sql, turn, 9_000, 0, result);
+    }
+    await remember('The password of the orders database at db.example.com is hunter2pw.');
+    const [memory] = await inForce();
+    expect(memory?.text).toBe(
+      'The password of the orders database at db.example.com is [redacted: said to be secret].',
+    );
   });
 });
 

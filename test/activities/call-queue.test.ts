@@ -6,9 +6,11 @@ import { startSimulator } from '../../src/simulator/index.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
+import { fallBack, readSilence } from '../../src/store/fallbacks.ts';
 import { findReplaced } from '../../src/store/fences.ts';
 import { recordModelFailure, storeAnswer } from '../../src/store/model-calls.ts';
 import { askForPlace, providerKeyOf, releasePlace } from '../../src/store/provider-queue.ts';
+import { leaveCall } from '../../src/store/leave-call.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import {
@@ -103,6 +105,37 @@ test('a call that is sent to wait leaves its number for good: an attempt that wa
   expect(repeatedCalls).toMatchObject([{ turnId: turn.turnId, callNumber: 1, tries: 2 }]);
 });
 
+test('an attempt that was frozen in the queue begins no call that was left meanwhile, and chooses no other model for it', async () => {
+  const { dependencies, release } = await busyProvider();
+  const { modelLimits, policy, summarizer, prices } = SNAPSHOT;
+  const fallback = { model: 'other/sim-64k', modelLimits, policy, summarizer, prices };
+  const turn = await startTurn(sql, 'Say hello', { snapshot: { fallbacks: [fallback] } });
+  // Its request was refused while it was frozen.
+  const { attempt } = await register(sql, turn, 1);
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
+  expect(await callModel(dependencies, input, execution({ attempt: 2 }))).toMatchObject({ kind: 'wait' });
+  // Still no place: it would wait again, or rather go to the fallback.
+  expect(await callModel(dependencies, input, execution())).toEqual({ kind: 'moved' });
+  const change = { turn, callNumber: 1, attempt, from: SNAPSHOT.model, to: fallback };
+  await expect(fallBack(sql, change)).rejects.toMatchObject({ code: 'superseded_attempt' });
+  await release();
+  expect(await callModel(dependencies, input, execution())).toEqual({ kind: 'moved' });
+  expect(await sql`select from model_calls where turn_id = ${turn.turnId}`).toHaveLength(1);
+  expect(await callModel(dependencies, { ...input, callNumber: 2 }, execution())).toMatchObject({ kind: 'answered' });
+  expect((await getTurn(sql, turn.turnId)).model).toBe(SNAPSHOT.model);
+});
+
+test('a turn that ends counts what a lost worker asked, and its death is no silence of the model', async () => {
+  const turn = await startTurn(sql, 'Say hello');
+  await register(sql, turn, 1);
+  await sql`update model_calls set started_at = started_at - interval '1 hour' where turn_id = ${turn.turnId}`;
+  await leaveCall(sql, { turn, callNumber: 1 });
+  expect(await readSilence(sql, { turn, model: SNAPSHOT.model })).toBe(0);
+  await register(sql, turn, 2);
+  await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
+  expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ modelCalls: 2, inputTokens: 200 });
+});
+
 test('an answer that comes while the next attempt stands in the queue is taken instead of waiting', async () => {
   const { dependencies } = await busyProvider();
   const turn = await startTurn(sql, 'Say hello');
@@ -130,11 +163,11 @@ test('a call that is given to the fallback instead of waiting leaves its place i
   const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   expect(await callModel(dependencies, input, execution())).toMatchObject({ kind: 'wait' });
   expect(await placesOf(turn.conversationId)).toHaveLength(1);
-  const { attempt } = await register(sql, turn, 1);
-  const failed = { turn, callNumber: 1, attempt, kind: 'rate_limited', evidence: 'status 429', status: 429 } as const;
+  const { attempt } = await register(sql, turn, 2);
+  const failed = { turn, callNumber: 2, attempt, kind: 'rate_limited', evidence: 'status 429', status: 429 } as const;
   await recordModelFailure(sql, { ...failed, message: null, usage: null, cost: 0, durationMilliseconds: 5 });
   await sql`update model_calls set started_at = started_at - interval '6 minutes' where turn_id = ${turn.turnId}`;
-  const again = await callModel(dependencies, { ...input, callNumber: 2 }, execution());
+  const again = await callModel(dependencies, { ...input, callNumber: 3 }, execution());
   expect(again).toMatchObject({ kind: 'fallback' });
   expect(await placesOf(turn.conversationId)).toHaveLength(0);
 });

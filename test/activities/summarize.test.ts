@@ -134,6 +134,14 @@ test.each([
   },
 );
 
+test('R28 what is kept from the originals does not tell the password of a connection string', async () => {
+  const part = await plannedPart('Look at postgres://admin:hunter2pw@db.example.com:5432/orders for TICKET-4711');
+  await summarize(activityDependencies(sql, { simulatorUrl: simulator.url }), part, execution());
+  const written = (await listParts(sql, part.compactionId))[0]?.text;
+  expect(written).toContain('TICKET-4711');
+  expect(written).not.toContain('hunter2pw');
+});
+
 test('a worker that dies while it waits for leave to call the provider counts as no try', async () => {
   const part = await plannedPart();
   const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });

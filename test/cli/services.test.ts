@@ -82,6 +82,13 @@ describe('migrate', () => {
         0,
         expect.stringMatching(/is newer than this version.*999999_next/su),
       ]);
+      const verified = await runInProcess(['verify', '--no-histories'], { environment, directory: empty });
+      expect([verified.code, verified.stdout]).toEqual([
+        0,
+        expect.stringContaining(
+          'newer than this version of Holdfast (999999_next.sql): what that added is not checked.',
+        ),
+      ]);
     } finally {
       await admin`drop database ${admin(name)} with (force)`;
       await admin.end();

@@ -91,3 +91,16 @@ it('holdfast entry prints a summary that recall found, and with --context where 
   expect(code).toBe(0);
   expect(stdout.match(/^→ .*$/gmu)).toEqual([`→ ${marker?.sequence} compaction  ${marker?.entryId}`]);
 });
+
+it('lists summaries however many there are', async () => {
+  const { sql } = store;
+  await sql.begin(async (open) => {
+    await open`set local session_replication_role = replica`;
+    await open`
+      insert into compactions
+      select (jsonb_populate_record(c, jsonb_build_object('id', gen_random_uuid(), 'number', 100 + n))).*
+      from compactions c, generate_series(1, 1050) n where c.id = ${summaryId}`;
+  });
+  const generations = (await client.listSummaries({ conversationId })).map(({ generation }) => generation);
+  expect(generations).toEqual([1, 2, ...Array.from({ length: 1_050 }, (_, index) => 101 + index)]);
+});

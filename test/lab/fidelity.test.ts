@@ -104,6 +104,9 @@ describe('an answer', () => {
       stale: false,
     },
     { view: 'nothing', passages: [], says: 'nothing', stale: false },
+    { view: 'set to ax11\nset to ax22', passages: [], says: 'what the view says last, the new value', stale: false },
+    { view: 'set to ax22\nset to ax11', passages: [], says: 'what the view says last, the old value', stale: true },
+    { view: 'x', passages: ['set to ax22\nset to ax11'], says: 'what a passage says last', stale: true },
   ])('is $says', ({ view, passages, stale }) => {
     expect(answerTo(plant, view, passages).stale).toBe(stale);
     expect(answerTo({ ...plant, stale: null }, view, passages).stale).toBe(false);

@@ -23,9 +23,10 @@ const SECRETS: readonly (readonly [string, string])[] = [
 
 describe('R28 secrets of well-known forms', () => {
   test.each(SECRETS)('%s: %s is replaced, and the words around it stay', async (_kind, secret) => {
-    const { text, count } = await redactSecrets(`before it\n${secret}\nafter it`);
+    const { text, count, removed } = await redactSecrets(`before it\n${secret}\nafter it`);
     expect(text).toMatch(/^before it\n[^\n]*\[redacted: [a-z0-9 ]+\][^\n]*\nafter it$/);
     expect(text).not.toContain(secret);
+    expect(secret).toContain(removed[0]);
     expect(count).toBe(1);
   });
 
@@ -40,14 +41,14 @@ describe('R28 secrets of well-known forms', () => {
     'id 01976f4e-8b1c-7d3e-9f2a-6b5c4d3e2f1a, https://example.com/a?token=short',
     'sk-test and AKIA are how such keys begin',
   ])('"%s" is no secret', async (text) => {
-    expect(await redactSecrets(text)).toEqual({ text, count: 0 });
+    expect(await redactSecrets(text)).toEqual({ text, count: 0, removed: [] });
   });
 
   test('an already redacted text stays as it is, whatever stands around', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.constantFrom(...SECRETS), fc.string(), async (before, [, secret], after) => {
         const once = await redactSecrets(`${before}\n${secret}\n${after}`);
-        expect(await redactSecrets(once.text)).toEqual({ text: once.text, count: 0 });
+        expect(await redactSecrets(once.text)).toEqual({ text: once.text, count: 0, removed: [] });
         expect(once.text.startsWith(before.slice(0, -64))).toBe(true);
       }),
       { numRuns: 50 },

@@ -13,10 +13,7 @@ import { DEATHS } from './presets/scenario.ts';
 import { READ, SCENARIOS } from './write-scenarios.ts';
 import type { Scenario } from './write-scenarios.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
-
-/** A worker that does not reach its end by then will not: it is stopped, and the test fails. */
-const KILL_MILLISECONDS = 90_000;
+import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 
 /** Not reached by a turn. */
 const UPKEEP_POINTS = /^(?:ringForWaitingMessages|repairLostTurns|indexFallenBehind|deleteExpired):/u;
@@ -51,11 +48,7 @@ async function entriesOf({ client }: TurnHarness, conversationId: string): Promi
 
 /** Starts a worker that is to die at a point, and waits until it has. */
 async function dieAt(harness: TurnHarness, point: string, script?: string): Promise<void> {
-  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point }, script);
-  const patience = setTimeout(() => doomed.kill('SIGTERM'), KILL_MILLISECONDS);
-  const { signal, output } = await doomed.exited;
-  clearTimeout(patience);
-  expect(signal, `${point}\n${output}`).toBe('SIGKILL');
+  await expectDeath(await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point }, script), point);
 }
 
 test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(

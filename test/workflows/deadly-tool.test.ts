@@ -5,7 +5,7 @@ import { textOf } from '../../src/context/content.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
+import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 
 /** A program whose worker has tools that note that they ran and bring its process down. */
 const SCRIPT = `
@@ -48,8 +48,7 @@ test.each([
   async ({ effect, deaths, told }) => {
     const sent = await harness.client.startTask({ task: `Call deadly_${effect} with {}` });
     for (let death = 1; death <= deaths; death += 1) {
-      const doomed = await startWorkerProcess(harness, {}, script);
-      expect((await doomed.exited).signal).toBe('SIGKILL');
+      await expectDeath(await startWorkerProcess(harness, {}, script), `death ${death}`);
     }
     const last = await startWorkerProcess(harness, {}, script);
     try {
@@ -65,4 +64,5 @@ test.each([
       await last.exited;
     }
   },
+  400_000,
 );

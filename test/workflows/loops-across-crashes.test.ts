@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
+import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 
 let harness: TurnHarness;
 
@@ -17,8 +17,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 async function dieAt(crashPoint: string): Promise<void> {
-  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint });
-  expect((await doomed.exited).signal).toBe('SIGKILL');
+  await expectDeath(await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint }), crashPoint);
 }
 
 const END = { outcome: 'budget_exhausted', reason: 'calls_repeated' };

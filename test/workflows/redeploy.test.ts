@@ -6,7 +6,7 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
+import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 
 let harness: TurnHarness;
 
@@ -71,7 +71,7 @@ test('1,000 messages of 50 senders during a turn each enter once, in order of ea
         }
       }),
     );
-    expect((await doomed.exited).signal).toBe('SIGKILL');
+    await expectDeath(doomed, 'takeMessages:written');
     await other.startWorker();
     await waitUntil(
       'all messages are taken',

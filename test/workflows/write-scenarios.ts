@@ -142,7 +142,7 @@ export const SCENARIOS: readonly Scenario[] = [
       { at: 'callModel:queued' },
       { at: 'callModel:paused', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:registered' },
-      { at: 'callModel:given-up', before: pauseAgain },
+      { at: 'callModel:left', before: pauseAgain },
       { at: 'callModel:failed', before: endPause },
       { at: 'callModel:waiting', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:window-learned', before: fault({ kind: 'overflow', limit: 20_000, skip: 2 }) },

@@ -36,8 +36,8 @@ export interface PlantFigures {
   /** Of those asked, updates and contradictions: only these have an old value. */
   readonly changed: number;
   /**
-   * The answer would be an old value: the view says that one and not the newer, or says neither and the first passage of recall
-   * that says either says the old one.
+   * The answer would be an old value: the view says that one last, or says neither and the first passage of recall that says either
+   * says the old one last.
    */
   readonly stale: number;
 }
@@ -184,11 +184,16 @@ export function answerTo({ kind, value, stale }: Plant, view: string, passages: 
   const inView = view.includes(value);
   const reachable = passages.some((passage) => passage.includes(value));
   const answer = { kind, inView, reachable, isChanged: stale !== null, stale: false };
-  if (stale === null || inView) return answer;
-  // Who finds a value in the view looks no further.
-  if (view.includes(stale)) return { ...answer, stale: true };
-  const first = passages.find((passage) => passage.includes(value) || passage.includes(stale));
-  return { ...answer, stale: first !== undefined && !first.includes(value) };
+  if (stale === null) return answer;
+  // Who finds a value in the view looks no further, and believes what is said last.
+  const place = [view, ...passages].find((text) => text.includes(value) || text.includes(stale));
+  return { ...answer, stale: place !== undefined && saysLast(place, { value, stale }) === 'stale' };
+}
+
+/** Which of both a text says last. A line that says both tells of the change. */
+function saysLast(text: string, { value, stale }: { readonly value: string; readonly stale: string }) {
+  const line = text.split('\n').findLast((each) => each.includes(value) || each.includes(stale));
+  return line?.includes(value) === true ? 'value' : 'stale';
 }
 
 function count(answers: readonly Answer[]): PlantFigures {

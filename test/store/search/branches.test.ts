@@ -69,7 +69,10 @@ describe('a search among branches', () => {
     const [one, other] = ['The ferry to Amrum leaves at 7', 'The ferry to Amrum leaves at 8'];
     const conversationId = await saidOnBranches(one, other);
     await go(sql, conversationId, { branch: 0, summarizes: false });
-    const found = await searchMemory(sql, { agent: 'reader', query: 'When leaves the ferry to Amrum?' });
+    const query = 'When leaves the ferry to Amrum?';
+    const found = await searchMemory(sql, { agent: 'reader', query });
+    expect(await searchMemory(sql, { agent: 'reader', conversationId, query })).not.toEqual([]);
+    expect(await searchMemory(sql, { agent: 'another', conversationId, query })).toEqual([]);
     expect(found.slice(0, 2).map(({ branch, updatedBy, ...passage }) => [passage.text, branch, updatedBy])).toEqual([
       [one, undefined, null],
       [other, 1, null],

@@ -1,0 +1,57 @@
+import { costOf } from '../models/cost.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import { readAnswer } from './answers.ts';
+import type { ModelCallReference, StoredAnswer } from './answers.ts';
+import type { Database } from './database.ts';
+import { writeAsTurn } from './transaction.ts';
+import type { Writer } from './transaction.ts';
+import { addUsage } from './usage.ts';
+
+export type LeftCall =
+  | { readonly kind: 'left' }
+  /** An attempt before has left it, and may have done what follows from that. */
+  | { readonly kind: 'left_before' }
+  /** An answer was stored meanwhile: the call is not left. */
+  | { readonly kind: 'answered'; readonly answer: StoredAnswer };
+
+/**
+ * Leaves a call number without an answer; its turn asks again under another one. A worker that was frozen may still hold a try of
+ * it, or be about to begin one: stored later, that answer would stand in the log with nobody to take it up, and the model would
+ * be asked once more with nothing to answer to.
+ * @throws StoreError `stale_epoch`
+ */
+export async function leaveCall(sql: Database, { turn, callNumber }: ModelCallReference): Promise<LeftCall> {
+  return writeAsTurn(sql, turn, async (writer): Promise<LeftCall> => {
+    const answer = await readAnswer(writer.sql, { turn, callNumber });
+    if (answer !== null) return { kind: 'answered', answer };
+    const { count } = await writer.sql`
+      update turns set left_call = ${callNumber} where id = ${turn.turnId} and left_call < ${callNumber}`;
+    if (count === 0) return { kind: 'left_before' };
+    await endLostTries(writer, turn.turnId);
+    return { kind: 'left' };
+  });
+}
+
+/**
+ * Tries of a turn whose workers never reported, and that no later try of the same call accounts for. Their requests were sent, so
+ * they are taken for paid, for the input that was estimated.
+ */
+export async function endLostTries({ sql, turn, event }: Writer, turnId: string): Promise<void> {
+  const tries = await sql<
+    { callNumber: number; attempt: number; model: string; estimatedTokens: number; snapshot: AgentSnapshot }[]
+  >`
+    select m.call_number as "callNumber", m.attempt, m.model, m.estimated_tokens as "estimatedTokens", t.snapshot
+    from model_calls m join turns t on t.id = m.turn_id
+    where m.turn_id = ${turnId} and m.state = 'registered' order by m.call_number, m.attempt`;
+  for (const { callNumber, attempt, model, estimatedTokens, snapshot } of tries) {
+    const usage = { input: estimatedTokens, cacheRead: 0, cacheWrite: 0, output: 0 };
+    const { prices } = [snapshot, ...(snapshot.fallbacks ?? [])].find((each) => each.model === model) ?? snapshot;
+    const cost = costOf(usage, prices);
+    await sql`
+      update model_calls set state = 'failed', failure_kind = 'lost', failure_evidence = 'worker_lost',
+        input_tokens = ${usage.input}, cost = ${cost}, epoch = ${turn.epoch}, ended_at = holdfast_now()
+      where turn_id = ${turnId} and call_number = ${callNumber} and attempt = ${attempt}`;
+    await addUsage(sql, { ...turn, turnId }, usage, cost);
+    await event('model_call_failed', { callNumber, attempt, kind: 'lost', status: null }, turnId);
+  }
+}
