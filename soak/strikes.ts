@@ -34,6 +34,8 @@ export type StrikeKind = (typeof KINDS)[number][0];
 const LONGEST_AWAY = 2_000;
 /** After an order was withdrawn: who has read it before dies within this, milliseconds. */
 const LATE_DEATH = 250;
+/** Between two looks at what a frozen worker is given; well below the heartbeat timeout, after which it is another's. */
+const LOOK_INTERVAL = 1_000;
 /** Of the grace that a worker has to end its work: what it has not done this long before is not judged. */
 const GRACE_MARGIN = 1_000;
 
@@ -148,7 +150,8 @@ async function strikeWorker(
     if (hit.length === 0) return null;
     if (kind === 'worker_kill') worker.process.kill('SIGKILL');
     if (kind === 'worker_restart') worker.process.kill('SIGTERM');
-    if (kind === 'worker_freeze') await delay(field.random.between(500, field.longestFreeze));
+    const frozen = field.random.between(500, field.longestFreeze);
+    const during = kind === 'worker_freeze' ? await looksDuring(frozen, () => lookOn(field, worker)) : [];
     switch (kind) {
       case 'worker_kill':
         return { kind, at, hit, exposed: Promise.resolve(exposureOf(at, [look])) };
@@ -159,7 +162,7 @@ async function strikeWorker(
           kind,
           at,
           hit,
-          exposed: Promise.resolve(await exposedByFreeze(at, look, () => lookOn(field, worker))),
+          exposed: Promise.resolve(await exposedByFreeze(at, [look, ...during], () => lookOn(field, worker))),
         };
     }
   } finally {
@@ -177,10 +180,24 @@ async function exposedByShutdown(field: Battlefield, worker: RunningWorker, at: 
   return exposureOf(at, [look]);
 }
 
-/** Looks again before the end: what was given to a frozen worker meanwhile begins late. */
-async function exposedByFreeze(at: number, before: Look, lookAgain: () => Promise<Look>): Promise<Exposure> {
+/**
+ * What a frozen worker is given meanwhile, it begins when it wakes up. Looked for again and again: at the end Temporal may have
+ * taken it for lost and given it to another one already.
+ */
+export async function looksDuring(milliseconds: number, lookAgain: () => Promise<Look>): Promise<readonly Look[]> {
+  const end = Date.now() + milliseconds;
+  const looks: Look[] = [];
+  for (let left = milliseconds; left > 0; left = end - Date.now()) {
+    await delay(Math.min(LOOK_INTERVAL, left));
+    if (losesHeartbeat(milliseconds) && Date.now() < end) looks.push(await lookAgain());
+  }
+  return looks;
+}
+
+/** Looks once more before the end. */
+async function exposedByFreeze(at: number, looks: readonly Look[], lookAgain: () => Promise<Look>): Promise<Exposure> {
   if (!losesHeartbeat(Date.now() - at)) return harmless(at);
-  return exposureOf(at, [before, await lookAgain()]);
+  return exposureOf(at, [...looks, await lookAgain()]);
 }
 
 async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server): Promise<Struck | null> {
@@ -205,7 +222,7 @@ async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server
   else await server.start();
   const lookAgain = (): Promise<Look> => lookAround(field);
   const exposed = kind.endsWith('_freeze')
-    ? exposedByFreeze(at, before, lookAgain)
+    ? exposedByFreeze(at, [before], lookAgain)
     : lookAgain().then((after) => exposureOf(at, [before, after]));
   return { kind, at, hit: before.activities, exposed };
 }

@@ -174,7 +174,7 @@ async function remember(
   const source = { origin, conversationId, sourceId: entryId };
   if (known !== undefined) {
     const isInForce = await writeAsToolCall(database, call, (open) =>
-      renewMemory(open, { ...stated, ...source, id: known.id }),
+      renewMemory(open, { ...stated, ...source, id: known.id, kind }),
     );
     reachCrashPoint('runTool:memory-written');
     // Its own: written by an attempt that died before it could say so.

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import { definedOf } from '../context/defined-of.ts';
 import type { MemorySearch } from '../client/memory-types.ts';
 import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
@@ -15,6 +16,7 @@ interface RecallFlags extends ConnectionFlags {
   readonly kind?: NonNullable<MemorySearch['kinds']>;
   readonly after?: string;
   readonly before?: string;
+  readonly agent?: string;
 }
 
 const DEFAULT_LIMIT = 10;
@@ -39,16 +41,18 @@ export function recallCommand(): Command {
     holdfastCommand('recall', {
       summary: 'search everything that a conversation ever held',
       description:
-        'Searches originals, summaries and notes of a conversation, also what compaction took out of the window. Best passages first; `holdfast entry` opens the whole.',
+        'Searches originals, summaries and notes of a conversation, or with --agent of all conversations of an agent, also what compaction took out of the window. Best passages first; `holdfast entry` opens the whole.',
       examples: [
         'npx holdfast recall last "port of the staging database"',
         'npx holdfast recall 4f1c22ab ECONNREFUSED --limit 3',
+        'npx holdfast recall --agent default "port of the staging database"',
         'npx holdfast recall last "who pays" --kind user summary --after 2025-03-01 --before 2025-04-01',
       ],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
-    .argument('<query>', 'words, a phrase, an identifier or a path')
+    .argument('[query]', 'words, a phrase, an identifier or a path')
+    .option('--agent <name>', 'search all conversations of this agent: give the query alone')
     .option('--limit <number>', 'passages to show', count(1, 100), DEFAULT_LIMIT)
     .addOption(new Option('--kind <kind...>', 'only passages of these kinds').choices(KINDS))
     .option('--after <time>', 'only what was said at or after: a day, or a time with its zone', time)
@@ -56,15 +60,15 @@ export function recallCommand(): Command {
     .action(recall);
 }
 
-async function recall(reference: string, query: string, flags: RecallFlags): Promise<void> {
-  if (query.trim() === '')
-    throw new UsageError('usage', 'The query is empty.', 'Give words, a phrase, an identifier or a path.');
+async function recall(first: string, second: string | undefined, flags: RecallFlags): Promise<void> {
+  const { reference, query } = wantedOf(first, second, flags);
   const output = openOutput();
   await withReader(flags, async (client) => {
-    const conversationId = await findConversation(client, reference);
+    const { agent } = flags;
+    const conversationId = reference === null ? null : await findConversation(client, reference);
     const { limit, kind: kinds, after, before } = flags;
     const passages = await client.searchMemory({
-      conversationId,
+      ...definedOf({ agent, conversationId: conversationId ?? undefined }),
       query,
       limit,
       ...(kinds !== undefined && { kinds }),
@@ -72,10 +76,31 @@ async function recall(reference: string, query: string, flags: RecallFlags): Pro
       ...(before !== undefined && { before }),
     });
     // Whose id is given whole is not looked up before: a conversation that is gone would seem to hold nothing.
-    if (passages.length === 0) await client.getConversation(conversationId);
+    if (passages.length === 0 && conversationId !== null) await client.getConversation(conversationId);
     const { style } = output;
-    if (flags.json === true) output.json({ conversationId, query, passages });
+    const shown = { columns: output.columns(), style, now: Date.now(), namesConversations: conversationId === null };
+    if (flags.json === true) output.json({ conversationId, ...(agent !== undefined && { agent }), query, passages });
     else if (passages.length === 0) output.line('Nothing found. Try other words, or a part of an identifier.');
-    else output.lines(passageLines(passages, query, { columns: output.columns(), style, now: Date.now() }));
+    else output.lines(passageLines(passages, query, shown));
   });
+}
+
+/** @throws UsageError */
+function wantedOf(
+  first: string,
+  second: string | undefined,
+  { agent }: RecallFlags,
+): { readonly reference: string | null; readonly query: string } {
+  if (agent !== undefined && second !== undefined)
+    throw new UsageError(
+      'usage',
+      'With --agent all its conversations are searched, and one is named too.',
+      'Give the query alone, or leave out --agent.',
+    );
+  const query = agent === undefined ? second : first;
+  if (query === undefined)
+    throw new UsageError('usage', 'The query is missing.', 'Give the conversation, then the query; or --agent.');
+  if (query.trim() === '')
+    throw new UsageError('usage', 'The query is empty.', 'Give words, a phrase, an identifier or a path.');
+  return { reference: agent === undefined ? first : null, query };
 }

@@ -74,15 +74,16 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
 }
 
 /**
- * States a memory again that is in force: it takes the place of others, and counts for as long and as much as is said now. Said by
- * the user it is his from now on, with this source, and outlives the conversation that it was learned in first. Said by anyone else
+ * States a memory again that is in force: it takes the place of others, and is of the kind, and counts for as long and as much, as is
+ * said now. Said by the user it is his from now on, with this source, and outlives the conversation that it was learned in first. Said by anyone else
  * it keeps its source: who states it again may have it from there.
  * `false` when it was forgotten or superseded meanwhile.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
  */
-export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert, 'kind' | 'text'>): Promise<boolean> {
+export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert, 'text'>): Promise<boolean> {
   const { count } = await open`
-    update memories set confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
+    update memories set kind = case kind when 'summary' then kind else ${memory.kind} end,
+      confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
       ${
         memory.origin === 'user'
           ? open`, origin = 'user', conversation_id = ${memory.conversationId ?? null}, source_id = ${memory.sourceId ?? null}`

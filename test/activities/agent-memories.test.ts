@@ -74,9 +74,10 @@ describe('what is remembered already', () => {
     const { inForce, remember } = await rememberer();
     await remember('The staging port is 6432.', { expiresInDays: 1, confidence: 0.5 });
     await remember('The staging port is 6432.');
-    expect(await inForce()).toMatchObject([{ expiresAt: null, confidence: 1 }]);
-    await remember('The staging port is 6432.', { expiresInDays: 2, confidence: 0.25 });
+    expect(await inForce()).toMatchObject([{ expiresAt: null, confidence: 1, kind: 'fact' }]);
+    await remember('The staging port is 6432.', { expiresInDays: 2, confidence: 0.25, kind: 'decision' });
     const [memory] = await inForce();
+    expect(memory?.kind).toBe('decision');
     expect(memory?.confidence).toBe(0.25);
     expect(Date.parse(memory?.expiresAt ?? '')).toBeGreaterThan(Date.now() + 86_400_000);
   });

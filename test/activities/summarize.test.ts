@@ -135,7 +135,9 @@ test.each([
 );
 
 test('R28 what is kept from the originals does not tell the password of a connection string', async () => {
-  const part = await plannedPart('Look at postgres://admin:hunter2pw@db.example.com:5432/orders for TICKET-4711');
+  // Who summarizes a transcript never saw it, and cannot name it himself.
+  const said = 'Look at postgres://admin:hunter2pw@db.example.com:5432/orders for TICKET-4711';
+  const part = await plannedPart(said, TRANSCRIPT_POLICY);
   await summarize(activityDependencies(sql, { simulatorUrl: simulator.url }), part, execution());
   const written = (await listParts(sql, part.compactionId))[0]?.text;
   expect(written).toContain('TICKET-4711');

@@ -183,6 +183,18 @@ describe('context and memory', () => {
     expect(JSON.parse(summaries.stdout)).toMatchObject({ passages: [] });
   });
 
+  test('recall --agent searches all conversations of an agent and names them', async () => {
+    const { stdout } = await cli('recall', '--agent', 'default', 'heron marker', '--limit', '2');
+    expect(stdout).toContain('heron nests at marker');
+    const [, found = ''] = /, conversation ([0-9a-f]{8}) /u.exec(stdout) ?? [];
+    expect((await cli('recall', found, 'heron marker')).stdout).toContain('heron nests at marker');
+    expect((await cli('recall', '--agent', 'nobody', 'heron marker')).stdout).toContain('Nothing found');
+    const both = await cli('recall', 'last', 'heron marker', '--agent', 'default');
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('one is named too')]);
+    const missing = await cli('recall', 'last');
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('The query is missing.')]);
+  });
+
   test('W36 compact shows the compaction and summaries lists it', async () => {
     expect((await cli('summaries', 'last')).stdout).toContain('Nothing was compacted yet');
     const compacted = await cli('compact', 'last', 'keep the markers');

@@ -9,7 +9,7 @@ import {
 import type { Database } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { newId } from '../../src/store/ids.ts';
-import { insertMemory, listMemories } from '../../src/store/memories.ts';
+import { insertMemory, listMemories, renewMemory } from '../../src/store/memories.ts';
 import { ODD, RAW, each, exported, richConversation, rowsOf } from './support/conversation-files.ts';
 import { continueConversation, useTestStore, said, send, startTurn, step } from './support/store-builders.ts';
 
@@ -83,6 +83,21 @@ describe('a conversation file', () => {
     expect(dangling).not.toEqual(lines);
     await importExportedConversation(sql, each(ofVersion(2, dangling)));
     expect((await listMemories(sql, { scopes, all: true })).map(({ id }) => id)).toEqual([newer]);
+  });
+
+  it('leaves a memory as it is that another conversation has taken over since', async () => {
+    const conversationId = await richConversation(sql);
+    const other = await richConversation(sql);
+    const scope = { scope: 'workspace', scopeName: conversationId } as const;
+    const memory = { ...scope, id: newId(), kind: 'fact', text: 'a fact', origin: 'model', conversationId } as const;
+    await insertMemory(sql, memory);
+    const lines = await exported(sql, conversationId);
+    await sql.begin((open) => renewMemory(open, { ...memory, origin: 'user', conversationId: other }));
+    await deleteConversation(sql, conversationId);
+    await importExportedConversation(sql, each(lines));
+    expect(await listMemories(sql, { scopes: [scope] })).toMatchObject([
+      { id: memory.id, origin: 'user', conversationId: other },
+    ]);
   });
 
   it('is refused when the conversation is here, when it was tampered with, and leaves nothing behind', async () => {

@@ -16,13 +16,25 @@ const PIPE_COLUMNS = 100;
 export function passageLines(
   passages: readonly FoundPassage[],
   query: string,
-  { columns, style, now }: { readonly columns: number | null; readonly style: Style; readonly now: number },
+  {
+    columns,
+    style,
+    now,
+    namesConversations = false,
+  }: {
+    readonly columns: number | null;
+    readonly style: Style;
+    readonly now: number;
+    /** They may be of several. Default: false. */
+    readonly namesConversations?: boolean;
+  },
 ): string[] {
   return passages.flatMap((passage, index) => {
     const { entryId, kind, createdAt, offset, text, branch, onActiveBranch, updatedBy } = passage;
     const words = foundWords(passage, query);
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
     const superseded = updatedBy === null ? '' : `, may be superseded by ${updatedBy}`;
+    const where = namesConversations ? `, conversation ${passage.conversationId.slice(-8)}` : '';
     const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
     const first = rows.length > PASSAGE_ROWS ? firstShown(rows, words) : 0;
@@ -30,7 +42,7 @@ export function passageLines(
     const shown = [...(first > 0 ? ['…'] : []), ...rows.slice(first, last), ...(last < rows.length ? ['…'] : [])];
     return [
       ...(index === 0 ? [] : ['']),
-      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${left}  ${entryId}${superseded}`)}`,
+      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}${superseded}`)}`,
       ...shown.map((row) => `   ${highlight(row, words, style)}`),
       ...neighbourLines(passage, style, columns),
     ];

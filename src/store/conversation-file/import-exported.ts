@@ -204,8 +204,10 @@ class FileImporter {
   private async insert(table: string, columns: readonly Column[], row: ConversationFileRow['row']): Promise<void> {
     const names = columns.map(({ name }) => `"${name}"`).join(', ');
     const values = columns.map((column, index) => importedExpression(column, index + 1)).join(', ');
+    // A memory that the user stated again is another conversation's by now, and stays what he said last.
+    const unlessThere = table === 'memories' ? 'on conflict (id) do nothing' : '';
     await this.sql.unsafe(
-      `insert into ${table} (${names}) values (${values})`,
+      `insert into ${table} (${names}) values (${values}) ${unlessThere}`,
       columns.map((column) => importedValue(column, row[column.name])),
       { prepare: true },
     );

@@ -6,6 +6,8 @@ import type { TextEmbedder } from './embedder.ts';
 /** Texts of one request: endpoints take at least so many, and a crash repeats no more. */
 const TEXTS_PER_REQUEST = 64;
 const CONVERSATIONS_AT_ONCE = 20;
+/** After so many conversations that failed it is the server, not a text that it does not take. */
+const MOST_FAILED = 3;
 
 /**
  * Makes the tables of vectors where pgvector is installed, and anew when model or dimensions are others than before. They are
@@ -59,8 +61,10 @@ function tables(dimensions: number): string {
 
 /**
  * Gives vectors to passages that have none, of the conversations that are behind; off the step path, in batches, each kept
- * when the next one fails. Returns how many were made.
+ * when the next one fails. A conversation that fails is left to the next time, and keeps none of the others from theirs.
+ * Returns how many were made.
  * @param options.signal stops it after the batch that is under way
+ * @throws what the first of those that failed failed with, once the others are done; at the third at once
  */
 export async function embedBehind(
   sql: Database,
@@ -69,19 +73,30 @@ export async function embedBehind(
 ): Promise<number> {
   if (!(await ensureEmbeddings(sql, embedder))) return 0;
   let made = 0;
+  const failures: { readonly id: string; readonly error: unknown }[] = [];
   for (;;) {
+    const failedBefore = failures.length;
     const behind = await sql<{ id: string }[]>`
       select s.conversation_id as id from search_progress s left join embedding_progress e using (conversation_id)
-      where s.passages > coalesce(e.passages, 0) order by s.passages - coalesce(e.passages, 0) desc
+      where s.passages > coalesce(e.passages, 0) and s.conversation_id <> all(${failures.map(({ id }) => id)}::uuid[])
+      order by s.passages - coalesce(e.passages, 0) desc
       limit ${CONVERSATIONS_AT_ONCE}`;
     let progress = 0;
     for (const { id } of behind) {
-      for (let batch = -1; batch !== 0 && !signal.aborted; progress += batch)
-        batch = await embedBatch(sql, embedder, id, signal);
+      try {
+        for (let batch = -1; batch !== 0 && !signal.aborted; progress += batch)
+          batch = await embedBatch(sql, embedder, id, signal);
+      } catch (error) {
+        failures.push({ id, error });
+        if (signal.aborted || failures.length >= MOST_FAILED) throw error;
+      }
     }
     made += progress;
-    if (progress === 0 || signal.aborted) return made;
+    if (signal.aborted || (progress === 0 && failures.length === failedBefore)) break;
   }
+  const [first] = failures;
+  if (first !== undefined) throw first.error;
+  return made;
 }
 
 async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, signal: AbortSignal): Promise<number> {

@@ -20,8 +20,8 @@ export interface FilteredPassages {
   readonly ids: IdSet | null;
 }
 
-/** Up to so many passages of a time range are looked up one by one; of more, the first and the last of each block. */
-const MOST_IN_RANGE = 20_000;
+/** Up to so many passages of a time range are looked up one by one; more are told block by block. */
+const MOST_LISTED = 20_000;
 
 /**
  * Looked up before any posting is read: of a word that is everywhere the newest blocks are read, which may have nothing that
@@ -31,10 +31,14 @@ export async function filteredPassages(
   sql: Database,
   scope: SearchedScope,
   filter: SearchFilter,
+  mostListed = MOST_LISTED,
 ): Promise<FilteredPassages> {
-  const [ofKinds, ids] = await Promise.all([blocksOfKinds(sql, scope, filter), idsInRange(sql, scope, filter)]);
+  const [ofKinds, ids] = await Promise.all([
+    blocksOfKinds(sql, scope, filter),
+    idsInRange(sql, scope, filter, mostListed),
+  ]);
   if (ids === null) return { blocks: ofKinds, ids };
-  const inRange = new Set(ids instanceof IdRanges ? ids.blocks() : [...ids].map(blockOf));
+  const inRange = new Set(ids instanceof IdsOfBlocks ? ids.blocks() : [...ids].map(blockOf));
   return { blocks: ofKinds.filter((block) => inRange.has(block)), ids };
 }
 
@@ -57,16 +61,22 @@ async function idsInRange(
   sql: Database,
   scope: SearchedScope,
   filter: SearchFilter,
-): Promise<ReadonlySet<number> | IdRanges | null> {
+  mostListed: number,
+): Promise<ReadonlySet<number> | IdsOfBlocks | null> {
   if (filter.after === undefined && filter.before === undefined) return null;
   const rows = await sql<{ id: string }[]>`
-    select p.id ${passagesInRange(sql, scope, filter)} limit ${MOST_IN_RANGE + 1}`;
-  if (rows.length <= MOST_IN_RANGE) return new Set(rows.map(({ id }) => Number(id)));
-  const ranges = await sql<{ block: number; first: string; last: string }[]>`
-    select (p.id / ${BLOCK_PASSAGES})::int as block, min(p.id) as first, max(p.id) as last
-    ${passagesInRange(sql, scope, filter)} group by 1`;
-  return new IdRanges(
-    ranges.map(({ block, first, last }) => [block, { first: Number(first), last: Number(last) }] as const),
+    select p.id ${passagesInRange(sql, scope, filter)} limit ${mostListed + 1}`;
+  if (rows.length <= mostListed) return new Set(rows.map(({ id }) => Number(id)));
+  // A block is in the order of its log: hardly one has others between its first and its last, unless headings name other times.
+  const blocks = await sql<{ block: number; first: number; last: number; places: number[] | null }[]>`
+    with found as (
+      select (p.id / ${BLOCK_PASSAGES})::int as block, (p.id % ${BLOCK_PASSAGES})::int as place
+      ${passagesInRange(sql, scope, filter)})
+    select block, min(place) as first, max(place) as last,
+      case when count(*) <= max(place) - min(place) then array_agg(place) end as places
+    from found group by 1`;
+  return new IdsOfBlocks(
+    blocks.map(({ block, places, ...range }) => [block, { ...range, places: places && new Set(places) }] as const),
   );
 }
 
@@ -83,20 +93,25 @@ export function inTime(sql: Queries, { after, before }: SearchFilter): Fragment 
     ${before === undefined ? sql`` : sql`and coalesce(p.said_at, p.created_at) < ${before}`}`;
 }
 
-/**
- * Ids from the first to the last in range of each block: a block is in the order of its log, so hardly another lies between,
- * unless headings name other times; whoever reads the passages filters again.
- */
-class IdRanges implements IdSet {
-  readonly #byBlock: ReadonlyMap<number, { readonly first: number; readonly last: number }>;
+/** Places of a block that are in range; `places`: where others lie between the first and the last. */
+interface PlacesOfBlock {
+  readonly first: number;
+  readonly last: number;
+  readonly places: ReadonlySet<number> | null;
+}
 
-  constructor(ranges: Iterable<readonly [block: number, range: { readonly first: number; readonly last: number }]>) {
-    this.#byBlock = new Map(ranges);
+class IdsOfBlocks implements IdSet {
+  readonly #byBlock: ReadonlyMap<number, PlacesOfBlock>;
+
+  constructor(blocks: Iterable<readonly [block: number, places: PlacesOfBlock]>) {
+    this.#byBlock = new Map(blocks);
   }
 
   has(id: number): boolean {
-    const range = this.#byBlock.get(blockOf(id));
-    return range !== undefined && id >= range.first && id <= range.last;
+    const found = this.#byBlock.get(blockOf(id));
+    const place = id % BLOCK_PASSAGES;
+    if (found === undefined) return false;
+    return found.places === null ? place >= found.first && place <= found.last : found.places.has(place);
   }
 
   blocks(): Iterable<number> {

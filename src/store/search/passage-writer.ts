@@ -74,6 +74,8 @@ export class PassageWriter {
     let offset = 0;
     let rest = '';
     let language: Language | undefined;
+    // A source that begins with nothing but white space has no passage at its beginning.
+    this.#saidAt = null;
     for await (const portion of portionsOf(texts)) {
       rest += portion;
       if (rest.length < PORTION_CHARACTERS) continue;

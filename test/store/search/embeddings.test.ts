@@ -138,6 +138,23 @@ describe('search by meaning', () => {
     expect(await vectors(conversationId)).toBe(2);
   });
 
+  it('gives the other conversations their vectors when the server takes a text of one not', async () => {
+    const refused = await conversationOf(sql, 'unspeakable', 'one', 'two', 'three');
+    const other = await conversationOf(sql, 'The heron nests', 'Nothing else');
+    const choosy: TextEmbedder = {
+      ...embedder,
+      embed: (texts, signal) =>
+        texts.includes('unspeakable') ? Promise.reject(new Error('too long')) : embedder.embed(texts, signal),
+    };
+    const log: string[] = [];
+    await upkeep(choosy, (line) => void log.push(line));
+    await expect.poll(() => vectors(other.conversationId)).toBe(2);
+    expect(log.join('')).toContain('passages could not be embedded');
+    expect(await vectors(refused.conversationId)).toBe(0);
+    await caughtUp();
+    expect(await vectors(refused.conversationId)).toBe(4);
+  });
+
   it('embeds each passage once, in batches, again after a reindex, and forgets what is deleted', async () => {
     const turn = await conversationOf(sql, ...Array.from({ length: 70 }, (_, index) => `statement ${index}`));
     const { conversationId } = turn;

@@ -38,6 +38,11 @@ describe('splitPassages', () => {
     expect(lines[0]?.text.endsWith('\n')).toBe(true);
     const words = splitPassages('word '.repeat(300));
     expect(words.every(({ text }) => text.endsWith('word '))).toBe(true);
+    const clauses = splitPassages('今天天气很好，我们去公园散步。'.repeat(100));
+    expect(clauses.length).toBeGreaterThan(1);
+    expect(clauses.every(({ text }) => /[，。]$/u.test(text))).toBe(true);
+    const minified = splitPassages('function(a){return(a.b);}'.repeat(100));
+    expect(minified.every(({ text }) => /[{}();]$/u.test(text))).toBe(true);
     expect(splitPassages('x'.repeat(2_500)).map(({ text }) => text.length)).toEqual([1_000, 1_000, 500]);
   });
 });
