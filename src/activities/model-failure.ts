@@ -1,4 +1,4 @@
-import { costOf } from '../models/cost.ts';
+import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { MediaLimits } from '../context/plan.ts';
 import { messageCapToLearn, NOTHING_LEARNED, windowToLearn, withLearnedLimits } from '../models/learned-window.ts';
 import type { LearnedLimits } from '../models/learned-window.ts';
@@ -28,7 +28,7 @@ export async function afterFailure(
 ): Promise<CallModelResult> {
   if (isCancellationError(error)) {
     // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
-    const usage = { input: Math.round(modelTry.estimatedTokens), cacheRead: 0, cacheWrite: 0, output: 0 };
+    const usage = estimatedUsage(modelTry.estimatedTokens);
     const cost = costOf(usage, modelTry.snapshot.prices);
     await record(dependencies, modelTry, { kind: 'aborted', evidence: 'aborted', usage, cost });
     throw error;

@@ -1,6 +1,11 @@
 import type { ModelPrices } from '../turn/agent-snapshot.ts';
 import type { ReportedUsage } from './model-client.ts';
 
+/** Usage of a call of which nobody told any: the input that was estimated, none of it from a cache. */
+export function estimatedUsage(tokens: number): ReportedUsage {
+  return { input: Math.round(tokens), cacheRead: 0, cacheWrite: 0, output: 0 };
+}
+
 /** Anthropic's price of keeping what it cached for an hour, in prices of input (prompt caching pages). */
 const HOUR_WRITE_FACTOR = 2;
 

@@ -1,4 +1,4 @@
-import { costOf } from '../models/cost.ts';
+import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { readAnswer } from './answers.ts';
 import type { ModelCallReference, StoredAnswer } from './answers.ts';
@@ -44,7 +44,7 @@ export async function endLostTries({ sql, turn, event }: Writer, turnId: string)
     from model_calls m join turns t on t.id = m.turn_id
     where m.turn_id = ${turnId} and m.state = 'registered' order by m.call_number, m.attempt`;
   for (const { callNumber, attempt, model, estimatedTokens, snapshot } of tries) {
-    const usage = { input: estimatedTokens, cacheRead: 0, cacheWrite: 0, output: 0 };
+    const usage = estimatedUsage(estimatedTokens);
     const { prices } = [snapshot, ...(snapshot.fallbacks ?? [])].find((each) => each.model === model) ?? snapshot;
     const cost = costOf(usage, prices);
     await sql`
