@@ -7,7 +7,7 @@ export interface Figure extends Summary {
   readonly benchmark: string;
   readonly name: string;
   /** `×` marks a ratio of two values that were measured in the same minutes on the same servers. */
-  readonly unit: '×' | 'ms' | 'steps/s' | 'bytes' | 'events' | 'MiB' | 'tokens' | 'queries' | 'rows' | '%';
+  readonly unit: '×' | 'ms' | 'steps/s' | 'bytes' | 'events' | 'MiB' | 'tokens' | 'queries' | 'rows' | 'rounds' | '%';
   /** Absent where the figure only explains another one. */
   readonly target?: Target;
 }

@@ -33,6 +33,11 @@ export interface SoakFindings extends ActivityCounts {
   readonly effects: number;
   readonly factsRight: number;
   readonly factsChecked: number;
+  /** Reports that were read, and conversations that nobody stopped. */
+  readonly reports: number;
+  readonly reportsOwed: number;
+  /** Reports that those gave. */
+  readonly reportsGiven: number;
   /** Histories that were read from Temporal. */
   readonly histories: number;
 }
@@ -80,6 +85,9 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
     effects: journal.effects,
     factsRight: reports.right,
     factsChecked: reports.checked,
+    reports: reports.reports,
+    reportsOwed: reports.owed,
+    reportsGiven: reports.given,
     histories: asked.histories.histories,
   };
 }

@@ -21,6 +21,8 @@ export interface SoakConversation {
   readonly job: Job;
   /** The message that asks for the report. */
   readonly readingMessageId: string;
+  /** Whether users may stop its turns: after that it owes no report. */
+  readonly mayStop: boolean;
 }
 
 export interface Conversations {
@@ -35,9 +37,16 @@ export interface Conversations {
    * was owes no report, and in a short run there would be none to check.
    */
   interfere(): Promise<void>;
+  /**
+   * Wishes for one compaction as soon as there is something worth it: a reading turn is that only for moments, and a short soak may
+   * meet none of them by chance.
+   */
+  compactOnce(end: AbortSignal): Promise<void>;
   /** Turns without an outcome and rows that wait. */
   countUnfinished(): Promise<number>;
 }
+
+const POLL_MILLISECONDS = 100;
 
 /** Longer than any strike keeps Postgres away. */
 const PERSISTENCE_MILLISECONDS = 120_000;
@@ -78,7 +87,7 @@ export function openConversations(source: Source, options: SoakOptions): Convers
       );
       open = rows.map(({ id }) => id);
       while (open.length < options.conversations) {
-        const started = inventConversation(source, options);
+        const started = inventConversation(source, options, all.length % 2 === 1);
         all.push(started);
         // Before its first turn begins: a strike at a conversation that nobody knows would be seen to hit nothing.
         open.push(started.conversationId);
@@ -86,9 +95,23 @@ export function openConversations(source: Source, options: SoakOptions): Convers
       }
     },
     async interfere() {
-      const stoppable = new Set(all.filter((_, place) => place % 2 === 1).map(({ conversationId }) => conversationId));
+      const stoppable = new Set(all.flatMap((each) => (each.mayStop ? [each.conversationId] : [])));
       const mayStop = open.filter((id) => stoppable.has(id));
       if (open.length > 0) await interfere(source, { open, mayStop, characters: worthCompacting(options) });
+    },
+    async compactOnce(end) {
+      const messageId = randomUUID();
+      while (!end.aborted) {
+        await delay(POLL_MILLISECONDS);
+        try {
+          const [worth] = await findWorthCompacting(database, open, worthCompacting(options));
+          if (worth === undefined) continue;
+          await source.client.requestCompaction({ conversationId: worth, messageId });
+          return;
+        } catch {
+          // Postgres is being struck.
+        }
+      }
     },
     async countUnfinished() {
       const [row] = await persist(
@@ -101,13 +124,18 @@ export function openConversations(source: Source, options: SoakOptions): Convers
   };
 }
 
-function inventConversation({ random, directory }: Source, { files, lines }: SoakOptions): SoakConversation {
+function inventConversation(
+  { random, directory }: Source,
+  { files, lines }: SoakOptions,
+  mayStop: boolean,
+): SoakConversation {
   const conversationId = randomUUID();
   return {
     conversationId,
     workspace: join(directory, 'workspaces', conversationId),
     job: inventJob(files, lines, random),
     readingMessageId: randomUUID(),
+    mayStop,
   };
 }
 

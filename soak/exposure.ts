@@ -83,18 +83,23 @@ export interface Claim {
   readonly finishedAt: number;
 }
 
-/** The strikes that met a claimed call: on its worker, while it was open. */
+/**
+ * The strikes that met a claimed call: on its worker, while it was open. One that was claimed between look and blow is seen afterwards
+ * only, under its next attempt and with whoever has that.
+ */
 export function strikesOnClaim(exposures: readonly Exposure[], claim: Claim): readonly Exposure[] {
+  const { runId, attempt, workerIdentity, claimedAt, finishedAt } = claim;
   return exposures.filter(
     ({ at, until, activities }) =>
-      claim.claimedAt <= until + GAP &&
-      claim.finishedAt >= at &&
+      claimedAt <= until + GAP &&
+      finishedAt >= at &&
       activities.some(
-        ({ type, runId, attempt, workerIdentity }) =>
-          type === 'runTool' &&
-          runId === claim.runId &&
-          attempt === claim.attempt &&
-          workerIdentity === claim.workerIdentity,
+        (activity) =>
+          activity.type === 'runTool' &&
+          activity.runId === runId &&
+          (activity.attempt === attempt
+            ? activity.workerIdentity === workerIdentity
+            : activity.attempt === attempt + 1 && claimedAt >= at - GAP),
       ),
   );
 }

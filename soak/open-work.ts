@@ -33,7 +33,9 @@ export interface PendingActivity extends OpenActivity {
 /** Activities of a workflow that are scheduled or started. */
 export async function readPending(temporal: Client, workflowId: string): Promise<PendingActivity[]> {
   try {
-    const { raw, runId } = await temporal.workflow.getHandle(workflowId).describe();
+    const { raw, runId, status } = await temporal.workflow.getHandle(workflowId).describe();
+    // Temporal goes on listing what was open when a workflow ended: nobody waits for that.
+    if (status.name !== 'RUNNING') return [];
     return (raw.pendingActivities ?? []).map((pending) => ({
       workflowId,
       runId,

@@ -46,7 +46,8 @@ export const DEFAULT_OPTIONS: SoakOptions = {
   conversations: 20,
   files: 41,
   lines: 40,
-  window: 16,
+  // Holds the task, a summary with all facts, and some files: in 16 most reading tasks give up, and there are few reports to check.
+  window: 24,
   minutes: 75,
   patience: 8_000,
   latency: 600,

@@ -55,8 +55,8 @@ const COMPACTION_POINTS = [
   'summarize:answered',
   'commitCompaction:after-write',
 ];
-/** How many of the orders are for a compaction. */
-const COMPACTION_SHARE = 0.35;
+/** How many of the orders are for a compaction: once one was hit, and until then. A short run may else meet none by chance. */
+const COMPACTION_SHARE = { again: 0.35, first: 0.75 };
 
 /** Points that are ordered at once: the first to be reached counts. Few conversations reach few points in the time. */
 const POINTS_PER_ORDER = { ofMany: 3, ofFew: 8 };
@@ -70,12 +70,21 @@ export interface PointOrder {
   readonly patience: number;
 }
 
-export function orderPoints(random: Random, conversations: number, at: string | null): PointOrder {
+export interface PointWish {
+  /** Open conversations. */
+  readonly conversations: number;
+  /** The only point that is wanted; `null`: any. */
+  readonly at: string | null;
+  /** Whether a strike has hit a compaction already. */
+  readonly compactionWasHit: boolean;
+}
+
+export function orderPoints(random: Random, { conversations, at, compactionWasHit }: PointWish): PointOrder {
   if (at !== null) return { points: at, patience: 4_000 };
   const few = conversations < MANY;
-  if (random.chance(COMPACTION_SHARE)) {
+  if (random.chance(compactionWasHit ? COMPACTION_SHARE.again : COMPACTION_SHARE.first)) {
     const points = few ? COMPACTION_POINTS : [random.pick(COMPACTION_POINTS), random.pick(COMPACTION_POINTS)];
-    return { points: points.join(','), patience: 8_000 };
+    return { points: points.join(','), patience: few ? 5_000 : 8_000 };
   }
   const length = few ? POINTS_PER_ORDER.ofFew : POINTS_PER_ORDER.ofMany;
   return { points: Array.from({ length }, () => random.pick(COMMON_POINTS)).join(','), patience: 4_000 };

@@ -10,7 +10,20 @@ export interface CheckedReports {
   readonly violations: readonly Violation[];
   readonly right: number;
   readonly checked: number;
+  /** Reports that were read. */
+  readonly reports: number;
+  /** Conversations that nobody stopped, and whose reading turn has ended. */
+  readonly owed: number;
+  /** Reports of those. */
+  readonly given: number;
 }
+
+/** Ends that faults of the model server lead to in a small window; any other one of a turn that nobody stopped is a violation. */
+const EXPLAINED = new Set([
+  'context_exhausted second_overflow',
+  'budget_exhausted compactions_without_progress',
+  'model_failed null',
+]);
 
 /**
  * The reports of turns that say that they are complete. After a turn that was stopped or failed the simulator first goes
@@ -20,24 +33,48 @@ export async function checkReports(
   database: Database,
   conversations: readonly SoakConversation[],
 ): Promise<CheckedReports> {
-  const ids = conversations.map(({ readingMessageId }) => readingMessageId);
-  const rows = await database<{ id: string }[]>`
-    select m.id from messages m join turns t on t.id = m.turn_id
-    where m.id = any(${ids}) and t.outcome = 'completed' and not exists (
-      select from turns e
-      where e.conversation_id = t.conversation_id and e.begun_at < t.begun_at and e.outcome <> 'completed')`;
-  const completed = new Set(rows.map(({ id }) => id));
+  const ends = await readEnds(database, conversations);
   const violations: Violation[] = [];
-  let right = 0;
-  let checked = 0;
-  for (const { conversationId, job, workspace, readingMessageId } of conversations) {
-    if (!completed.has(readingMessageId)) continue;
+  const counts = { right: 0, checked: 0, reports: 0, owed: 0, given: 0 };
+  for (const { conversationId, job, workspace, readingMessageId, mayStop } of conversations) {
+    const end = ends.get(readingMessageId);
+    if (end === undefined || end.isBehindFailure) continue;
+    if (!mayStop) counts.owed += 1;
+    if (end.outcome !== 'completed') {
+      if (mayStop || EXPLAINED.has(`${end.outcome} ${end.reason}`)) continue;
+      violations.push({ name: 'report_missing', found: `${conversationId} ended as ${end.outcome} ${end.reason}` });
+      continue;
+    }
+    counts.reports += 1;
+    if (!mayStop) counts.given += 1;
     const check = checkReport(job, await readFile(join(workspace, REPORT_PATH), 'utf8').catch(() => null));
-    right += check.right;
-    checked += check.right + check.wrong.length;
+    counts.right += check.right;
+    counts.checked += check.right + check.wrong.length;
     for (const { label, column, expected, found } of check.wrong)
       violations.push({ name: 'fact_wrong', found: `${conversationId} ${label} ${column}: ${found}, not ${expected}` });
     for (const label of check.doubled) violations.push({ name: 'row_twice', found: `${conversationId} ${label}` });
   }
-  return { violations, right, checked };
+  return { violations, ...counts };
+}
+
+interface ReadingEnd {
+  readonly outcome: string;
+  readonly reason: string | null;
+  /** A turn before it did not complete. */
+  readonly isBehindFailure: boolean;
+}
+
+/** How the turns that were asked for a report ended, by the message that asked. */
+async function readEnds(
+  database: Database,
+  conversations: readonly SoakConversation[],
+): Promise<ReadonlyMap<string, ReadingEnd>> {
+  const ids = conversations.map(({ readingMessageId }) => readingMessageId);
+  const rows = await database<(ReadingEnd & { readonly id: string })[]>`
+    select m.id, t.outcome, t.reason, exists (
+      select from turns e
+      where e.conversation_id = t.conversation_id and e.begun_at < t.begun_at and e.outcome <> 'completed'
+    ) as "isBehindFailure"
+    from messages m join turns t on t.id = m.turn_id where m.id = any(${ids}) and t.outcome is not null`;
+  return new Map(rows.map(({ id, ...end }) => [id, end]));
 }

@@ -11,6 +11,11 @@ const TARGET_MILLISECONDS_PER_STRIKE = 9_000;
 
 /** Strikes from which on a run is judged as a whole. */
 const MANY_KILLS = 100;
+/**
+ * Share of the reports owed below which a run has shown next to nothing of what they hold. No more is asked for: faults of the
+ * model server may end many readings in a small window, which is no fault of the turns.
+ */
+const LEAST_SHARE_GIVEN = 0.1;
 /** Slow takeovers that are listed. */
 const LISTED_TAKEOVERS = 5;
 
@@ -85,7 +90,7 @@ export function soakResult(
   };
 }
 
-/** What was not shown: a turn that did not end, reports that nobody could check. */
+/** What was not shown: a turn that did not end, reports that nobody could check, or too few of them. */
 function unfinished(
   { kills }: SoakOptions,
   { settled, findings }: { readonly settled: number | null; readonly findings: SoakFindings },
@@ -97,6 +102,9 @@ function unfinished(
     // In a short run all may have been stopped.
     ...(kills >= MANY_KILLS && findings.factsChecked === 0
       ? [{ name: 'no_report_checked', found: 'no task of reading was completed' }]
+      : []),
+    ...(kills >= MANY_KILLS && findings.reportsGiven < findings.reportsOwed * LEAST_SHARE_GIVEN
+      ? [{ name: 'few_reports', found: `${findings.reportsGiven} of ${findings.reportsOwed} that were owed` }]
       : []),
   ];
 }

@@ -15,6 +15,7 @@ import { exposureOf } from './exposure.ts';
 import type { Exposure } from './exposure.ts';
 import { inventJob } from './job.ts';
 import { findLeft, waitForCommands } from './left.ts';
+import type { OpenActivity } from './open-work.ts';
 import type { SoakOptions } from './options.ts';
 import { createRandom, seedFor } from './random.ts';
 import type { Random } from './random.ts';
@@ -81,11 +82,10 @@ async function fight(
   const client = await createClient({ databaseUrl, temporal: temporalOptions });
   const temporal = await connectClient(temporalOptions);
   const workers = await startWorkers(directory, servers, options.workers);
-  const done = new AbortController();
-  const deciding = decide({ client, database, random: randomFor('decisions') }, done.signal);
+  const conversations = openConversations({ client, database, random: randomFor('users'), directory }, options);
+  const endUsers = accompany({ client, database, random: randomFor('decisions') }, conversations);
   try {
-    const conversations = openConversations({ client, database, random: randomFor('users'), directory }, options);
-    const field: Omit<Battlefield, 'random'> = {
+    const field: Field = {
       servers,
       places: workers.places,
       temporal,
@@ -98,7 +98,7 @@ async function fight(
     const { struck, exposures } = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
     await clearFaults(simulatorUrl);
     onProgress('nothing strikes any more; every turn has to reach its outcome');
-    const settled = await settle(conversations);
+    const settled = await settle(conversations, endUsers);
     await waitForCommands(directory);
     await workers.stop();
     const findings = await checkSoak({
@@ -115,14 +115,33 @@ async function fight(
       conversations: conversations.all.length,
     };
   } finally {
-    done.abort();
-    await deciding;
+    await endUsers();
     await workers.stop();
     await client.close();
     await temporal.connection.close();
     await database.end({ timeout: 5 });
     await servers.stop();
   }
+}
+
+/**
+ * Users who are there from the beginning to the end; returns what ends them. One wishes for a compaction even when nothing strikes
+ * any more: strikes that follow each other soon may keep all turns of a short run small.
+ */
+function accompany(decider: Parameters<typeof decide>[0], conversations: Conversations): () => Promise<unknown> {
+  const end = new AbortController();
+  const users = Promise.all([decide(decider, end.signal), conversations.compactOnce(end.signal)]);
+  return () => {
+    end.abort();
+    return users;
+  };
+}
+
+/** What is the same for all strikes. */
+type Field = Omit<Battlefield, 'random' | 'compactionWasHit'>;
+
+function isOfCompaction({ type }: OpenActivity): boolean {
+  return ['compactContext', 'summarize', 'commitCompaction'].includes(type);
 }
 
 type Running = Omit<StruckOnce, 'takeover'> & { readonly takeover: Promise<Takeover> };
@@ -135,7 +154,7 @@ async function withTakeover({ takeover, ...rest }: Running): Promise<StruckOnce>
 async function strikeAll(
   { kills, minutes, patience, seed, window }: SoakOptions,
   run: {
-    readonly field: Omit<Battlefield, 'random'>;
+    readonly field: Field;
     readonly conversations: Conversations;
     readonly simulatorUrl: string;
     readonly onProgress: (line: string) => void;
@@ -155,7 +174,8 @@ async function strikeAll(
     while (struck.length < kills && Date.now() < end) {
       if (signal?.aborted === true) break;
       const random = createRandom(seedFor(seed, 'strike', struck.length, misses));
-      const hit = await strike({ ...field, random }).catch((error: unknown) => {
+      const compactionWasHit = struck.some(({ strike: { hit } }) => hit.some(isOfCompaction));
+      const hit = await strike({ ...field, random, compactionWasHit }).catch((error: unknown) => {
         failedStrikes += 1;
         onProgress(`a strike failed: ${String(error)}`);
         if (failedStrikes > MOST_FAILED_STRIKES) throw error;
@@ -214,14 +234,22 @@ async function keepBusy(
   }
 }
 
-/** Milliseconds until no turn is open and no row waits; `null` when that takes too long. */
-async function settle(conversations: Conversations): Promise<number | null> {
+/**
+ * Milliseconds until no turn is open and no row waits; `null` when that takes too long.
+ * @param endUsers called then; what they wished at the last moment has to end too
+ */
+async function settle(conversations: Conversations, endUsers: () => Promise<unknown>): Promise<number | null> {
   const startedAt = Date.now();
-  while ((await conversations.countUnfinished()) > 0) {
-    if (Date.now() - startedAt > SETTLING_MILLISECONDS) return null;
-    await delay(250);
-  }
-  return Date.now() - startedAt;
+  const isSettled = async (): Promise<boolean> => {
+    while ((await conversations.countUnfinished()) > 0) {
+      if (Date.now() - startedAt > SETTLING_MILLISECONDS) return false;
+      await delay(250);
+    }
+    return true;
+  };
+  const settled = await isSettled();
+  await endUsers();
+  return settled && (await isSettled()) ? Date.now() - startedAt : null;
 }
 
 /** JSON is YAML too. */

@@ -66,6 +66,8 @@ export interface Battlefield {
   /** Crash point to which strikes are restricted; `null`: all kinds. */
   readonly at: string | null;
   readonly kinds: StrikeWeights;
+  /** Whether one of the strikes before hit an activity of a compaction. */
+  readonly compactionWasHit: boolean;
 }
 
 export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
@@ -99,10 +101,11 @@ function pickWorker({ places, random }: Battlefield): RunningWorker | null {
 }
 
 async function killAtPoint(field: Battlefield): Promise<Struck | null> {
-  const { random, at, conversations } = field;
+  const { random, at, conversations, compactionWasHit } = field;
   const worker = pickWorker(field);
   if (worker === null) return null;
-  if (!(await diesByOrder(worker, orderPoints(random, conversations().length, at)))) return null;
+  const order = orderPoints(random, { conversations: conversations().length, at, compactionWasHit });
+  if (!(await diesByOrder(worker, order))) return null;
   const struckAt = Date.now();
   const look = await lookOn(field, worker);
   const exposed = Promise.resolve(exposureOf(struckAt, [look], struckAt));

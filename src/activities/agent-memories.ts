@@ -3,12 +3,14 @@ import { budgetFor } from '../context/budget.ts';
 import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
+import { chooseMemories, findMemoryOfText } from '../store/choose-memories.ts';
 import type { Queries } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
-import { findMemoriesInForce, forgetMemory, listMemories, renewMemory, writeMemory } from '../store/memories.ts';
+import { findMemoriesInForce, forgetMemory, renewMemory, writeMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
 import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../store/notes.ts';
+import { addMissingTerms } from '../store/missing-terms.ts';
 import { readSummaryText } from '../store/compactions.ts';
 import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
 import { writeAsToolCall } from '../store/tool-calls.ts';
@@ -24,10 +26,10 @@ import { findOrigin } from './find-origin.ts';
 import { newText } from './new-content.ts';
 import { withoutSaidSecrets } from './said-secrets.ts';
 
-/** Memories that are looked through for a note: the newest of all scopes together … */
-const CONSIDERED = 1_000;
-/** … and so many flushed summaries. They are long, a preset flushes one a pass, and what was remembered on purpose must not be crowded out. */
-const CONSIDERED_SUMMARIES = 50;
+/** Memories of all scopes together that are ranked for a note. Those that share words with the goal, however old … */
+const CONSIDERED = { isSummary: false, matching: 300, newest: 200, preferences: 100 };
+/** … and flushed summaries. They are long, a preset flushes one a pass, and what was remembered on purpose must not be crowded out. */
+const CONSIDERED_SUMMARIES = { isSummary: true, matching: 30, newest: 20, preferences: 0 };
 /** A note never takes more of the window than this, whatever was configured. */
 const LARGEST_SHARE = 0.05;
 /** The user's newest messages are the goal after a compaction, and so much of the summary. Characters. */
@@ -58,8 +60,10 @@ export async function relevantMemories(
 ): Promise<NewContent | null> {
   if (snapshot.memory === undefined) return null;
   const scopes = scopesOf(snapshot);
-  const stated = await listMemories(sql, { scopes, kinds: ['fact', 'preference', 'decision'], limit: CONSIDERED });
-  const summaries = await listMemories(sql, { scopes, kinds: ['summary'], limit: CONSIDERED_SUMMARIES });
+  // One page: a turn that begins does not wait for all that was imported. Upkeep takes the rest apart.
+  await addMissingTerms(sql, scopes);
+  const stated = await chooseMemories(sql, { ...CONSIDERED, scopes, goal });
+  const summaries = await chooseMemories(sql, { ...CONSIDERED_SUMMARIES, scopes, goal });
   const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
   const choice = {
     memories: [...(await withoutShown(sql, conversationId, stated)), ...ofOthers(conversationId, summaries)],
@@ -169,10 +173,10 @@ async function remember(
   const id = idOf(idempotencyKeyOf(call));
   const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
   const stated = { ...own, confidence, supersedes, ...(expiry !== null && { expiresAt: expiry.toISOString() }) };
-  const known = (await listMemories(database, { scopes: [own], limit: CONSIDERED })).find((each) => each.text === text);
+  const known = await findMemoryOfText(database, own, text);
   const origin = await findOrigin(database, { text, conversationId, scopes });
   const source = { origin, conversationId, sourceId: entryId };
-  if (known !== undefined) {
+  if (known !== null) {
     const isInForce = await writeAsToolCall(database, call, (open) =>
       renewMemory(open, { ...stated, ...source, id: known.id, kind }),
     );

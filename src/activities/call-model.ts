@@ -78,13 +78,13 @@ export async function callModel(
     callKey,
     tokens: estimatedTokens,
     signal: execution.signal,
-    onLongWait: (delayMilliseconds) =>
-      recordWait(dependencies, input.turn, { activity: 'callModel', delayMilliseconds }),
+    onLongWait: (wait) =>
+      recordWait(dependencies, input.turn, { ...wait, activity: 'callModel', provider, holdsWorker: true }),
   });
   dependencies.reachCrashPoint('callModel:queued');
   if (pass.kind === 'wait') {
-    const { delayMilliseconds } = pass;
-    return waitForPlace(dependencies, input, { snapshot, givenUp: givenUp.length, callKey, delayMilliseconds });
+    const { delayMilliseconds, reason } = pass;
+    return waitForPlace(dependencies, input, { snapshot, givenUp: givenUp.length, callKey, delayMilliseconds, reason });
   }
   try {
     const result = await buy(dependencies, input, { source, view, check, estimatedTokens, execution });

@@ -37,7 +37,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
 import { redactedView } from './redacted-view.ts';
-import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
+import { waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { throughOutage } from './through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
 
@@ -64,7 +64,7 @@ export async function changeBranch(
   const written = await summaryFor(dependencies, command, { ...input, messageId: command.messageId, execution });
   if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
-  const summary = await withoutSecrets(written.summary);
+  const summary = await redactedSummary(written.summary);
   await throughOutage(dependencies, execution, () => store.changeBranch(database, turn, command, summary));
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
@@ -87,7 +87,7 @@ async function summaryFor(
 }
 
 /** What a tool printed of a key must not come back as memory. */
-async function withoutSecrets(summary: NewBranchSummary | null): Promise<NewBranchSummary | null> {
+async function redactedSummary(summary: NewBranchSummary | null): Promise<NewBranchSummary | null> {
   if (summary === null) return null;
   const { text, count } = await redactSecrets(textOf(summary.content));
   if (count === 0) return summary;
@@ -172,7 +172,7 @@ async function askForSummary(
   });
   if (pass.kind === 'wait') return pass;
   try {
-    const attempt = await registerBranchTry(dependencies.database, turn, execution);
+    const attempt = await registerBranchTry(dependencies.database, turn, execution, tokens);
     dependencies.reachCrashPoint('changeBranch:registered');
     const fence = dependencies.fenceWatch.watch({ kind: 'branch_summary', turn, attempt });
     try {
@@ -271,15 +271,12 @@ async function afterModelError(
   const failures = await withdraw(failed);
   if (verdict.kind !== 'retryable' || failures > SUMMARY_RETRIES) return { kind: 'failed' };
   const times = failed ? failures : execution.attempt;
-  const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
+  const wait = await waitAfterRefusal(dependencies, verdict, {
     activity: 'changeBranch',
     model,
     times,
   });
-  if (isWaitedOut) {
-    await recordWait(dependencies, turn, { activity: 'changeBranch', delayMilliseconds: milliseconds });
-    return { kind: 'wait', delayMilliseconds: milliseconds };
-  }
+  if (wait.isWaitedOut) return waitOut(dependencies, turn, wait);
   const message = `summarizing model not available (${verdict.cause})`;
-  throw retryableFailure(`BranchSummary.${verdict.cause}`, message, milliseconds);
+  throw retryableFailure(`BranchSummary.${verdict.cause}`, message, wait.delayMilliseconds);
 }

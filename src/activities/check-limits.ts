@@ -29,24 +29,35 @@ export async function isConversationSpent(
   return (await reachedLimit(dependencies, turn, { ...limits, turn: {}, conversation })) !== null;
 }
 
+export type LimitCheck =
+  | { readonly kind: 'free' }
+  /** A note of one that is near was appended now: the head has moved. */
+  | { readonly kind: 'noted' }
+  | { readonly kind: 'spent'; readonly code: string };
+
 /**
- * The limit that keeps the turn from its next step, or `null`. Of one that is near the model is told, once a turn, by a
- * note that this step's request shows.
+ * Whether a limit keeps the turn from its next step. Of one that is near the model is told, once a turn, by a note that this
+ * step's request shows.
  */
 export async function checkLimits(
   { database, reachCrashPoint }: ActivityDependencies,
   { turn, callNumber, limits, turnIsOver }: CompactContextInput,
   runId: string,
-): Promise<string | null> {
-  if (limits === undefined || turnIsOver === true) return null;
+): Promise<LimitCheck> {
+  if (limits === undefined || turnIsOver === true) return { kind: 'free' };
   const used = await readSpending(database, turn, limits);
   const spent = spentLimit(limits, used);
-  if (spent !== null) return limitCode(spent);
+  if (spent !== null) return { kind: 'spent', code: limitCode(spent) };
+  let isNoted = false;
   for (const near of nearLimits(limits, used)) {
-    const note = newText(describeLimit(near));
-    const key = `limit:${limitCode(near)}`;
-    await appendNoteBefore(database, { callNumber, runId }, { ...note, turn, slot: 'continuation', key });
+    const note = {
+      ...newText(describeLimit(near)),
+      turn,
+      slot: 'continuation',
+      key: `limit:${limitCode(near)}`,
+    } as const;
+    isNoted = (await appendNoteBefore(database, { callNumber, runId }, note)) || isNoted;
     reachCrashPoint('compactContext:limit-noted');
   }
-  return null;
+  return { kind: isNoted ? 'noted' : 'free' };
 }

@@ -5,13 +5,14 @@ import { estimateTokens } from '../context/estimate.ts';
 import { toolsIn } from '../context/fixed-measurements.ts';
 import { addMeasurements, characterCount } from '../context/measurement-arithmetic.ts';
 import type { CompactionPlan, CompactionReason, CountedRequest } from '../context/plan.ts';
+import { listWrittenParts } from '../store/compaction-parts.ts';
 import { getCompaction, storePlan } from '../store/compactions.ts';
 import { recordEventOnce } from '../store/events.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
 import { declineCompaction } from '../store/inbox.ts';
-import type { CompactContextInput, CompactContextResult } from '../turn/activity-values.ts';
+import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../turn/activity-values.ts';
 import { askHooks } from './ask-hooks.ts';
 import { checkLimits } from './check-limits.ts';
 import type { Execution } from './activity-shell.ts';
@@ -31,14 +32,14 @@ export async function compactContext(
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
   const { turn, callNumber, forced, turnIsOver = false } = input;
-  const spent = await checkLimits(dependencies, input, runId);
-  if (spent !== null) return { kind: 'limit', reason: spent };
-  const check = await readFit(database, turn);
+  const before = await readFit(database, turn);
+  const planned = await resumePlan(dependencies, before);
+  if (planned !== null) return { kind: 'planned', planned };
+  const limit = await checkLimits(dependencies, input, runId);
+  if (limit.kind === 'spent') return { kind: 'limit', reason: limit.code };
+  const check = limit.kind === 'noted' ? await readFit(database, turn) : before;
   const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
   const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;
-  if (check.plannedCompactionId !== null) {
-    return { kind: 'planned', planned: describePlan(await getCompaction(database, check.plannedCompactionId)) };
-  }
   const counted = countNextRequest(check);
   const reason = passReason({ forced, turnIsOver, policy: check.policy, counted });
   logDecision(dependencies, input, { check, counted, reason });
@@ -61,6 +62,21 @@ export async function compactContext(
   await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
   dependencies.reachCrashPoint('compactContext:exhausted');
   return { kind: 'exhausted', tokens: result.tokens };
+}
+
+/**
+ * What is left of a compaction that a check before this one planned, in another run or by an attempt whose result was lost. Before the
+ * limits are asked for: summaries ask for them one by one, and a note about one that is near must not come under the plan.
+ */
+async function resumePlan(
+  { database }: ActivityDependencies,
+  { plannedCompactionId: compactionId, headEntryId }: FitCheck,
+): Promise<PlannedCompaction | null> {
+  if (compactionId === null) return null;
+  const compaction = await getCompaction(database, compactionId);
+  // Something was appended under it: another plan takes its place.
+  if (compaction.headEntryId !== headEntryId) return null;
+  return describePlan(compaction, new Set(await listWrittenParts(database, compactionId)));
 }
 
 /** One line for each check, so that a pass, or that there was none, can be explained afterwards. */

@@ -67,7 +67,7 @@ function named(places: Readonly<Record<string, readonly string[]>>): readonly st
 export const ACTIVITIES_OF_CRASH_POINTS: readonly string[] = Object.keys(AFTER_WRITES);
 
 /** All points that stand behind a write. */
-export const CRASH_POINTS_AFTER_WRITES = named(AFTER_WRITES);
+const CRASH_POINTS_AFTER_WRITES = named(AFTER_WRITES);
 
 /** All points. */
 export const CRASH_POINTS = [...CRASH_POINTS_AFTER_WRITES, ...named(BETWEEN_WRITES)];

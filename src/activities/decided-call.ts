@@ -8,10 +8,12 @@ import type { ActivityDependencies } from './dependencies.ts';
 
 type Tools = Pick<ActivityDependencies, 'tools'>;
 
-/** Whether some call of this tool may have to wait for a person. */
+/** Whether some call of this tool may have to wait for a person. Of a tool that this worker lacks another one knows. */
 export function mayAsk({ tools }: Tools, snapshot: AgentSnapshot, name: string): boolean {
   if (!snapshot.tools.some((tool) => tool.name === name)) return false;
-  const approval = tools.get(name)?.approval ?? false;
+  const tool = tools.get(name);
+  if (tool === undefined) return true;
+  const { approval = false } = tool;
   return name === ASK_USER || approval !== false || mayFallUnder(snapshot.approvals?.rules ?? [], name);
 }
 

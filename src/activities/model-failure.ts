@@ -15,7 +15,7 @@ import { isCancellationError, retryableFailure } from './activity-error.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { prefersFallback } from './fall-back.ts';
-import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
+import { waitAfterRefusal, waitOut } from './refusal-wait.ts';
 
 /** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
 const EMPTY_ANSWER_RETRIES = 2;
@@ -77,20 +77,19 @@ async function askAgain(
   const { failures, rateLimits } = await record(dependencies, modelTry, { kind, evidence, status });
   if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
   const times = isLimited ? rateLimits : failures;
-  const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
+  const wait = await waitAfterRefusal(dependencies, verdict, {
     activity: 'callModel',
     model: modelTry.snapshot.model,
     times,
   });
-  if (isWaitedOut) {
+  if (wait.isWaitedOut) {
     const { turn } = modelTry.input;
-    if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: milliseconds }))
+    if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: wait.delayMilliseconds }))
       return { kind: 'failed' };
-    await recordWait(dependencies, turn, { activity: 'callModel', delayMilliseconds: milliseconds });
-    return { kind: 'wait', delayMilliseconds: milliseconds };
+    return waitOut(dependencies, turn, wait);
   }
   const counted = `${isLimited ? 'refusal' : 'failure'} ${times}`;
-  throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), ${counted}`, milliseconds);
+  throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), ${counted}`, wait.delayMilliseconds);
 }
 
 /** A smaller window than is known, or a cap on messages, counts from now on. */

@@ -2,28 +2,31 @@ import { recordEvent } from '../store/events.ts';
 import type { CallModelInput } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { recordWait } from './refusal-wait.ts';
-import type { CallingActivity } from './refusal-wait.ts';
-import type { GateCall, GatePass } from './provider-gate.ts';
+import { recordWait, waitOut } from './refusal-wait.ts';
+import type { CallingActivity, WaitOut } from './refusal-wait.ts';
+import type { GateCall, GatePass, OpenPass } from './provider-gate.ts';
 
 /** Asks for leave to call a provider. While the turn has to wait for it, the timeline says so. */
 export async function passGate(
   dependencies: ActivityDependencies,
   turn: TurnReference,
   { activity, ...call }: Omit<GateCall, 'conversationId' | 'onLongWait'> & { readonly activity: CallingActivity },
-): Promise<GatePass> {
+): Promise<OpenPass | WaitOut> {
   let told = false;
   const pass = await enterGate(dependencies, turn, {
     ...call,
-    async onLongWait(delayMilliseconds) {
-      await recordWait(dependencies, turn, { activity, delayMilliseconds });
+    async onLongWait(wait) {
+      await recordWait(dependencies, turn, { ...wait, activity, provider: call.provider, holdsWorker: true });
       told = true;
     },
   });
   dependencies.reachCrashPoint(`${activity}:queued`);
-  if (pass.kind === 'wait') await recordWait(dependencies, turn, { activity, ...pass });
+  if (pass.kind === 'wait') {
+    const { reason, delayMilliseconds } = pass;
+    return waitOut(dependencies, turn, { activity, reason, delayMilliseconds, provider: call.provider });
+  }
   // No event tells of the begin of these calls.
-  else if (told) await recordEvent(dependencies.database, { turn, kind: 'turn_wait_over', data: {} });
+  if (told) await recordEvent(dependencies.database, { turn, kind: 'turn_wait_over', data: {} });
   return pass;
 }
 

@@ -20,6 +20,7 @@ export function withPatientMemory<Context extends MemoryContext>(
     memory: {
       search: (...asked) => wait(() => memory.search(...asked)),
       open: (...asked) => wait(() => memory.open(...asked)),
+      searchedInPart: () => wait(() => memory.searchedInPart()),
       around: (...asked) => wait(() => memory.around(...asked)),
     },
     memories: memories && {

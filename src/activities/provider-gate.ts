@@ -13,8 +13,9 @@ import {
   renewPlace,
   stepAside,
 } from '../store/provider-queue.ts';
-import type { HeldPlace, QueuePlace } from '../store/provider-queue.ts';
+import type { HeldPlace, ProviderCapacity, QueuePlace } from '../store/provider-queue.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
+import type { ProviderWait, WaitReason } from '../turn/provider-wait.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, spreadDelay } from '../turn/limits.ts';
 
 /** Between two looks of a call that waits in a worker; longer when many wait, because every look is a transaction. */
@@ -35,8 +36,8 @@ export interface GateCall {
   /** Estimated input. */
   readonly tokens: number;
   readonly signal: AbortSignal;
-  /** Told once, when the call will have waited here for more than two seconds, how long it may still take. */
-  readonly onLongWait?: (milliseconds: number) => Promise<void>;
+  /** Told once, when the call will have waited here for more than two seconds, for what and how long it may still take. */
+  readonly onLongWait?: (wait: ProviderWait) => Promise<void>;
 }
 
 export interface OpenPass {
@@ -48,7 +49,7 @@ export interface OpenPass {
 export type GatePass =
   | OpenPass
   /** Wait in the workflow, where no worker is held, then ask again. */
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+  | ({ readonly kind: 'wait' } & ProviderWait);
 
 /** Stands before every call of a model: keeps all workers to the pauses and the limits of a provider. */
 export interface ProviderGate {
@@ -89,16 +90,17 @@ export function createProviderGate(setup: {
             : await pauseOnly(database, provider.key);
           if (place.kind === 'granted') return isLimited ? openPlace(database, held) : OPEN;
           const isNext = place.kind === 'queued' && place.isNext;
+          const reason = place.kind === 'paused' ? 'rate_limit' : queueReason({ concurrentCalls, tokensPerMinute });
           stays ||= waiting.join(call, isNext);
           const look = place.kind === 'paused' ? spreadDelay(place.milliseconds, Math.random()) : lookAfter(place);
           if (stays && look <= wait.rest()) {
-            await wait.tell(look, place.kind === 'paused' ? look : wait.rest());
+            await wait.tell(look, { reason, delayMilliseconds: place.kind === 'paused' ? look : wait.rest() });
             await waitInQueue(database, look, { held, signal: call.signal });
             continue;
           }
           if (place.kind === 'queued' && !isNext && !(await stepAside(database, held))) continue;
           const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS;
-          return { kind: 'wait', delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
+          return { kind: 'wait', reason, delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
         }
       } finally {
         if (stays) waiting.leave(call);
@@ -156,6 +158,12 @@ function openPlace(database: Database, held: HeldPlace): GatePass {
   };
 }
 
+/** Which of the limits holds a queue is known from one look to the next only: all that are set are named. */
+function queueReason({ concurrentCalls, tokensPerMinute }: ProviderCapacity): WaitReason {
+  if (tokensPerMinute === null) return 'call_limit';
+  return concurrentCalls === null ? 'token_limit' : 'call_or_token_limit';
+}
+
 /** Whose turn is near looks often: a place that it was given lies idle until it does. */
 function lookAfter({ waiting, isNext }: Extract<QueuePlace, { kind: 'queued' }>): number {
   const pace = isNext ? LOOK_MILLISECONDS : Math.min(LONGEST_LOOK_MILLISECONDS, LOOK_MILLISECONDS * (1 + waiting / 20));
@@ -176,11 +184,11 @@ class LocalWait {
     return this.#began + LONGEST_RETRY_DELAY_MILLISECONDS - Date.now();
   }
 
-  /** @param next how long it waits now; @param left how long it may still take. A call does not fail because nobody could be told. */
-  async tell(next: number, left: number): Promise<void> {
+  /** @param next how long it waits now; @param wait for what, and how long it may still take. A call does not fail because nobody could be told. */
+  async tell(next: number, wait: ProviderWait): Promise<void> {
     if (this.#told || Date.now() - this.#began + next <= LONG_WAIT_MILLISECONDS) return;
     this.#told = true;
-    await this.#onLongWait?.(Math.round(left)).catch(() => undefined);
+    await this.#onLongWait?.({ ...wait, delayMilliseconds: Math.round(wait.delayMilliseconds) }).catch(() => undefined);
   }
 }
 

@@ -8,6 +8,7 @@ import type { MemoryScope } from '../store/memories.ts';
 import { readNewestRequestId } from '../store/notes.ts';
 import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
+import { searchedInPart } from '../store/search/searched-in-part.ts';
 import type { RecalledPage, RecalledRange, ToolMemory } from '../tools/tool.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
@@ -31,6 +32,7 @@ export function recallOf(
       const wanted = { ...filter, ...definedOf({ exceptEntryId: exceptEntryId ?? undefined }) };
       return searchMemory(database, { ...wanted, conversationId, query, limit }, meaning);
     },
+    searchedInPart: () => searchedInPart(database, conversationId),
     async around(id, count) {
       const entries = await openAround(database, { conversationId, id, count });
       if (entries === null) return openAroundSource(database, memoryScopes, { id, count });

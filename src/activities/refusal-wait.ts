@@ -2,14 +2,17 @@ import type { ErrorVerdict } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { recordEvent } from '../store/events.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, delayAfterRefusal, spreadDelay } from '../turn/limits.ts';
+import type { ProviderWait } from '../turn/provider-wait.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** The activities that call a model, and so wait for its provider. */
 export type CallingActivity = 'callModel' | 'summarize' | 'changeBranch';
 
-export interface RefusalWait {
-  readonly milliseconds: number;
+/** A wait with whose it is and for whom. */
+type NamedWait = ProviderWait & { readonly activity: CallingActivity; readonly provider: string };
+
+export interface RefusalWait extends NamedWait {
   /** The workflow waits, visibly: for a rate limit, or as long as the provider asked for. Else Temporal's retry does. */
   readonly isWaitedOut: boolean;
 }
@@ -25,26 +28,51 @@ export async function waitAfterRefusal(
   { activity, model, times }: { readonly activity: CallingActivity; readonly model: string; readonly times: number },
 ): Promise<RefusalWait> {
   const asked = verdict.delayMilliseconds;
+  const { provider } = parseModelName(model);
   const isRateLimit = verdict.cause === 'rate_limit';
   const delay = delayAfterRefusal(verdict, times);
   // Others do not wait for how often this call was refused.
   if (isRateLimit) {
-    await providerGate.pause(parseModelName(model).provider, asked ?? delay);
+    await providerGate.pause(provider, asked ?? delay);
     reachCrashPoint(`${activity}:paused`);
   }
   const isShared = isRateLimit || asked !== undefined;
   return {
-    milliseconds: isShared ? spreadDelay(delay, Math.random()) : delay,
+    activity,
+    provider,
+    delayMilliseconds: isShared ? spreadDelay(delay, Math.random()) : delay,
     isWaitedOut: isShared && delay > LONGEST_RETRY_DELAY_MILLISECONDS,
+    reason: isRateLimit ? 'rate_limit' : 'outage',
   };
 }
 
-/** The turn waits in its workflow, where no worker is held: the timeline says so until the call is made again. */
+/** What an activity returns whose call waits in the workflow. */
+export interface WaitOut {
+  readonly kind: 'wait';
+  readonly delayMilliseconds: number;
+}
+
+/** The turn waits in its workflow, where no worker is held. */
+export async function waitOut(
+  dependencies: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
+  turn: TurnReference,
+  wait: NamedWait,
+): Promise<WaitOut> {
+  await recordWait(dependencies, turn, { ...wait, holdsWorker: false });
+  return { kind: 'wait', delayMilliseconds: wait.delayMilliseconds };
+}
+
+/**
+ * The turn waits for its provider: the timeline says so until the call is made.
+ * @param wait.holdsWorker it waits in its activity; else in its workflow, where no worker is held
+ */
 export async function recordWait(
   { database, reachCrashPoint }: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
   turn: TurnReference,
-  { activity, delayMilliseconds }: { readonly activity: CallingActivity; readonly delayMilliseconds: number },
+  wait: NamedWait & { readonly holdsWorker: boolean },
 ): Promise<void> {
-  await recordEvent(database, { turn, kind: 'turn_waiting', data: { reason: 'rate_limit', delayMilliseconds } });
+  const { activity, reason, delayMilliseconds, provider, holdsWorker } = wait;
+  const data = { reason, delayMilliseconds, provider, holdsWorker };
+  await recordEvent(database, { turn, kind: 'turn_waiting', data });
   reachCrashPoint(`${activity}:waiting`);
 }

@@ -4,8 +4,10 @@ import { readAnswer } from '../store/model-calls.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { RequestDecisionsInput, RequestDecisionsResult } from '../turn/activity-values.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
+import type { Execution } from './activity-shell.ts';
 import { wantedDecision } from './decided-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { toolMissing, toolsToHandOver } from './hand-over.ts';
 
 /**
  * Finds the calls of an answer that a person must decide on and writes that they wait. Asked again after a decision or
@@ -13,7 +15,8 @@ import type { ActivityDependencies } from './dependencies.ts';
  */
 export async function requestDecisions(
   dependencies: ActivityDependencies,
-  { turn, callNumber }: RequestDecisionsInput,
+  { turn, callNumber, runnable = Infinity }: RequestDecisionsInput,
+  execution: Execution,
 ): Promise<RequestDecisionsResult> {
   const { database } = dependencies;
   const [answer, { snapshot }] = await Promise.all([
@@ -21,8 +24,11 @@ export async function requestDecisions(
     readSnapshot(database, turn.turnId),
   ]);
   const wanted: WantedDecision[] = [];
+  let lacking: string | null = null;
+  const missing = toolsToHandOver(dependencies, snapshot, execution.attempt);
   for (const part of answer?.content ?? []) {
-    if (part.type !== 'tool_call') continue;
+    if (part.type !== 'tool_call' || part.index >= runnable) continue;
+    if (missing.has(part.name)) lacking ??= `${callNumber}.${part.index}`;
     const call = { name: part.name, argumentsText: part.arguments };
     const decision = await wantedDecision(dependencies, snapshot, call);
     if (decision !== null) wanted.push({ callIndex: part.index, tool: part.name, ...decision });
@@ -35,5 +41,7 @@ export async function requestDecisions(
     wanted,
   });
   dependencies.reachCrashPoint('requestDecisions:written');
+  // Whether a call asks is its tool's own word. While others wait anyhow, nobody waits for that.
+  if (lacking !== null && open.waiting === 0) throw toolMissing(lacking);
   return open;
 }

@@ -32,6 +32,7 @@ import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
 import { unknownOutcome } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { toolMissing, toolsToHandOver } from './hand-over.ts';
 import { newText } from './new-content.ts';
 import { throughOutage } from './through-outage.ts';
 
@@ -42,12 +43,6 @@ type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
  * down one worker after the other. Above what a rolling deploy or a machine that restarts can hit.
  */
 const MOST_ATTEMPTS = 5;
-
-/**
- * Tries in which a call waits for a worker that has its tool: half a minute with the waits of `withRetryDelay`. Then the model
- * is told that there is no such tool.
- */
-const HAND_OVERS = 8;
 
 /**
  * Runs one tool call: claims it before it acts, so that a retry knows whether it may act again, and
@@ -142,15 +137,14 @@ async function storeDecidedResult(
 
 /** While versions differ, the turn may have begun on a worker with a tool that this one lacks: another one takes the call. */
 async function handOverMissingTool(
-  { database, tools }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   { turn, callNumber, callIndex }: RunToolInput,
   { snapshot, execution }: { readonly snapshot: AgentSnapshot; readonly execution: Execution },
 ): Promise<void> {
-  const missing = snapshot.tools.filter((tool) => tools.get(tool.name) === undefined);
-  if (missing.length === 0 || execution.attempt > HAND_OVERS) return;
-  const { name, state } = await readToolCall(database, { turnId: turn.turnId, callNumber, callIndex });
-  if (state === 'finished' || !missing.some((tool) => tool.name === name)) return;
-  throw retryableFailure('ToolMissing', `this worker lacks the tool of call ${callNumber}.${callIndex}`);
+  const missing = toolsToHandOver(dependencies, snapshot, execution.attempt);
+  if (missing.size === 0) return;
+  const { name, state } = await readToolCall(dependencies.database, { turnId: turn.turnId, callNumber, callIndex });
+  if (state !== 'finished' && missing.has(name)) throw toolMissing(`${callNumber}.${callIndex}`);
 }
 
 /** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */

@@ -31,7 +31,7 @@ import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { passGate } from './pass-gate.ts';
 import type { OpenPass } from './provider-gate.ts';
-import { recordWait, waitAfterRefusal } from './refusal-wait.ts';
+import { waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
 import { throughOutage } from './through-outage.ts';
@@ -263,17 +263,14 @@ async function afterModelError(
   }
   await throughOutage(dependencies, task.execution, () => withdrawPartAttempt(dependencies.database, task.input));
   dependencies.reachCrashPoint('summarize:withdrawn');
-  const { milliseconds, isWaitedOut } = await waitAfterRefusal(dependencies, verdict, {
+  const wait = await waitAfterRefusal(dependencies, verdict, {
     activity: 'summarize',
     model: task.snapshot.summarizer.model,
     times: task.execution.attempt,
   });
-  if (isWaitedOut) {
-    await recordWait(dependencies, task.input.turn, { activity: 'summarize', delayMilliseconds: milliseconds });
-    return { kind: 'wait', delayMilliseconds: milliseconds };
-  }
+  if (wait.isWaitedOut) return waitOut(dependencies, task.input.turn, wait);
   const message = `summarizing model not available (${verdict.cause})`;
-  throw retryableFailure(`Summary.${verdict.cause}`, message, milliseconds);
+  throw retryableFailure(`Summary.${verdict.cause}`, message, wait.delayMilliseconds);
 }
 
 async function afterModelFailure(

@@ -2,6 +2,7 @@ import { turnWorkflowId } from '../temporal/names.ts';
 import { decideCoveredCalls } from '../store/decisions.ts';
 import { isOutage } from '../store/errors.ts';
 import { applyRetention, takeUp } from '../store/retention.ts';
+import { addMissingTerms } from '../store/missing-terms.ts';
 import { indexConversation } from '../store/search.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
 import {
@@ -135,8 +136,21 @@ export async function indexFallenBehind(
   { signal }: Pick<Execution, 'signal'>,
 ): Promise<void> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(INDEXING_MILLISECONDS)]);
+  await takeMemoriesApart(dependencies, ending);
   await indexWords(dependencies, ending);
   await embedPassages(dependencies, ending);
+}
+
+/** Memories that were written by hand, imported, or stored by an older version, so that a turn finds them. */
+async function takeMemoriesApart(
+  { database, reachCrashPoint }: ActivityDependencies,
+  ending: AbortSignal,
+): Promise<void> {
+  while (!ending.aborted) {
+    const { written, isAll } = await addMissingTerms(database, null);
+    if (written > 0) reachCrashPoint('indexFallenBehind:indexed');
+    if (isAll) return;
+  }
 }
 
 /** One conversation that cannot be indexed keeps no other waiting, nor what upkeep does next. */
@@ -185,8 +199,9 @@ export async function deleteExpired(
 ): Promise<void> {
   if (retention.length === 0 || !(await takeUp(database, 'retention', RETENTION_EVERY_SECONDS))) return;
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
-  const deleted = await applyRetention(database, retention, ending);
-  if (deleted === 0) return;
-  reachCrashPoint('deleteExpired:deleted');
-  logger.info({ deleted }, 'conversations deleted by retention');
+  // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.
+  const deleted = await applyRetention(database, retention, ending, (conversationId) =>
+    logger.info({ conversationId, workflowId: turnWorkflowId(conversationId) }, 'conversation deleted by retention'),
+  );
+  if (deleted > 0) reachCrashPoint('deleteExpired:deleted');
 }

@@ -1,10 +1,12 @@
+import { parseModelName } from '../models/model-name.ts';
 import { leaveCall } from '../store/leave-call.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
+import type { ProviderWait } from '../turn/provider-wait.ts';
 import { completeAnswer } from './answer-result.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { fallBack, prefersFallback } from './fall-back.ts';
-import { recordWait } from './refusal-wait.ts';
+import { waitOut } from './refusal-wait.ts';
 
 /**
  * A call that the provider has no place for yet: its turn waits in the workflow, or goes on with another model. Either way it comes
@@ -13,17 +15,16 @@ import { recordWait } from './refusal-wait.ts';
 export async function waitForPlace(
   dependencies: ActivityDependencies,
   input: CallModelInput,
-  wait: {
+  wait: ProviderWait & {
     readonly snapshot: AgentSnapshot;
     /** Models given up before. */
     readonly givenUp: number;
     /** Names the call in the provider's queue. */
     readonly callKey: string;
-    readonly delayMilliseconds: number;
   },
 ): Promise<CallModelResult> {
   const { database, providerGate, reachCrashPoint } = dependencies;
-  const { snapshot, callKey, delayMilliseconds } = wait;
+  const { snapshot, callKey, delayMilliseconds, reason } = wait;
   const prefersAnother = await prefersFallback(dependencies, input.turn, wait);
   const left = await leaveCall(database, input);
   reachCrashPoint('callModel:left');
@@ -37,6 +38,6 @@ export async function waitForPlace(
     await providerGate.giveUp(callKey);
     return fallBack(dependencies, input, { ...wait, attempt: null });
   }
-  await recordWait(dependencies, input.turn, { activity: 'callModel', delayMilliseconds });
-  return { kind: 'wait', delayMilliseconds };
+  const { provider } = parseModelName(snapshot.model);
+  return waitOut(dependencies, input.turn, { activity: 'callModel', reason, delayMilliseconds, provider });
 }

@@ -5,20 +5,22 @@ import { withClient, withReader } from './connect.ts';
 import { count } from './count-option.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { findConversation, shortId } from './find-conversation.ts';
+import { ENTRY_WORDS, findEntry, readEntryArgument } from './find-entry.ts';
+import { openDisplay } from './follow/display.ts';
+import { followBranchChange } from './follow/follow-branch-change.ts';
+import type { BranchChangeEnd } from './follow/follow-branch-change.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
+import { interruptible } from './interruption.ts';
 import { openOutput } from './output.ts';
+import type { Output } from './output.ts';
 import { readText } from './read-text.ts';
-import { isId } from '../store/ids.ts';
-import { UsageError } from './usage-error.ts';
 import { branchListLines } from './render/branch-list.ts';
 
 interface ChangeFlags extends ConnectionFlags {
   readonly summary: boolean;
 }
 
-/** A summary of a long branch takes a model a while. */
-const PATIENCE_MILLISECONDS = 600_000;
 const BUSY =
   'On a conversation that is at work it is refused: stop the turn first, or wait for its end. Nothing is lost: every branch stays, and `holdfast recall` finds what was said on any of them.';
 
@@ -49,20 +51,18 @@ export function forkCommand(): Command {
     holdfastCommand('fork', {
       summary: 'go on from an earlier entry, on a branch of its own',
       description: `Begins a new branch after an entry and makes it the active one; inside a model's answer with tool calls, after its last result. What is left behind is summarized for the new branch. ${BUSY}`,
-      examples: [
-        'npx holdfast fork last --at 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
-        'npx holdfast fork 4f1c22ab --at start --no-summary',
-      ],
+      examples: ['npx holdfast fork last --at 12', 'npx holdfast fork 4f1c22ab --at start --no-summary'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
-    .requiredOption('--at <entry>', 'id of the entry to go on from, as `holdfast show` prints it, or `start`')
+    .requiredOption('--at <entry>', `entry to go on from: ${ENTRY_WORDS}, or \`start\``)
     .option('--no-summary', 'without a summary of what is left behind')
     .action(async (reference: string, flags: ChangeFlags & { readonly at: string }) => {
-      const entryId = flags.at === 'start' ? null : entryIdOf(flags.at, 'or `start`, for the beginning');
-      await change(reference, flags, (client, conversationId) =>
-        client.fork({ conversationId, entryId, summarize: flags.summary }),
-      );
+      const at = flags.at === 'start' ? null : readEntryArgument(flags.at, 'or `start`, for the beginning');
+      await change(reference, flags, async (client, conversationId) => {
+        const entryId = at === null ? null : await findEntry(client, conversationId, at);
+        return () => client.fork({ conversationId, entryId, summarize: flags.summary });
+      });
     });
 }
 
@@ -79,22 +79,26 @@ export function switchCommand(): Command {
     .argument('<branch>', 'its number, as `holdfast branches` prints it', count(0, 2_000_000_000))
     .option('--no-summary', 'without a summary of what is left behind')
     .action(async (reference: string, branch: number, flags: ChangeFlags) => {
-      await change(reference, flags, (client, conversationId) =>
-        client.switchBranch({ conversationId, branch, summarize: flags.summary }),
+      await change(
+        reference,
+        flags,
+        async (client, conversationId) => () =>
+          client.switchBranch({ conversationId, branch, summarize: flags.summary }),
       );
     });
 }
 
-async function change(
-  reference: string,
-  flags: ConnectionFlags,
-  send: (client: HoldfastClient, conversationId: string) => Promise<SentMessage>,
-): Promise<void> {
+/** Finds what the command names; what it returns sends the command. */
+type Prepare = (client: HoldfastClient, conversationId: string) => Promise<() => Promise<SentMessage>>;
+
+async function change(reference: string, flags: ConnectionFlags, prepare: Prepare): Promise<void> {
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { messageId } = await send(client, conversationId);
-    const turn = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: PATIENCE_MILLISECONDS });
+    const request = await prepare(client, conversationId);
+    const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: false, flags });
+    if (end.kind !== 'ended') return leave(output, { conversationId, messageId: end.messageId }, flags);
+    const { messageId, turn } = end;
     const branches = await client.listBranches(conversationId);
     const active = branches.find((branch) => branch.active) ?? null;
     const done = turn.outcome === 'completed' && turn.reason === null;
@@ -108,6 +112,43 @@ async function change(
       ]);
     else output.line(turn.explanation ?? 'The branch was not changed.');
   });
+}
+
+async function requestAndFollow(
+  client: HoldfastClient,
+  output: Output,
+  options: Pick<Parameters<typeof followBranchChange>[0], 'conversationId' | 'request' | 'untilChanged'> & {
+    readonly flags: ConnectionFlags;
+  },
+): Promise<BranchChangeEnd> {
+  const { flags, ...change } = options;
+  // It prints nothing but remarks: beside JSON as lines, so that nobody waits without knowing for what.
+  const display = openDisplay(
+    flags.json === true ? { ...output, repaints: false } : output,
+    'Ctrl-C leaves; the request stands.',
+  );
+  const { result } = await interruptible(async (signal) => {
+    try {
+      return await followBranchChange({ ...change, client, display, signal });
+    } finally {
+      display.close();
+    }
+  });
+  return result;
+}
+
+function leave(
+  output: Output,
+  { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
+  flags: ConnectionFlags,
+): void {
+  process.exitCode = EXIT_CODES.interrupted.code;
+  if (flags.json === true) output.json({ conversationId, messageId, outcome: null, interrupted: true });
+  else
+    output.lines([
+      'You left; the request stands.',
+      `  see what becomes of it: npx holdfast branches ${shortId(conversationId)}, npx holdfast watch ${shortId(conversationId)}`,
+    ]);
 }
 
 interface ResendFlags extends ConnectionFlags {
@@ -124,25 +165,21 @@ export function regenerateCommand(): Command {
   return withConnections(
     holdfastCommand('regenerate', {
       summary: 'answer a message again, on a branch of its own',
-      description: `Forks before a message of yours and sends it again as it was. Without the fork it is not answered. ${BUSY}`,
-      examples: [
-        'npx holdfast regenerate last',
-        'npx holdfast regenerate 4f1c22ab --at 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
-      ],
+      description: `Forks before a message of yours and sends it again as it was; returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
+      examples: ['npx holdfast regenerate last', 'npx holdfast regenerate 4f1c22ab --at 12'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
-    .option('--at <entry>', 'your message (default: the newest)')
+    .option('--at <entry>', `your message: ${ENTRY_WORDS} (default: the newest)`)
     .option('--summary', 'with a summary of what is left behind')
-    .action((reference: string, flags: ResendFlags) =>
-      resend(reference, flags, (client, conversationId, summarize) =>
-        client.regenerate({
-          conversationId,
-          summarize,
-          ...(flags.at !== undefined && { entryId: entryIdOf(flags.at) }),
-        }),
-      ),
-    );
+    .action(async (reference: string, flags: ResendFlags) => {
+      const at = flags.at === undefined ? undefined : readEntryArgument(flags.at);
+      await resend(reference, flags, async (client, conversationId) => {
+        const entryId = at === undefined ? undefined : await findEntry(client, conversationId, at);
+        const summarize = flags.summary === true;
+        return () => client.regenerate({ conversationId, summarize, ...(entryId !== undefined && { entryId }) });
+      });
+    });
 }
 
 /** `holdfast edit`: says an earlier message in other words. */
@@ -150,46 +187,49 @@ export function editCommand(): Command {
   return withConnections(
     holdfastCommand('edit', {
       summary: 'say an earlier message in other words, on a branch of its own',
-      description: `Forks before a message of yours and sends the new text in its place; its pictures and files go with it, unless others are attached. Without the fork it is not answered. ${BUSY}`,
-      examples: ['npx holdfast edit last 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab "Use Postgres 18 instead"'],
+      description: `Forks before a message of yours and sends the new text in its place; its pictures and files go with it, unless others are attached. Returns when the fork is made, the answer is on its way then. Without the fork it is not answered. ${BUSY}`,
+      examples: ['npx holdfast edit last 12 "Use Postgres 18 instead"'],
     }),
   )
     .argument(...CONVERSATION_ARGUMENT)
-    .argument('<entry>', 'id of your message, as `holdfast show` prints it')
+    .argument('<entry>', `your message: ${ENTRY_WORDS}`)
     .argument('<text>', 'what it says now; `-` reads standard input')
     .option('--summary', 'with a summary of what is left behind')
     .option('--attach <files>', 'pictures, PDFs and texts instead of its own, separated by commas', collectFiles, [])
-    .action(async (reference: string, entryId: string, text: string, flags: EditFlags) => {
+    .action(async (reference: string, entry: string, text: string, flags: EditFlags) => {
+      const at = readEntryArgument(entry);
       const content = await withAttachments(await readText(text, 'message'), flags.attach);
-      await resend(reference, flags, (client, conversationId, summarize) =>
-        client.edit({ conversationId, entryId: entryIdOf(entryId), content, summarize }),
-      );
+      await resend(reference, flags, async (client, conversationId) => {
+        const entryId = await findEntry(client, conversationId, at);
+        return () => client.edit({ conversationId, entryId, content, summarize: flags.summary === true });
+      });
     });
 }
 
-function entryIdOf(given: string, otherwise?: string): string {
-  if (isId(given)) return given;
-  throw new UsageError(
-    'usage',
-    `"${given}" is no id of an entry.`,
-    `\`npx holdfast show <conversation>\` prints the ids${otherwise === undefined ? '' : `; ${otherwise}`}.`,
-  );
-}
-
-async function resend(
-  reference: string,
-  flags: ResendFlags,
-  send: (client: HoldfastClient, conversationId: string, summarize: boolean) => Promise<SentMessage>,
-): Promise<void> {
+async function resend(reference: string, flags: ResendFlags, prepare: Prepare): Promise<void> {
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { messageId } = await send(client, conversationId, flags.summary === true);
-    if (flags.json === true) output.json({ conversationId, messageId });
+    const request = await prepare(client, conversationId);
+    const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: true, flags });
+    if (end.kind === 'left') return leave(output, { conversationId, messageId: end.messageId }, flags);
+    const { messageId } = end;
+    // Its turn ended, and the branch was not changed: it was taken back with the fork.
+    const refused = end.kind === 'ended' ? end.turn : null;
+    if (refused !== null) process.exitCode = EXIT_CODES.turnNotCompleted.code;
+    const active = (await client.listBranches(conversationId)).find((branch) => branch.active) ?? null;
+    if (flags.json === true) {
+      const { outcome = null, reason = null } = refused ?? {};
+      output.json({ conversationId, messageId, forked: refused === null, outcome, reason, active });
+    } else if (refused === null)
+      output.lines([
+        `Sent, to be answered on branch ${active?.branch ?? 0}.`,
+        `  follow it: npx holdfast watch ${shortId(conversationId)}`,
+      ]);
     else
       output.lines([
-        'Sent, to be answered on a new branch.',
-        `  follow it: npx holdfast watch ${shortId(conversationId)}`,
+        'The message is not answered: its fork was not made.',
+        ...(refused.explanation === null ? [] : [`  ${refused.explanation}`]),
       ]);
   });
 }

@@ -1,3 +1,4 @@
+import { NOTHING_TO_COMPACT } from '../client/explain-outcome.ts';
 import type { Command } from 'commander';
 import type { HoldfastClient } from '../client/types.ts';
 import { withClient } from './connect.ts';
@@ -85,7 +86,7 @@ function report(output: Output, conversationId: string, end: CompactionEnd, json
       return;
     case 'nothing':
       // Why is a line of the timeline already.
-      if (!json && end.reason === null) output.line('Nothing was left to compact.');
+      if (!json && end.reason === null) output.line(NOTHING_TO_COMPACT);
       return;
     case 'failed':
       if (!json)

@@ -74,7 +74,7 @@ export async function withClient<Result>(flags: ConnectionFlags, work: Work<Resu
   return inSurroundings(await findSurroundings(flags), work);
 }
 
-/** The same for commands that only read: Temporal may be unknown or away. */
+/** The same for commands that need Postgres alone: Temporal may be unknown or away. */
 export async function withReader<Result>(flags: ConnectionFlags, work: Work<Result>): Promise<Result> {
   return inSurroundings(await findSurroundings(flags, { temporal: false }), work);
 }

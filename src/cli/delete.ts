@@ -49,18 +49,30 @@ async function deleteConversation(reference: string, flags: DeleteFlags): Promis
     else {
       output.lines([`Deleted ${named}`, `  ${NOT_REACHED}`]);
       if (commands.length === 0) return;
-      output.line(whatTemporalKeeps(histories));
+      output.lines(whatTemporalKeeps(histories));
       output.lines(commands.map((command) => `  ${command}`));
     }
   });
 }
 
-function whatTemporalKeeps(histories: readonly WorkflowRun[]): string {
+/** Runs that are listed; `--json` has all. */
+const LISTED_RUNS = 10;
+
+function whatTemporalKeeps(histories: readonly WorkflowRun[]): string[] {
   const known = histories.filter(({ runId }) => runId !== null);
-  if (known.length > 0) {
-    return `Temporal keeps ${plural(known.length, 'history', 'histories')} of its turns, without text. To remove them now:`;
+  if (known.length === 0) {
+    return [
+      'It had no turn. Temporal may know of its message all the same, without text: a workflow that finds nothing to do and ends. To remove it now:',
+    ];
   }
-  return 'It had no turn. Temporal may know of its message all the same, without text: a workflow that finds nothing to do and ends. To remove it now:';
+  const listed = known.slice(0, LISTED_RUNS).map(({ workflowId, runId }) => `  ${workflowId}  run ${runId}`);
+  const more = known.length - listed.length;
+  return [
+    `Temporal keeps ${plural(known.length, 'history', 'histories')} of its turns, without text:`,
+    ...listed,
+    ...(more > 0 ? [`  and ${more} more (--json has all)`] : []),
+    'To remove them now:',
+  ];
 }
 
 /** As one word of a shell. */

@@ -81,7 +81,7 @@ async function recall(first: string, second: string | undefined, flags: RecallFl
     const shown = { columns: output.columns(), style, now: Date.now(), namesConversations: conversationId === null };
     if (flags.json === true) output.json({ conversationId, ...(agent !== undefined && { agent }), query, passages });
     else if (passages.length === 0) output.line('Nothing found. Try other words, or a part of an identifier.');
-    else output.lines(passageLines(passages, query, shown));
+    else output.lines(passageLines(passages, shown));
   });
 }
 

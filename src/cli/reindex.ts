@@ -1,11 +1,19 @@
 import type { Command } from 'commander';
-import { withClient } from './connect.ts';
-import { findConversation } from './find-conversation.ts';
+import type { ReindexProgress, Reindexed } from '../client/memory-types.ts';
+import { withReader } from './connect.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import { findConversation, shortId } from './find-conversation.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { interruptible } from './interruption.ts';
 import { openOutput } from './output.ts';
-import { plural } from './render/numbers.ts';
+import { formatCount, plural } from './render/numbers.ts';
+
+/** The old index of what was begun is gone; that of the others is there. */
+const STOPPED = [
+  '  The one that was begun is finished by the upkeep of a worker, or by the next search there; the rest keeps the index that it had.',
+  '  next: npx holdfast reindex',
+];
 
 /** `holdfast reindex`: builds the search index anew from the log. */
 export function reindexCommand(): Command {
@@ -13,7 +21,7 @@ export function reindexCommand(): Command {
     holdfastCommand('reindex', {
       summary: 'build the search index anew from the log',
       description:
-        'Builds the index that `holdfast recall` and the recall tools search anew, of one conversation or of all. Needed only when the index was damaged or Postgres came with other dictionaries: what is new is indexed by itself.',
+        'Builds the index that `holdfast recall` and the recall tools search anew, of one conversation or of all. Needed only when the index was damaged or Postgres came with other dictionaries: what is new is indexed by itself. Ctrl-C stops it; what it had begun is finished by the upkeep of a worker or by the next search.',
       examples: ['npx holdfast reindex', 'npx holdfast reindex last'],
     }),
   )
@@ -23,15 +31,36 @@ export function reindexCommand(): Command {
 
 async function reindex(reference: string | undefined, flags: ConnectionFlags): Promise<void> {
   const output = openOutput();
-  await withClient(flags, async (client) => {
+  await withReader(flags, async (client) => {
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
     const { result } = await interruptible((signal) =>
-      client.reindex({ ...(conversationId !== undefined && { conversationId }), signal }),
+      client.reindex({
+        ...(conversationId !== undefined && { conversationId }),
+        signal,
+        onProgress: (progress) => {
+          if (flags.json !== true && progress.of > 1) output.remark(progressLine(progress));
+        },
+      }),
     );
+    if (result.interrupted) process.exitCode = EXIT_CODES.interrupted.code;
     if (flags.json === true) output.json(result);
-    else
-      output.line(
-        `Indexed ${plural(result.passages, 'passage')} of ${plural(result.conversations, 'conversation')}${result.embedded > 0 ? `; made ${plural(result.embedded, 'embedding')}` : ''}.`,
-      );
+    else output.lines(resultLines(result));
   });
+}
+
+function progressLine({ conversationId, done, of, passages, skipped }: ReindexProgress): string {
+  const left = skipped === 0 ? '' : `, ${plural(skipped, 'text')} left out`;
+  return `${formatCount(done)} of ${formatCount(of)}: conversation …${shortId(conversationId)}, ${plural(passages, 'passage')}${left}`;
+}
+
+function resultLines({ conversations, passages, skipped, embedded, interrupted }: Reindexed): string[] {
+  const [of, indexed] = [plural(conversations, 'conversation'), plural(passages, 'passage')];
+  const made = embedded > 0 ? `; made ${plural(embedded, 'embedding')}` : '';
+  return [
+    interrupted ? `Stopped after ${of}, with ${indexed} indexed${made}.` : `Indexed ${indexed} of ${of}${made}.`,
+    ...(skipped === 0
+      ? []
+      : [`  Left out: ${plural(skipped, 'text')} that Postgres takes no index of; no search finds what stands there.`]),
+    ...(interrupted ? STOPPED : []),
+  ];
 }

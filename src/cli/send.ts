@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Conversation } from '../client/types.ts';
 import { collectFiles, withAttachments } from './attachments.ts';
 import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
@@ -6,6 +7,8 @@ import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdf
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { readText } from './read-text.ts';
+import { safeLine } from './render/safe-text.ts';
+import { decideLines } from './render/waiting-call.ts';
 
 interface SendFlags extends ConnectionFlags {
   readonly attach: readonly string[];
@@ -35,12 +38,25 @@ export function sendCommand(): Command {
     .action(send);
 }
 
+/** When what was sent is read; a turn that waits for a person takes no step before it has its decisions. */
+function sentWords({ turn, waitingCalls }: Conversation, { queue }: Pick<SendFlags, 'queue'>): string {
+  if (turn === null || turn.state === 'ended') return 'Sent; a turn begins with it.';
+  if (waitingCalls.length === 0) {
+    return queue === true ? 'Sent; the next turn begins with it.' : 'Sent; the running turn sees it at its next step.';
+  }
+  const calls = waitingCalls.map(({ call, tool }) => `${call} (${safeLine(tool)})`).join(', ');
+  const waits = `the running turn waits for you to decide on ${waitingCalls.length === 1 ? 'call' : 'calls'} ${calls}`;
+  return queue === true
+    ? `Sent; ${waits}, and the next turn begins with it.`
+    : `Sent; ${waits}, and sees it at its next step, after that.`;
+}
+
 async function send(reference: string, argument: string, flags: SendFlags): Promise<void> {
   const content = await withAttachments(await readText(argument, 'message'), flags.attach);
   const output = openOutput();
   await withClient(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
-    const { turn } = await client.getConversation(conversationId);
+    const conversation = await client.getConversation(conversationId);
     const { messageId, duplicate } = await client.sendMessage({
       conversationId,
       content,
@@ -51,14 +67,11 @@ async function send(reference: string, argument: string, flags: SendFlags): Prom
       output.json({ conversationId, messageId, duplicate });
       return;
     }
-    const isRunning = turn !== null && turn.state !== 'ended';
-    const meaning = duplicate
-      ? 'It had been sent before; nothing was written.'
-      : isRunning && flags.queue !== true
-        ? 'Sent; the running turn sees it at its next step.'
-        : isRunning
-          ? 'Sent; the next turn begins with it.'
-          : 'Sent; a turn begins with it.';
-    output.lines([meaning, `  watch it: npx holdfast watch ${shortId(conversationId)}`]);
+    const meaning = duplicate ? 'It had been sent before; nothing was written.' : sentWords(conversation, flags);
+    output.lines([
+      meaning,
+      ...(duplicate ? [] : decideLines(conversation)),
+      `  watch it: npx holdfast watch ${shortId(conversationId)}`,
+    ]);
   });
 }

@@ -5,6 +5,7 @@ import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
+import { formatCount } from './render/numbers.ts';
 import { conversationHeadLines, entryListLines } from './render/entry-list.ts';
 
 interface ShowFlags extends ConnectionFlags {
@@ -20,7 +21,7 @@ export function showCommand(): Command {
     holdfastCommand('show', {
       summary: 'show a conversation and its newest entries',
       description:
-        'Shows state, figures and the newest entries of a conversation, each with the id that `holdfast entry` takes.',
+        'Shows state, figures and the newest entries of a conversation, those of the active branch, each with the id that `holdfast entry` takes.',
       examples: ['npx holdfast show last', 'npx holdfast show 4f1c22ab --entries 200 --full | less'],
     }),
   )
@@ -35,18 +36,25 @@ async function show(reference: string, flags: ShowFlags): Promise<void> {
   await withReader(flags, async (client) => {
     const conversationId = await findConversation(client, reference);
     const conversation = await client.getConversation(conversationId);
-    // Sequences have no gaps: the newest entries are those after the rest.
-    const afterSequence = Math.max(0, conversation.entryCount - flags.entries);
+    // The newest sequence is of whatever branch; what is read before it is of the active one.
+    const beforeSequence = conversation.entryCount + 1;
     const entries =
-      flags.entries === 0 ? [] : await client.listEntries({ conversationId, afterSequence, limit: flags.entries });
+      flags.entries === 0 ? [] : await client.listEntries({ conversationId, beforeSequence, limit: flags.entries });
+    const earlier = await client.countEntries({
+      conversationId,
+      beforeSequence: entries[0]?.sequence ?? beforeSequence,
+    });
+    const activeEntryCount = earlier + entries.length;
     if (flags.json === true) {
-      output.json({ conversation, entries });
+      output.json({ conversation, activeEntryCount, entries });
       return;
     }
     const { style } = output;
-    output.lines(conversationHeadLines(conversation, { columns: output.columns(), style }));
-    if (afterSequence > 0 && entries.length > 0)
-      output.lines(['', style.dim(`… ${afterSequence} earlier (--entries)`)]);
+    output.lines(
+      conversationHeadLines(conversation, { activeEntryCount, columns: output.columns(), style, now: Date.now() }),
+    );
+    if (earlier > 0 && entries.length > 0)
+      output.lines(['', style.dim(`… ${formatCount(earlier)} earlier (--entries)`)]);
     output.lines(entryListLines(entries, { columns: output.columns(), style, full: flags.full === true }));
   });
 }

@@ -22,6 +22,17 @@ export interface OpenedEntry extends Omit<ListedEntry, 'kind'> {
   readonly original: Uint8Array | null;
 }
 
+/** Which entries of a conversation's active branch. */
+export interface EntryPage {
+  readonly conversationId: string;
+  /** Only entries after it. */
+  readonly afterSequence?: number;
+  /** Only entries before it; without `afterSequence` the newest of them. */
+  readonly beforeSequence?: number;
+  /** At most 1,000. Default: 100. */
+  readonly limit?: number;
+}
+
 /** Conversations as a whole: out of the database, in again, and away. */
 export interface ConversationArchive {
   /**
@@ -51,4 +62,15 @@ export interface ConversationArchive {
    * @throws HoldfastClientError `entry_not_found`
    */
   listEntriesAround(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]>;
+  /**
+   * How many entries the active branch has: what `listEntries` would list in all.
+   * @param options.beforeSequence only those before it
+   * @throws HoldfastClientError `conversation_not_found`
+   */
+  countEntries(options: { readonly conversationId: string; readonly beforeSequence?: number }): Promise<number>;
+  /**
+   * The id of the entry with a sequence, on whatever branch.
+   * @throws HoldfastClientError `conversation_not_found`, `entry_not_found`
+   */
+  findEntryId(options: { readonly conversationId: string; readonly sequence: number }): Promise<string>;
 }

@@ -2,10 +2,11 @@ import { exportConversation } from '../store/conversation-file/export-conversati
 import { importExportedConversation } from '../store/conversation-file/import-exported.ts';
 import type { Database } from '../store/database.ts';
 import { deleteConversation } from '../store/delete-conversation.ts';
-import { listEntriesAround } from '../store/entries.ts';
+import { countEntries, findEntryId, listEntriesAround } from '../store/entries.ts';
 import { turnWorkflowId } from '../temporal/names.ts';
 import type { ConversationArchive } from './archive-types.ts';
-import { clientError } from './errors.ts';
+import { requireConversation } from './conversation.ts';
+import { clientError, HoldfastClientError } from './errors.ts';
 import { withLateResults } from './memory.ts';
 
 export function archiveOf(database: Database): ConversationArchive {
@@ -44,5 +45,23 @@ export function archiveOf(database: Database): ConversationArchive {
       }),
     listEntriesAround: ({ entryId, count }) =>
       guarded(async () => withLateResults(database, await listEntriesAround(database, entryId, count))),
+    findEntryId: ({ conversationId, sequence }) =>
+      guarded(async () => {
+        const id = await findEntryId(database, conversationId, sequence);
+        if (id !== null) return id;
+        await requireConversation(database, conversationId);
+        throw new HoldfastClientError('entry_not_found', `conversation ${conversationId} has no entry ${sequence}`, {
+          advice: `'holdfast show ${conversationId}' lists those of the active branch with their numbers`,
+        });
+      }),
+    countEntries: ({ conversationId, beforeSequence }) =>
+      guarded(async () => {
+        const count = await countEntries(database, {
+          conversationId,
+          ...(beforeSequence !== undefined && { before: beforeSequence }),
+        });
+        if (count === 0) await requireConversation(database, conversationId);
+        return count;
+      }),
   };
 }

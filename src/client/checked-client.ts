@@ -63,6 +63,8 @@ export function checkedClient(client: HoldfastClient): HoldfastClient {
     listConversations: checked('listConversations', (argument) => client.listConversations(argument)),
     listEntries: checked('listEntries', (argument) => client.listEntries(argument)),
     listEntriesAround: checked('listEntriesAround', (argument) => client.listEntriesAround(argument)),
+    findEntryId: checked('findEntryId', (argument) => client.findEntryId(argument)),
+    countEntries: checked('countEntries', (argument) => client.countEntries(argument)),
     listSummaries: checked('listSummaries', (argument) => client.listSummaries(argument)),
     readLineage: checked('readLineage', (argument) => client.readLineage(argument)),
     searchMemory: checked('searchMemory', (argument) => client.searchMemory(argument)),

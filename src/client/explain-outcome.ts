@@ -77,10 +77,13 @@ function refusedByVendor(message: string): string {
   return `The model's provider refused the request: "${words}". Mend the cause, then send a message to go on.`;
 }
 
+/** What a compaction says that a user asked for and that was not made. */
+export const NOTHING_TO_COMPACT = 'Nothing was compacted: no summary that says as much would make the view smaller.';
+
 function completed(reason: string | null): string {
   if (reason === 'answer_cut')
     return "The turn completed, but its last answer was cut at the maximum output several times. 'holdfast resume' lets it go on.";
-  if (reason === 'nothing_to_compact') return 'Nothing was left to compact.';
+  if (reason === 'nothing_to_compact') return NOTHING_TO_COMPACT;
   if (reason === 'conversation_busy')
     return 'The branch was not changed: a turn had begun meanwhile. Send the command again.';
   if (reason === 'branch_unknown')

@@ -1,4 +1,7 @@
-/** What a search looks for, and where. */
+/**
+ * What a search looks for, and where: in a conversation, or in all of an agent. Without both it is refused: a forgotten argument must not
+ * show what the users of other agents said.
+ */
 export interface MemorySearch {
   /** Either this or `agent`. */
   readonly conversationId?: string;
@@ -39,7 +42,7 @@ export interface FoundPassage {
   readonly updatedBy: string | null;
   /**
    * Words of the text that the query's words stand for, as they are written there, in lower case: inflected and similar
-   * forms too. What a reader sets off.
+   * forms too; first what the query asks for word for word, with single spaces, if it stands there. What a reader sets off.
    */
   readonly forms: readonly string[];
   /**
@@ -53,6 +56,38 @@ export interface FoundPassage {
   readonly onActiveBranch: boolean;
   /** Comparable within one search only. */
   readonly score: number;
+}
+
+export interface ReindexOptions {
+  /** Default: all. */
+  readonly conversationId?: string;
+  /** Stops it after the batch that is under way; what was begun is finished by upkeep, or by the next search there. */
+  readonly signal?: AbortSignal;
+  /** Told of each conversation that is done. */
+  readonly onProgress?: (progress: ReindexProgress) => void;
+}
+
+export interface ReindexProgress {
+  readonly conversationId: string;
+  /** Conversations that are done with this one, and those there are to do. */
+  readonly done: number;
+  readonly of: number;
+  /** Of this one, as in `Reindexed`. */
+  readonly passages: number;
+  readonly skipped: number;
+}
+
+export interface Reindexed {
+  /** Whose index is whole. */
+  readonly conversations: number;
+  /** Passages that were written, also those of a conversation that is half done. */
+  readonly passages: number;
+  /** Entries, and times that summaries were such, that Postgres takes no index of: no search finds them. */
+  readonly skipped: number;
+  /** Vectors that were made. */
+  readonly embedded: number;
+  /** Whether the signal stopped it before all was done. */
+  readonly interrupted: boolean;
 }
 
 /** One compaction that was committed. */

@@ -1,4 +1,5 @@
 import type { Database } from '../store/database.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { readSummaryInForce } from '../store/branch-path.ts';
 import { readPieces } from '../store/content-pieces.ts';
 import { findCommitted, getEntry, listEntries } from '../store/entries.ts';
@@ -16,7 +17,7 @@ import { readCurrentPoint } from '../store/plan-source.ts';
 import type { OpenedEntry } from './archive-types.ts';
 import { knownConversation, requireConversation } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { FoundPassage } from './memory-types.ts';
+import type { FoundPassage, Reindexed } from './memory-types.ts';
 import type { HoldfastClient, LateResult, ListedEntry, StoredSummary } from './types.ts';
 
 /** One query's worth: the rows hold whole summaries. */
@@ -28,10 +29,11 @@ export async function listConversationEntries(
   database: Database,
   options: Options<'listEntries'>,
 ): Promise<ListedEntry[]> {
-  const { conversationId, afterSequence = 0, limit } = options;
+  const { conversationId, afterSequence, beforeSequence, limit } = options;
   const entries = await listEntries(database, {
     conversationId,
-    after: afterSequence,
+    ...(afterSequence !== undefined && { after: afterSequence }),
+    ...(beforeSequence !== undefined && { before: beforeSequence }),
     ...(limit !== undefined && { limit }),
   });
   return knownConversation(database, conversationId, await withLateResults(database, entries));
@@ -163,22 +165,25 @@ export async function findPassages(
 
 export async function reindexConversations(
   database: Database,
-  { conversationId, signal }: Options<'reindex'>,
+  { conversationId, signal, onProgress }: Options<'reindex'>,
   meaning: MeaningSearch | null,
-): Promise<{ conversations: number; passages: number; embedded: number }> {
+): Promise<Reindexed> {
   if (conversationId !== undefined) await requireConversation(database, conversationId);
   const wanted = conversationId === undefined ? await listIndexable(database) : [conversationId];
-  const done = { conversations: 0, passages: 0, embedded: 0 };
+  const done = { conversations: 0, passages: 0, skipped: 0, embedded: 0 };
   for (const id of wanted) {
     if (signal?.aborted === true) break;
-    const { passages } = await reindexConversation(database, id, signal === undefined ? {} : { signal });
-    done.conversations += 1;
+    const { passages, skipped, isWhole } = await reindexConversation(database, id, definedOf({ signal }));
     done.passages += passages;
+    done.skipped += skipped;
+    if (!isWhole) break;
+    done.conversations += 1;
+    onProgress?.({ conversationId: id, done: done.conversations, of: wanted.length, passages, skipped });
   }
-  if (meaning !== null) {
-    done.embedded = await embedBehind(database, meaning.embedder, { signal: signal ?? new AbortController().signal });
-  }
-  return done;
+  if (meaning === null) return { ...done, interrupted: done.conversations < wanted.length };
+  const embedding = signal ?? new AbortController().signal;
+  if (!embedding.aborted) done.embedded = await embedBehind(database, meaning.embedder, { signal: embedding });
+  return { ...done, interrupted: embedding.aborted };
 }
 
 function listed(entry: StoredEntry, late: readonly LateToolResult[]): ListedEntry {

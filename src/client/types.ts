@@ -1,7 +1,7 @@
 import type { DecisionMethods, WaitingCall } from './decision-types.ts';
-import type { ConversationArchive, OpenedEntry } from './archive-types.ts';
+import type { ConversationArchive, EntryPage, OpenedEntry } from './archive-types.ts';
 import type { BranchCommands } from './branch-types.ts';
-import type { FoundPassage, MemorySearch, StoredSummary } from './memory-types.ts';
+import type { FoundPassage, MemorySearch, Reindexed, ReindexOptions, StoredSummary } from './memory-types.ts';
 import type { ContentPart } from '../context/content.ts';
 import type { EntryKind } from '../context/entry.ts';
 import type { WindowBreakdown } from '../context/plan.ts';
@@ -106,6 +106,7 @@ export interface Conversation {
   /** First line of the first message, clipped. */
   readonly title: string;
   readonly createdAt: string;
+  /** Of all branches: also the sequence of the newest entry. `countEntries` counts those of the active one. */
   readonly entryCount: number;
   /** Number of the newest event of the timeline: what `watch` takes as `afterSequence` to tell only what comes. */
   readonly eventCount: number;
@@ -225,12 +226,8 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   getConversation(conversationId: string): Promise<Conversation>;
   /** Newest first. @param options.before id of the last conversation of the page before. */
   listConversations(options?: { readonly limit?: number; readonly before?: string }): Promise<Conversation[]>;
-  /** In order of sequence. @throws HoldfastClientError `conversation_not_found`, as all that read a conversation */
-  listEntries(options: {
-    readonly conversationId: string;
-    readonly afterSequence?: number;
-    readonly limit?: number;
-  }): Promise<ListedEntry[]>;
+  /** Of the active branch, in order of sequence. @throws HoldfastClientError `conversation_not_found`, as all that read a conversation */
+  listEntries(options: EntryPage): Promise<ListedEntry[]>;
   /** Oldest first. @param options.query only summaries whose text matches. */
   listSummaries(options: { readonly conversationId: string; readonly query?: string }): Promise<StoredSummary[]>;
   /** From each summary, over generations, to the exact entries that it covers; and what each pass shows shorter. Oldest first. */
@@ -240,14 +237,8 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
    * originals, summaries, notes and tool results, also what compaction took out of the window.
    */
   searchMemory(options: MemorySearch): Promise<FoundPassage[]>;
-  /**
-   * Builds the search index anew, of one conversation or of all; with an embedder, the vectors of what has none. The signal
-   * stops it after the batch that is under way.
-   */
-  reindex(options: {
-    readonly conversationId?: string;
-    readonly signal?: AbortSignal;
-  }): Promise<{ readonly conversations: number; readonly passages: number; readonly embedded: number }>;
+  /** Builds the search index anew, of one conversation or of all; with an embedder, the vectors of what has none. */
+  reindex(options: ReindexOptions): Promise<Reindexed>;
   /** An entry with its whole original, byte for byte; or a summary, by its compaction's id. @throws HoldfastClientError `entry_not_found` */
   openEntry(entryId: string): Promise<OpenedEntry>;
   getContext(conversationId: string): Promise<ContextReport>;

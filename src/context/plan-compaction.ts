@@ -124,7 +124,7 @@ function planForm(
     case 'extractive_summary':
       return state.input.policy.summary.of === 'shortened' && !state.isOverMessageCap
         ? planSummaryInPlace(state, form, goals)
-        : planSummary(state, form, goal);
+        : planSummary(state, form, goals);
     case 'clip_only':
       return planOperations(state, form, (draft) => {
         reduce(state, draft, goal);

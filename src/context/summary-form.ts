@@ -1,41 +1,94 @@
-import type { NoteSlot } from './entry.ts';
 import type { OutlineTable } from './outline-table.ts';
 import type { Operation, PlanPart } from './plan.ts';
-import { tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { capToolResults, clearSupersededNotes } from './reduce.ts';
-import { LEDGER_LINE_TOKENS, ledgerSize } from './result-ledger.ts';
+import { requiredGain } from './required-gain.ts';
 import { shrinkToFit, stripAll } from './shrink-to-fit.ts';
 import { flushPart } from './summary-flush.ts';
-import { measureSummary, presentationOf } from './summary-message.ts';
-import { SHORTER_SHARE, SMALLEST_SUMMARY } from './summary-rooms.ts';
+import {
+  carriedNotes,
+  earlierTextTokens,
+  frameTokens,
+  idToOpen,
+  noteTokens,
+  overheadTokens,
+} from './summary-overhead.ts';
+import { scaleRooms, scarceRooms, SHORTER_SHARE } from './summary-rooms.ts';
 import type { SummaryForm } from './summary-rooms.ts';
 import { layOut } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
 import { extractivePart, summaryParts } from './summary-parts.ts';
 import { originalsRead } from './summary-sizes.ts';
-import { summaryFraming, summaryShown } from './summary-shown.ts';
+import { summaryShown } from './summary-shown.ts';
 
 /**
  * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.
+ *
+ * @param goals.goal tokens that the pass aims for
+ * @param goals.limit tokens that it may leave
  */
-export function planSummary(state: PlanningState, form: SummaryForm, goal: number): DraftedPlan | null {
+export function planSummary(
+  state: PlanningState,
+  form: SummaryForm,
+  { goal, limit }: { readonly goal: number; readonly limit: number },
+): DraftedPlan | null {
   if (!hasEnoughMessages(state)) return null;
-  const rooms = wantedRooms(state, form);
-  const capped = cappedDraft(state);
-  const wide = layOut(state, rooms, capped);
+  const wanted = { form, goal, rooms: wantedRooms(state, form), capped: cappedDraft(state) };
+  const wide = layOut(state, wanted.rooms, wanted.capped);
   if (wide === null) return null;
-  const room = goal - state.fixedTokens - overheadTokens(state, form) - wide.quotedTokens;
+  const earlier = earlierTextTokens(state, form, wide);
+  const plan = planWithin(state, { ...wanted, wide, earlier });
+  if (earlier === 0) return plan;
+  // Nothing is urgent in a pass that the user asks for: rather none than one which leaves out what the summary before says.
+  if (state.input.reason === 'manual') return plan !== null && saysLess(state, plan, earlier) ? null : plan;
+  const suffices =
+    plan !== null && plan.tokensAfter <= limit && plan.tokensBefore - plan.tokensAfter >= requiredGain(state);
+  return suffices ? plan : planWithin(state, { ...wanted, wide, earlier: 0 });
+}
+
+/** Not of one that is planned because a longer one failed. */
+function saysLess({ input }: PlanningState, plan: DraftedPlan, earlier: number): boolean {
+  return input.form === undefined && plan.summaryLimit < earlier;
+}
+
+interface Wanted {
+  readonly form: SummaryForm;
+  readonly goal: number;
+  readonly rooms: Rooms;
+  readonly capped: Draft;
+  /** The layout when each piece gets the room that it wants. */
+  readonly wide: Layout;
+  /** Tokens that the text of the summary before takes, if the new one is to keep that room. */
+  readonly earlier: number;
+}
+
+function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
+  const { form, goal, rooms, capped, wide, earlier } = wanted;
+  const spent = state.fixedTokens + overheadTokens(state, form) + wide.quotedTokens;
+  const room = goal - spent;
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
   const others = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail);
-  const isTight = others + wide.olderTokens > room;
-  const fitted = !isTight
-    ? rooms
-    : state.isOverMessageCap
+  if (others + wide.olderTokens <= room) return completePlan(state, { form, goal, layout: wide, capped, rooms });
+  const fitted = (rewrites: boolean): Rooms =>
+    state.isOverMessageCap
       ? besideKept(state, rooms, { wide, room })
-      : scaledRooms(rooms, { others, older: wide.olderTokens, room: Math.max(0, room) });
-  const layout = isTight ? (layOut(state, fitted, capped) ?? wide) : wide;
-  return completePlan(state, { form, goal, layout, capped, rooms: fitted });
+      : scarceRooms(rooms, {
+          others,
+          older: wide.olderTokens,
+          room: Math.max(0, room),
+          // What the user asked for in a small view aims low, but may leave what others may.
+          most: Math.max(0, room, state.input.reason === 'manual' ? state.input.budget.target - spent : 0),
+          earlier: rewrites ? earlier : 0,
+        });
+  const rewrites = rewritesHistory(state, wide);
+  const narrow = fitted(rewrites);
+  const layout = layOut(state, narrow, capped) ?? wide;
+  if (earlier === 0 || rewritesHistory(state, layout) === rewrites) {
+    return completePlan(state, { form, goal, layout, capped, rooms: narrow });
+  }
+  // The cut that there is room for falls into another turn.
+  const other = fitted(!rewrites);
+  return completePlan(state, { form, goal, layout: layOut(state, other, capped) ?? layout, capped, rooms: other });
 }
 
 /** Whether the view has the messages that a summary is worth for. */
@@ -69,9 +122,14 @@ function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
 /** What the whole summary may take: a text for the history, one for the beginning of a split turn, or both. */
 function summaryRoom(state: PlanningState, rooms: Rooms, layout: Layout): number {
   if (layout.turnStart === null || state.input.policy.summary.splitTurn === 'together') return rooms.summary;
-  const [oldest] = layout.dropped;
-  const hasHistory = oldest !== undefined && state.table.sequenceAt(oldest) < layout.turnStart;
-  return rooms.turnPrefix + (hasHistory ? rooms.summary : state.summaryTokens);
+  return rooms.turnPrefix + (rewritesHistory(state, layout) ? rooms.summary : state.summaryTokens);
+}
+
+/** Whether what the summary in force says is written anew, and not only the beginning of a split turn. */
+function rewritesHistory({ input, table }: PlanningState, { turnStart, dropped }: Layout): boolean {
+  if (turnStart === null || input.policy.summary.splitTurn === 'together') return true;
+  const [oldest] = dropped;
+  return oldest !== undefined && table.sequenceAt(oldest) < turnStart;
 }
 
 /** Results beyond the policy's caps are shortened whatever is kept. */
@@ -83,80 +141,11 @@ function cappedDraft(state: PlanningState): Draft {
   return draft;
 }
 
-/** What the user said stays whole as long as the rest keeps this share of its room. Below it, all give way alike. */
-const LEAST_SHARE_BESIDE_USER = 0.5;
-
-/** Rooms of a pass that has too little for all of them, in tokens. */
-function scaledRooms(
-  rooms: Rooms,
-  { others, older, room }: { readonly others: number; readonly older: number; readonly room: number },
-): Rooms {
-  const share = (room - older) / others;
-  if (rooms.userMessages > 0 && share >= LEAST_SHARE_BESIDE_USER) {
-    return { ...scaleRooms(rooms, share), userMessages: rooms.userMessages };
-  }
-  return scaleRooms(rooms, room / (others + older));
-}
-
-function scaleRooms(rooms: Rooms, scale: number): Rooms {
-  const text = (tokens: number): number => Math.max(tokens * scale, Math.min(tokens, SMALLEST_SUMMARY));
-  return {
-    summary: text(rooms.summary),
-    turnPrefix: text(rooms.turnPrefix),
-    tail: rooms.tail * scale,
-    userMessages: rooms.userMessages * scale,
-  };
-}
-
 /** Where messages are dropped for their number, what stays is small: the summary alone yields. */
 function besideKept(state: PlanningState, rooms: Rooms, { wide, room }: { wide: Layout; room: number }): Rooms {
   const left = Math.max(0, room - wide.tailTokens - wide.olderTokens);
   const { summary, turnPrefix } = scaleRooms(rooms, Math.min(1, left / summaryRoom(state, rooms, wide)));
   return { ...rooms, summary, turnPrefix };
-}
-
-/** Frame of the summary message with what the program lists in it, continuation note and the notes that stand after the summary. */
-function overheadTokens(state: PlanningState, form: SummaryForm): number {
-  const frame = frameTokens(state, form);
-  return frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
-}
-
-function frameTokens(state: PlanningState, form: SummaryForm): number {
-  const { policy } = state.input;
-  const framing = summaryFraming(policy, form, idToOpen(state, state.table.length - 1));
-  return tokensOf(state, measureSummary('', presentationOf(policy), framing)) + ledgerTokens(state);
-}
-
-/** The entry that the words around a summary name, when the agent can open it and the summary has such words. */
-function idToOpen({ input, table }: PlanningState, position: number): string | null {
-  return input.recall === true && input.policy.summary.question === null ? table.idAt(position) : null;
-}
-
-/** What the list of results may take; not more than there can be results. */
-function ledgerTokens({ input, table, summaryTokens }: PlanningState): number {
-  const size = ledgerSize(input.policy, input.budget);
-  // Those of earlier passes stand below the summary in force.
-  if (summaryTokens > 0) return size;
-  let tokens = 0;
-  for (let position = 0; position < table.length && tokens < size; position += 1) {
-    if (table.kindAt(position) === 'tool_result') tokens += LEDGER_LINE_TOKENS;
-  }
-  return Math.min(tokens, size);
-}
-
-/** The newest plan and memories before a position; they are carried over the cut. */
-function carriedNotes(state: PlanningState, before: number): readonly number[] {
-  const newest = new Map<NoteSlot, number>();
-  for (const note of state.notes) {
-    const slot = state.table.slotAt(note);
-    if (note >= before || slot === undefined || slot === 'continuation') continue;
-    newest.set(slot, note);
-  }
-  return [...newest.values()];
-}
-
-function noteTokens({ storedTokens }: PlanningState, notes: readonly number[]): number {
-  return notes.reduce((sum, note) => sum + (storedTokens[note] ?? 0), 0);
 }
 
 function completePlan(

@@ -1,11 +1,14 @@
+import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
 import type { ActivityAttempt } from './activity-attempts.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './errors.ts';
 import { writeAsTurn } from './transaction.ts';
-import type { TurnWriter } from './transaction.ts';
+import type { TurnWriter, Writer } from './transaction.ts';
+import { addUsage } from './usage.ts';
 
 /** The call of a model that wrote a branch summary, or that failed to. */
 export interface BranchCall {
@@ -19,14 +22,20 @@ export interface BranchCall {
 /**
  * Registers a try of a branch summary before the model is asked. A turn without a step makes one summary at a time, so its
  * row counts them.
+ * @param inputTokens of the request, estimated: what the try is taken to have cost when it never reports
  * @returns the number that `changeBranch` must name.
  * @throws StoreError `stale_epoch`, `superseded_attempt` (a newer attempt of the activity has registered)
  */
-export async function registerBranchTry(sql: Database, turn: TurnReference, by: ActivityAttempt): Promise<number> {
+export async function registerBranchTry(
+  sql: Database,
+  turn: TurnReference,
+  by: ActivityAttempt,
+  inputTokens: number,
+): Promise<number> {
   return writeAsTurn(sql, turn, async ({ sql: open }) => {
     const [row] = await open<{ attempt: number }[]>`
       update turns set branch_tries = branch_tries + 1, unreported_branch_tries = unreported_branch_tries + 1,
-        branch_registered_by = ${attemptColumn(open, by)}
+        branch_registered_by = ${attemptColumn(open, by)}, branch_input_estimate = ${Math.round(inputTokens)}
       where id = ${turn.turnId} and not ${isReplaced(open, open`branch_registered_by`, by)}
       returning branch_tries as attempt`;
     if (row === undefined) throw replacedAttempt(`the branch summary of turn ${turn.turnId}`, by);
@@ -77,4 +86,20 @@ export async function reportBranchTry({ sql, turn }: TurnWriter, { attempt }: Br
   }
   await sql`update turns set unreported_branch_tries = 0 where id = ${turn.turnId}`;
   return Math.max(0, row.unreported - 1);
+}
+
+/** Tries of a turn that ends, which never reported: their requests were sent, so they are taken for paid, for the input that was estimated. */
+export async function endLostBranchTries({ sql, turn }: Pick<Writer, 'sql' | 'turn'>, turnId: string): Promise<void> {
+  const [row] = await sql<{ tries: number; tokens: number; snapshot: AgentSnapshot }[]>`
+    select unreported_branch_tries as tries, branch_input_estimate as tokens, snapshot from turns
+    where id = ${turnId} and unreported_branch_tries > 0`;
+  if (row === undefined) return;
+  const { tries, tokens, snapshot } = row;
+  const usage = estimatedUsage(tokens);
+  const cost = costOf(usage, snapshot.summarizer.prices);
+  for (let paid = 0; paid < tries; paid += 1) await addUsage(sql, { ...turn, turnId }, usage, cost);
+  await sql`
+    update turns set unreported_branch_tries = 0, lost_branch_calls = ${tries}, lost_branch_tokens = ${tries * usage.input},
+      lost_branch_cost = ${cost === null ? null : tries * cost}
+    where id = ${turnId}`;
 }

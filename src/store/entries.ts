@@ -99,6 +99,27 @@ export async function listEntries(sql: Database, request: EntryPageRequest): Pro
   return newestFirst ? entries.reverse() : entries;
 }
 
+/** Of the entry with a sequence, on whatever branch; `null` when there is none. */
+export async function findEntryId(sql: Database, conversationId: string, sequence: number): Promise<string | null> {
+  if (!isId(conversationId)) return null;
+  const [row] = await sql<{ id: string }[]>`
+    select id from entries where conversation_id = ${conversationId} and sequence = ${sequence}::bigint`;
+  return row?.id ?? null;
+}
+
+/** Entries of the conversation's active branch; 0 also for a conversation that is not there. */
+export async function countEntries(
+  sql: Database,
+  { conversationId, before }: Pick<EntryPageRequest, 'conversationId' | 'before'>,
+): Promise<number> {
+  const point = isId(conversationId) ? await readCurrentPoint(sql, conversationId) : null;
+  if (point === null) return 0;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from entries e
+    where ${onPath(sql, point)} ${before === undefined ? sql`` : sql`and e.sequence < ${before}`}`;
+  return row?.count ?? 0;
+}
+
 /**
  * Entries before and after an entry on the branch that it was appended to, itself included, oldest first. A compaction's
  * id stands for its marker.
@@ -155,12 +176,14 @@ export async function appendNote(sql: Database, note: NoteRequest): Promise<{ re
 
 /**
  * The same for a note that the model is to see with a certain call: one that comes too late for it is left out.
+ * @returns whether it was appended now.
  * @throws StoreError `stale_epoch`, `call_registered`
  */
-export async function appendNoteBefore(sql: Database, boundary: CallBoundary, note: NoteRequest): Promise<void> {
-  await writeAsTurn(sql, note.turn, async (writer) => {
+export async function appendNoteBefore(sql: Database, boundary: CallBoundary, note: NoteRequest): Promise<boolean> {
+  return writeAsTurn(sql, note.turn, async (writer) => {
     const isInTime = (await findNote(writer, note)) === null && (await mayStandBefore(writer.sql, note.turn, boundary));
     if (isInTime) await appendOnce(writer, note);
+    return isInTime;
   });
 }
 

@@ -4,6 +4,7 @@ import { isId } from './ids.ts';
 import { isoTime, isoTimeOrNull, jsonText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
+import { termsOf } from './memory-terms.ts';
 
 /** Who shares a memory: all conversations of an agent, of a user, or in a workspace. */
 export interface MemoryScope {
@@ -64,10 +65,10 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
   // Whatever wrote it: a memory is shown in conversations that never saw the secret (R28).
   const { text } = await redactSecrets(memory.text);
   const { count } = await open`
-    insert into memories (id, scope, scope_name, kind, text, origin, conversation_id, source_id, confidence, expires_at)
+    insert into memories (id, scope, scope_name, kind, text, terms, origin, conversation_id, source_id, confidence, expires_at)
     values (${memory.id}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(text)}::text::json,
-      ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null}, ${memory.confidence ?? 1},
-      ${memory.expiresAt ?? null})
+      ${termsOf({ ...memory, text })}::text[], ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null},
+      ${memory.confidence ?? 1}, ${memory.expiresAt ?? null})
     on conflict (id) do nothing`;
   if (count > 0) await supersede(open, memory);
   return count > 0;
@@ -123,12 +124,10 @@ export async function listMemories(
   },
 ): Promise<StoredMemory[]> {
   const rows = await sql<MemoryRow[]>`
-    select m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id, m.source_id, m.confidence,
-      m.superseded_by, m.expires_at, m.created_at
-    from memories m
-    where ${areOfScopes(sql, request.scopes)}
+    select ${memoryColumns(sql)} from memories m
+    where ${memoryIsOfScopes(sql, request.scopes)}
       ${request.kinds === undefined ? sql`` : sql`and m.kind = any(${[...request.kinds]})`}
-      ${request.all === true ? sql`` : sql`and ${isInForce(sql)}`}
+      ${request.all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
     order by m.created_at desc, m.id desc limit ${request.limit ?? 100}`;
   return rows.map(toMemory);
 }
@@ -145,7 +144,7 @@ export async function* readQuotedMemories(
   for (;;) {
     const rows: { id: string; text: string }[] = await sql<{ id: string; text: string }[]>`
       select m.id, m.text from memories m
-      where ${areOfScopes(sql, scopes)} and (m.origin = 'tool' or m.kind = 'summary') ${after === null ? sql`` : sql`and m.id > ${after}`}
+      where ${memoryIsOfScopes(sql, scopes)} and (m.origin = 'tool' or m.kind = 'summary') ${after === null ? sql`` : sql`and m.id > ${after}`}
       order by m.id limit ${QUOTED_PER_PAGE}`;
     if (rows.length > 0) yield rows.map(({ text }) => text);
     if (rows.length < QUOTED_PER_PAGE) return;
@@ -160,11 +159,11 @@ export async function* readQuotedMemories(
 export async function forgetMemory(sql: Queries, scopes: readonly MemoryScope[], id: string): Promise<boolean> {
   if (!isId(id)) return false;
   const { count } = await sql`
-    delete from memories m where m.id = ${id} and ${areOfScopes(sql, scopes)}`;
+    delete from memories m where m.id = ${id} and ${memoryIsOfScopes(sql, scopes)}`;
   return count > 0;
 }
 
-interface MemoryRow {
+export interface MemoryRow {
   readonly id: string;
   readonly scope: MemoryScope['scope'];
   readonly scope_name: string;
@@ -179,7 +178,13 @@ interface MemoryRow {
   readonly created_at: Date;
 }
 
-function toMemory(row: MemoryRow): StoredMemory {
+/** Of `memories m`. */
+export function memoryColumns(sql: Queries) {
+  return sql`m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id, m.source_id, m.confidence,
+    m.superseded_by, m.expires_at, m.created_at`;
+}
+
+export function toMemory(row: MemoryRow): StoredMemory {
   return {
     id: row.id,
     scope: row.scope,
@@ -200,7 +205,7 @@ function toMemory(row: MemoryRow): StoredMemory {
 export async function findMemoriesInForce(sql: Queries, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await sql<{ id: string }[]>`
-    select m.id from memories m where m.id = any(${[...ids]}::uuid[]) and ${isInForce(sql)}`;
+    select m.id from memories m where m.id = any(${[...ids]}::uuid[]) and ${memoryIsInForce(sql)}`;
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -213,18 +218,18 @@ export async function findSourceConversation(
   if (!isId(sourceId) || scopes.length === 0) return null;
   const [row] = await sql<{ conversation_id: string }[]>`
     select m.conversation_id from memories m
-    where m.source_id = ${sourceId} and m.conversation_id is not null and ${areOfScopes(sql, scopes)} and ${isInForce(sql)}
+    where m.source_id = ${sourceId} and m.conversation_id is not null and ${memoryIsOfScopes(sql, scopes)} and ${memoryIsInForce(sql)}
     limit 1`;
   return row?.conversation_id ?? null;
 }
 
 /** Condition on `memories m`. */
-function areOfScopes(sql: Queries, scopes: readonly MemoryScope[]) {
+export function memoryIsOfScopes(sql: Queries, scopes: readonly MemoryScope[]) {
   return sql`(m.scope, m.scope_name) in (select * from unnest(
     ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]))`;
 }
 
 /** Condition on `memories m`. */
-function isInForce(sql: Queries) {
+export function memoryIsInForce(sql: Queries) {
   return sql`m.superseded_by is null and (m.expires_at is null or m.expires_at > holdfast_now())`;
 }

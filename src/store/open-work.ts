@@ -1,8 +1,10 @@
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
+import { endLostBranchTries } from './branch-tries.ts';
 import type { Transaction } from './database.ts';
 import { withdrawDecisions } from './decisions.ts';
 import { insertEntry } from './entry-writer.ts';
 import { endLostTries } from './leave-call.ts';
+import { endLostPartTries } from './part-costs.ts';
 import { leaveAllQueues } from './provider-queue.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 import { toPartialOutput } from './tool-call-rows.ts';
@@ -64,8 +66,9 @@ async function uncountToolCall(sql: Transaction, { conversationId, turnId }: Tur
   await sql`update conversations set tool_calls = tool_calls - 1 where id = ${conversationId}`;
 }
 
-/** A plan that nobody will finish no longer keeps others out. */
+/** A plan that nobody will finish no longer keeps others out. What was asked for it and never came back counts as paid. */
 export async function abandonCompaction({ sql, turn, event }: Writer, failure: string): Promise<void> {
+  await endLostPartTries({ sql, turn });
   const rows = await sql<{ id: string; turn_id: string }[]>`
     update compactions set status = 'abandoned', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
     where conversation_id = ${turn.conversationId} and status = 'planned'
@@ -95,6 +98,7 @@ export async function finishTurn(
   },
 ): Promise<void> {
   await endLostTries({ sql, turn, event }, end.turnId);
+  await endLostBranchTries({ sql, turn }, end.turnId);
   await sql`
     update turns set outcome = ${end.outcome}, reason = ${end.reason}, breakdown = ${end.breakdown ?? null}::text::json,
       ended_at = holdfast_now()

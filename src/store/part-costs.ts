@@ -1,5 +1,8 @@
+import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
-import type { TurnWriter } from './transaction.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
+import type { TurnWriter, Writer } from './transaction.ts';
 import { addUsage, usageSums } from './usage.ts';
 
 /** What a summarizing call cost, failed or not. Added to the turn's sums. */
@@ -32,13 +35,55 @@ export async function reportTry(writer: TurnWriter, part: Part, call: PartCall |
     update compaction_parts set model = ${model},
       duration_milliseconds = duration_milliseconds + ${Math.round(durationMilliseconds)} ${where}`;
   if (usage === null && cost === 0) return;
-  const lost = row?.unreported ?? 0;
-  for (let paid = 0; paid <= lost; paid += 1) {
-    await sql`update compaction_parts set ${usageSums(sql, usage, cost)} ${where}`;
+  await payTries(writer, turn, part, { tries: 1 + (row?.unreported ?? 0), usage, cost });
+}
+
+/** The last try is the one that is paid for; those before it were bought again. */
+async function payTries(
+  { sql, turn: { epoch } }: Pick<Writer, 'sql' | 'turn'>,
+  turn: TurnReference,
+  { compactionId, part }: Part,
+  { tries, usage, cost }: Pick<PartCall, 'usage' | 'cost'> & { readonly tries: number },
+): Promise<void> {
+  const where = sql`where compaction_id = ${compactionId} and number = ${part}`;
+  for (let paid = 0; paid < tries; paid += 1) {
+    await sql`update compaction_parts set ${usageSums(sql, usage, cost)}, epoch = ${epoch} ${where}`;
     await addUsage(sql, turn, usage, cost);
   }
+  const lost = tries - 1;
   if (lost === 0) return;
   await sql`
     update compaction_parts set unreported_tries = 0, lost_calls = lost_calls + ${lost},
       lost_cost = lost_cost + ${lost * (cost ?? 0)} ${where}`;
+}
+
+/**
+ * Tries of parts whose plan is given up, and that never reported: a stop or a death ended them. Their requests were sent, so they
+ * are taken for paid, for the input that was estimated.
+ */
+export async function endLostPartTries({ sql, turn }: Pick<Writer, 'sql' | 'turn'>): Promise<void> {
+  const parts = await sql<
+    (Part & {
+      readonly turnId: string;
+      readonly tries: number;
+      readonly tokens: number;
+      readonly snapshot: AgentSnapshot;
+    })[]
+  >`
+    select p.compaction_id as "compactionId", c.turn_id as "turnId", p.number as part, p.unreported_tries as tries,
+      p.input_estimate as tokens, t.snapshot
+    from compactions c join compaction_parts p on p.compaction_id = c.id join turns t on t.id = c.turn_id
+    where c.conversation_id = ${turn.conversationId} and c.status = 'planned' and p.unreported_tries > 0
+      -- What is written is final, and what is extracted asks no model.
+      and p.state <> 'written' and (c.form <> 'extractive_summary' or p.kind = 'flush')
+    order by p.number`;
+  for (const { compactionId, turnId, part, tries, tokens, snapshot } of parts) {
+    const { model, prices } = snapshot.summarizer;
+    const usage = estimatedUsage(tokens);
+    await sql`
+      update compaction_parts set unreported_tries = 0, model = ${model}, epoch = ${turn.epoch}
+      where compaction_id = ${compactionId} and number = ${part}`;
+    const call = { tries, usage, cost: costOf(usage, prices) };
+    await payTries({ sql, turn }, { ...turn, turnId }, { compactionId, part }, call);
+  }
 }

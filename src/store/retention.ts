@@ -36,13 +36,16 @@ export async function applyRetention(
   sql: Database,
   rules: readonly RetentionRule[],
   signal: AbortSignal,
+  onDeleted: (conversationId: string) => void = () => undefined,
 ): Promise<number> {
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
   for (const rule of rules) {
     for (const expired of await findExpired(sql, rule, { named, signal })) {
       if (signal.aborted) return deleted;
-      if (await deleteIdle(sql, expired)) deleted += 1;
+      if (!(await deleteIdle(sql, expired))) continue;
+      deleted += 1;
+      onDeleted(expired.id);
     }
   }
   return deleted;

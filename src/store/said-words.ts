@@ -1,4 +1,4 @@
-import { quotedIn } from '../context/choose-memories.ts';
+import { quotedOfToolsIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import type { ContentPart } from '../context/content.ts';
 import type { Queries } from './database.ts';
@@ -52,7 +52,7 @@ export async function* readSaidWords(
 }
 
 function textsOf({ kind, content, summary }: SaidRow): readonly string[] {
-  if (kind === 'note') return quotedIn(textOf(content));
+  if (kind === 'note') return quotedOfToolsIn(textOf(content));
   if (kind === 'assistant') return [entryText(content)];
   return kind === 'compaction' ? [summary ?? ''] : [textOf(content)];
 }

@@ -17,8 +17,11 @@ import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
 import { joinNeighbour, readNeighbours } from './search/neighbours.ts';
 import { markLeftBranches } from './search/left-branches.ts';
+import { withOlderBlocks } from './search/older-blocks.ts';
 import { pathsOf } from './search/paths.ts';
 import { phrasesOf } from './search/phrases.ts';
+import type { Phrases } from './search/phrases.ts';
+import { quotedAcrossCuts } from './search/quoted-across-cuts.ts';
 import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
 import { agentScope, conversationScope } from './search/scope.ts';
@@ -34,7 +37,11 @@ export { indexConversation } from './search/index-conversation.ts';
 export type { FoundPassage } from './search/found-passage.ts';
 
 export interface MemoryQuery extends SearchFilter {
-  /** A conversation, or an agent, whose conversations are all searched. Both: the conversation, if it is one of the agent's. */
+  /**
+   * A conversation, or an agent, whose conversations are all searched. Both: the conversation, if it is one of the agent's. Neither is
+   * refused: agents may serve users who must not read each other, so nothing is searched across them by leaving something out; and
+   * the index with its weights is kept by agent, there is none over all.
+   */
   readonly conversationId?: string;
   readonly agent?: string;
   readonly query: string;
@@ -44,6 +51,14 @@ export interface MemoryQuery extends SearchFilter {
   readonly askedAt?: string;
   /** An entry that who asks sees anyhow, as the message that is answered: if it is short, it is not among what is found. */
   readonly exceptEntryId?: string;
+}
+
+/** What bounds a search; for tests, which cannot have ten thousand conversations. */
+export interface SearchLimits {
+  /** Blocks of an agent that are searched for any word, the newest. Default: 10,000. */
+  readonly mostBlocks?: number;
+  /** Passages that a word may have to be searched in older blocks, too. Default: 14,000. */
+  readonly mostOfWord?: number;
 }
 
 const DEFAULT_LIMIT = 10;
@@ -70,36 +85,45 @@ export async function searchMemory(
   sql: Database,
   query: MemoryQuery,
   meaning: MeaningSearch | null = null,
+  limits: SearchLimits = {},
 ): Promise<FoundPassage[]> {
   const text = plainText(query.query.trim()).slice(0, LONGEST_QUERY);
   const askedAt = askedAtOf(query);
   if (text === '') return [];
-  const scope = await openScope(sql, query);
+  const scope = await openScope(sql, query, limits);
   if (scope === null) return [];
   const excepted = await readExcepted(sql, query.exceptEntryId);
+  const phrases = phrasesOf(text);
   const [named, byWords, byMeaning] = await Promise.all([
     findByIds(sql, scope, text, query),
-    rank(sql, scope, text, { ...query, askedAt, excepted }),
+    rank(sql, scope, text, { ...query, ...limits, askedAt, excepted, phrases }),
     meaning === null ? [] : findByMeaning(sql, scope, text, query, meaning),
   ]);
   const isShown = ({ sourceId }: Candidate): boolean => excepted.ids.size === 0 || sourceId !== query.exceptEntryId;
-  const marked = await markLeftBranches(sql, scope, [...named, ...fuse(byWords, byMeaning.filter(isShown))]);
+  const fused = await quotedAcrossCuts(sql, fuse(byWords, byMeaning.filter(isShown)), phrases);
+  const marked = await markLeftBranches(sql, scope, [...named, ...fused]);
   const [first, ranked] = [marked.slice(0, named.length), marked.slice(named.length)];
-  const ids = new Set(named.map(({ sourceId, offset }) => `${sourceId} ${offset}`));
+  // Of two that begin at one place the longer one is joined with the passage behind it.
+  const keyOf = ({ sourceId, offset, text: { length } }: Candidate): string => `${sourceId} ${offset} ${length}`;
+  const ids = new Set(named.map(keyOf));
   const limit = limitOf(query);
-  const rest = arrange(ranked, limit + named.length).filter(
-    ({ sourceId, offset }) => !ids.has(`${sourceId} ${offset}`),
-  );
+  const rest = arrange(ranked, limit + named.length).filter((candidate) => !ids.has(keyOf(candidate)));
   const found = [...first.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
   const [paths, neighbours] = await Promise.all([pathsOf(sql, found), readNeighbours(sql, found)]);
-  return found.map((candidate) => joinNeighbour(toFound(candidate, paths.get(candidate.sourceId) ?? null), neighbours));
+  return found.map((candidate) =>
+    joinNeighbour(toFound(candidate, phrases, paths.get(candidate.sourceId) ?? null), neighbours),
+  );
 }
 
 function limitOf({ limit }: { readonly limit?: number }): number {
   return Math.min(limit ?? DEFAULT_LIMIT, LARGEST_LIMIT);
 }
 
-async function openScope(sql: Database, { conversationId, agent }: MemoryQuery): Promise<SearchedScope | null> {
+async function openScope(
+  sql: Database,
+  { conversationId, agent }: MemoryQuery,
+  { mostBlocks }: SearchLimits,
+): Promise<SearchedScope | null> {
   if (conversationId !== undefined) {
     const scope = await openConversation(sql, conversationId);
     return agent === undefined || scope?.agent === agent ? scope : null;
@@ -108,7 +132,7 @@ async function openScope(sql: Database, { conversationId, agent }: MemoryQuery):
     throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
   }
   await indexAgent(sql, agent);
-  return agentScope(sql, agent);
+  return agentScope(sql, agent, mostBlocks);
 }
 
 async function openConversation(sql: Database, conversationId: string): Promise<SearchedScope | null> {
@@ -119,9 +143,10 @@ async function openConversation(sql: Database, conversationId: string): Promise<
   return (await conversationScope(sql, conversationId)).scope;
 }
 
-interface RankedQueryOptions extends SearchFilter {
+interface RankedQueryOptions extends SearchFilter, SearchLimits {
   readonly limit?: number;
   readonly excepted: ExceptedEntry;
+  readonly phrases: Phrases;
   readonly askedAt: Date;
 }
 
@@ -146,9 +171,10 @@ async function rank(
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
-  const phrases = phrasesOf(text);
+  const { phrases } = query;
   const wanted = Math.max(READ, limitOf(query) + SPARE);
-  const { pool, chosenBy, ofPhrase } = await findPool(sql, scope, terms, { filter: query, wanted, phrases });
+  const searched = await withOlderBlocks(sql, scope, terms, query.mostOfWord);
+  const { pool, chosenBy, ofPhrase } = await findPool(sql, searched, terms, { filter: query, wanted, phrases });
   const asked = { text, phrases, terms, averageWords: scope.averageWords, chosenBy };
   const scored = scoreByWords(asked, pool).filter(({ id }) => !query.excepted.ids.has(id));
   const first = scored.filter(({ id }) => ofPhrase.has(id));
@@ -168,7 +194,8 @@ function askedAtOf({ askedAt }: MemoryQuery): Date {
   );
 }
 
-function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassage {
+function toFound(candidate: ArrangedCandidate, phrases: Phrases, path: string | null): FoundPassage {
+  const asked = candidate.match === 'phrase' ? phrases.all.map(({ text }) => text) : [];
   return {
     conversationId: candidate.conversationId,
     entryId: candidate.sourceId,
@@ -182,7 +209,7 @@ function toFound(candidate: ArrangedCandidate, path: string | null): FoundPassag
     score: candidate.score,
     match: candidate.match,
     matched: [...new Set(candidate.matched.map(({ word }) => word))],
-    forms: formsOf(candidate),
+    forms: [...new Set([...asked, ...formsOf(candidate)])],
     updatedBy: candidate.updatedBy,
     ...definedOf({ branch: candidate.leftBranch }),
   };

@@ -10,6 +10,7 @@ import { EMPTY_CONTENT, insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
 import { measurementsText } from './measurement-columns.ts';
 import { readCurrentPoint } from './plan-source.ts';
+import { abandonCompaction } from './open-work.ts';
 import { jsonText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
@@ -42,7 +43,8 @@ export const NO_HOOK: HookData = { contextLines: NO_CONTEXT_LINES, summary: null
 
 /**
  * Stores a plan. While a conversation has an unfinished plan, that one is returned (`joined`): one
- * compaction at a time, and a repeated activity finds what it stored. Takes over the focus of the
+ * compaction at a time, and a repeated activity finds what it stored. One under which something was appended is abandoned: no
+ * commit would take its numbers. Takes over the focus of the
  * newest compact command that waits; the command is served by the commit.
  * @throws StoreError `stale_epoch`, `head_moved`, `group_split`, `entry_not_found`
  */
@@ -52,9 +54,13 @@ export async function storePlan(
 ): Promise<{ readonly compaction: CompactionRow; readonly joined: boolean }> {
   const { turn, headEntryId, compactionId } = request;
   return writeAsTurn(sql, turn, async (writer) => {
-    const [open] = await writer.sql<{ id: string }[]>`
-      select id from compactions where conversation_id = ${turn.conversationId} and status = 'planned'`;
-    if (open !== undefined) return { compaction: await getCompaction(writer.sql, open.id), joined: true };
+    const [open] = await writer.sql<{ id: string; head_entry_id: string }[]>`
+      select id, head_entry_id from compactions where conversation_id = ${turn.conversationId} and status = 'planned'`;
+    if (open !== undefined) {
+      const isCurrent = open.head_entry_id === writer.conversation.head_entry_id;
+      if (isCurrent) return { compaction: await getCompaction(writer.sql, open.id), joined: true };
+      await abandonCompaction(writer, 'head_moved');
+    }
     requireHead(writer, headEntryId);
     const [command] = await writer.sql<{ focus: string | null }[]>`
       select focus from messages

@@ -3,7 +3,7 @@ import { defineTool } from './define-tool.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
-import type { Neighbour, RecallKind, RecallPassage } from './tool.ts';
+import type { Neighbour, PartlySearched, RecallKind, RecallPassage } from './tool.ts';
 import { wholeCharacters } from './whole-characters.ts';
 
 const DEFAULT_PASSAGES = 5;
@@ -11,6 +11,9 @@ const MOST_PASSAGES = 50;
 
 /** Characters of a path, or of the words that were found. */
 const LONGEST_DETAIL = 80;
+
+/** Characters within which words stand together: a sentence or two. */
+const TOGETHER = 200;
 
 /** Characters kept free for the lines around the passages. */
 const FRAME_CHARACTERS = 200;
@@ -56,17 +59,25 @@ export const recallSearch = defineTool({
   effect: 'none',
   async run({ query, limit = DEFAULT_PASSAGES, ...filter }, { memory, resultLimit }) {
     const passages = await memory.search(query, limit, definedOf(filter));
+    const inPart = (await memory.searchedInPart()).map(inPartLine).join('');
     if (passages.length === 0) {
-      return { content: '[nothing found; try other words, fewer words, or a word that must stand in the text]' };
+      return {
+        content: `[nothing found; try other words, fewer words, or a word that must stand in the text]${inPart}`,
+      };
     }
     const heads = passages.map(headOf);
     const joined = passages.map(({ neighbour }) => neighbourLine(neighbour));
-    const taken = [...heads, ...joined].reduce((sum, line) => sum + line.length + 2, FRAME_CHARACTERS);
+    const taken = [...heads, ...joined].reduce((sum, line) => sum + line.length + 2, FRAME_CHARACTERS + inPart.length);
     const share = Math.max(100, Math.floor((resultLimit - taken) / passages.length));
     const blocks = passages.map((passage, index) => `${heads[index]}\n${excerpt(passage, share)}${joined[index]}`);
-    return { content: fitting(blocks, resultLimit - FRAME_CHARACTERS) };
+    return { content: `${fitting(blocks, resultLimit - FRAME_CHARACTERS - inPart.length)}${inPart}` };
   },
 });
+
+/** What is not found may stand there. */
+function inPartLine({ entryId, characters, searched }: PartlySearched): string {
+  return `\n\n[of entry ${entryId} only the first ${searched} of ${characters} characters are searched; ${RECALL_OPEN} reads on from offset ${searched}]`;
+}
 
 function headOf(passage: RecallPassage): string {
   const { entryId, kind, toolName, path, createdAt, offset, match, matched, branch, updatedBy } = passage;
@@ -87,24 +98,61 @@ function clip(text: string): string {
   return text.length <= LONGEST_DETAIL ? text : `${wholeCharacters(text.slice(0, LONGEST_DETAIL - 1))}…`;
 }
 
-/** The piece of the passage around the first word that was found. */
+/** The piece of the passage where most of what was found stands together. */
 function excerpt(passage: RecallPassage, characters: number): string {
   const text = passage.text.trim();
   if (text.length <= characters) return text;
-  const begin = Math.min(firstFound(text, passage.forms, characters), text.length - characters);
+  const begin = Math.min(beginning(text, passage, characters), text.length - characters);
   const before = begin === 0 ? '' : '…';
   const piece = wholeCharacters(text.slice(begin, begin + characters - before.length));
   const end = begin + characters >= text.length ? '' : '…';
   return `${before}${end === '' ? piece : wholeCharacters(piece.slice(0, -1))}${end}`;
 }
 
-/** Where the piece begins: some words before the first found one; at the beginning when that would show it too. */
-function firstFound(text: string, forms: readonly string[], characters: number): number {
+/** Where the piece begins: some words before what was found; at the beginning when that would show it too. */
+function beginning(text: string, { match, forms }: Pick<RecallPassage, 'match' | 'forms'>, characters: number): number {
   const lower = text.toLowerCase();
-  const places = forms.map((form) => lower.indexOf(form)).filter((place) => place >= 0);
-  const first = Math.min(...places);
-  if (!Number.isFinite(first) || first < characters / 2) return 0;
-  return text.lastIndexOf(' ', Math.floor(first - characters / 4)) + 1;
+  const phrase = match === 'phrase' ? phraseIn(lower, forms[0] ?? '') : null;
+  const found = phrase ?? densest(lower, forms, Math.min(TOGETHER, characters / 2));
+  if (found === null || found.at + Math.max(found.length, TOGETHER) <= characters) return 0;
+  const from = Math.max(0, Math.floor(found.at - characters / 4));
+  const space = text.lastIndexOf(' ', from);
+  // In a text without spaces the last one may be far away.
+  return space > from - characters / 8 ? space + 1 : from;
+}
+
+interface FoundPiece {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** A phrase has single spaces, where the text may have others. */
+function phraseIn(lower: string, phrase: string): FoundPiece | null {
+  const words = phrase.split(' ').map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`));
+  const found = new RegExp(words.join(String.raw`\s+`), 'u').exec(lower);
+  return found === null ? null : { at: found.index, length: found[0].length };
+}
+
+/** The first place from which most of the forms stand within so many characters; `null` when none stands there. */
+function densest(lower: string, forms: readonly string[], within: number): FoundPiece | null {
+  const places = forms
+    .flatMap((form) => placesIn(lower, form).map((at) => ({ at, form })))
+    .toSorted((one, other) => one.at - other.at);
+  let best: { readonly at: number; readonly forms: number } | null = null;
+  for (const [index, { at }] of places.entries()) {
+    const together = new Set<string>();
+    for (let next = index; (places[next]?.at ?? Infinity) < at + within; next += 1)
+      together.add(places[next]?.form ?? '');
+    if (best === null || together.size > best.forms) best = { at, forms: together.size };
+  }
+  return best === null ? null : { at: best.at, length: within };
+}
+
+function placesIn(text: string, form: string): number[] {
+  const places: number[] = [];
+  if (form === '') return places;
+  for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) places.push(at);
+  return places;
 }
 
 /** Whole blocks only: a block cut by the result limit would lose its id. */

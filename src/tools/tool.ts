@@ -44,10 +44,20 @@ export interface OutputSink {
 /** What recall tools read; implemented by the store. */
 export interface ToolMemory {
   search(query: string, limit: number, filter?: RecallFilter): Promise<readonly RecallPassage[]>;
+  /** Entries so long that a search finds nothing of their end: a few, the newest first. */
+  searchedInPart(): Promise<readonly PartlySearched[]>;
   /** `null` when the conversation has no such entry. Offsets and limits in characters. */
   open(entryId: string, offset: number, limit: number): Promise<RecalledPage | null>;
   /** So many entries before and after an entry, itself among them; `null` when the conversation has no such entry. */
   around(entryId: string, count: number): Promise<RecalledRange | null>;
+}
+
+/** In characters. */
+export interface PartlySearched {
+  readonly entryId: string;
+  readonly characters: number;
+  /** From the beginning. */
+  readonly searched: number;
 }
 
 /** What may be found. */
@@ -124,7 +134,7 @@ export interface RecallPassage {
   readonly match: 'id' | 'phrase' | 'words' | 'similar' | 'neighbour' | 'meaning';
   /** Words of the query that it has. */
   readonly matched: readonly string[];
-  /** Words of the text that the query's words stand for, as they are written there, in lower case: inflected forms too. */
+  /** Words of the text that the query's words stand for, as they are written there, in lower case: inflected forms too. First what the query asks for word for word, with single spaces, if it stands there. */
   readonly forms: readonly string[];
   /** An entry that says later that it is no longer so; `null` when none was found. */
   readonly updatedBy: string | null;

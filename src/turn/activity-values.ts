@@ -198,6 +198,8 @@ export type CallModelResult =
 export interface RequestDecisionsInput {
   readonly turn: TurnReference;
   readonly callNumber: number;
+  /** So many calls of the answer may run, the first ones: nobody is asked about one that a limit keeps from running. Absent: all. */
+  readonly runnable?: number;
 }
 
 /** What a turn waits for from people. */

@@ -1,4 +1,4 @@
-import type { ForcedReason, TurnFacts } from './activity-values.ts';
+import type { ForcedReason, TurnFacts, ViewReference } from './activity-values.ts';
 import type { TurnRefusal } from './agent-snapshot.ts';
 import { NEW_LOOP_GUARD } from './loop-guard.ts';
 import type { LoopGuard, LoopLimits } from './loop-guard.ts';
@@ -52,6 +52,12 @@ export interface TurnProgress {
   compactions: number;
   /** Answers in a row that were cut at the maximum output and continued by a note. */
   cutAnswers: number;
+  /** Present while the check after the last answer goes on: no step follows it unless a message came. `cut`: at the maximum output. */
+  lastAnswer?: { readonly cut: boolean };
+  /** The run before left in the middle of the check before a model call: it goes on before anything else. */
+  checkLeft?: true;
+  /** What the newest answer was made of, when the run before left while people were to decide on its tool calls. */
+  undecided?: ViewReference;
   /** The next compactContext must plan, and why. */
   forced: ForcedReason | null;
   /** A doorbell was rung for messages that wait for the step boundary. */

@@ -82,7 +82,9 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
           select p.input_tokens, p.output_tokens
           from compactions k join compaction_parts p on p.compaction_id = k.id where k.turn_id = t.id
           union all
-          select s.input_tokens, s.output_tokens from branch_summaries s where s.turn_id = t.id) p) parts on true
+          select s.input_tokens, s.output_tokens from branch_summaries s where s.turn_id = t.id
+          union all
+          select t.lost_branch_tokens, 0) p) parts on true
       where ${inScope(sql, sql`t.conversation_id`, scope)}
         and (t.input_tokens <> calls.input + parts.input or t.output_tokens <> calls.output + parts.output)
       limit ${scope.limit}`,

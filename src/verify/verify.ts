@@ -1,7 +1,8 @@
 import type { Database } from '../store/database.ts';
+import { turnNumber } from '../store/turn-number.ts';
 import { COMPACTION_INVARIANTS } from './compaction-invariants.ts';
 import { inScope } from './invariant.ts';
-import type { CheckedInvariant, Invariant } from './invariant.ts';
+import type { CheckedInvariant, Invariant, VerifyScope } from './invariant.ts';
 import { LOG_INVARIANTS } from './log-invariants.ts';
 import { TURN_INVARIANTS } from './turn-invariants.ts';
 import { VIEW_INVARIANTS } from './view-invariants.ts';
@@ -27,6 +28,8 @@ export interface VerifyOptions {
 export interface RepeatedCall {
   readonly conversationId: string;
   readonly turnId: string;
+  /** Number of the turn in its conversation, from 1, as `holdfast view` takes it. */
+  readonly turn: number;
   readonly callNumber: number;
   /** The summary that the call was for, of a compaction or (`null` in it) of a branch; `null`: it was the step's own. */
   readonly summary: { readonly compactionId: string; readonly part: number } | { readonly compactionId: null } | null;
@@ -60,7 +63,15 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
         (select count(*)::int from turns where ${within}) as turns,
         (select count(*)::int from conversations
           where ${inScope(sql, sql`id`, scope)}) as conversations`,
-    sql<RepeatedCall[]>`
+    findRepeated(sql, scope),
+  ]);
+  return { conversations: 0, entries: 0, turns: 0, ...counts, invariants, repeatedCalls };
+}
+
+function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]> {
+  return sql<RepeatedCall[]>`
+    select r."conversationId", r."turnId", ${turnNumber(sql)} as turn, r."callNumber", r.summary, r.tries
+    from (
       select m.conversation_id as "conversationId", m.turn_id as "turnId", m.call_number as "callNumber", null as summary,
         (count(*) + goes_on.calls)::int as tries
       from model_calls m
@@ -82,12 +93,12 @@ export async function verify(sql: Database, options: VerifyOptions = {}): Promis
       select t.conversation_id, t.id, 0, jsonb_build_object('compactionId', null), 1 + sum(lost.calls)::int
       from turns t
       join lateral (
-        select t.unreported_branch_tries as calls where t.outcome is not null
+        -- The first of them is the one that was meant.
+        select greatest(t.lost_branch_calls - 1, 0) as calls
         union all
         select s.lost_calls from branch_summaries s where s.turn_id = t.id) lost on true
       where ${inScope(sql, sql`t.conversation_id`, scope)}
-      group by t.id having sum(lost.calls) > 0
-      order by 1, 2, 3`,
-  ]);
-  return { conversations: 0, entries: 0, turns: 0, ...counts, invariants, repeatedCalls };
+      group by t.id having sum(lost.calls) > 0) r
+    join turns t on t.id = r."turnId"
+    order by r."conversationId", t.epoch, r."callNumber"`;
 }

@@ -35,8 +35,11 @@ import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
 import { endStrayCommands } from './stray-commands.ts';
 import { ensureUpkeepSchedule } from './upkeep-schedule.ts';
 
-/** Milliseconds between looks whether the upkeep schedule still exists. */
-const SCHEDULE_CHECK_INTERVAL_MILLISECONDS = 60_000;
+/**
+ * Milliseconds between looks whether the upkeep schedule still exists. With the 10 s until it first runs and the 30 s for which a turn
+ * may be silent, a turn whose workflow was lost with Temporal's data is ended within a minute.
+ */
+const SCHEDULE_CHECK_INTERVAL_MILLISECONDS = 20_000;
 
 /** Milliseconds until a connection to Postgres that does not answer is given up: as long as a database activity may take. */
 const DATABASE_SILENCE_MILLISECONDS = 30_000;
@@ -221,7 +224,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   });
 }
 
-/** Makes sure that the schedule exists, now and each minute: a Temporal server that lost its data has lost it too. */
+/** Makes sure that the schedule exists, now and again and again: a Temporal server that lost its data has lost it too. */
 async function keepUpkeepSchedule(
   client: Client,
   database: Database,

@@ -10,8 +10,8 @@ export function upkeepScheduleId(databaseId: string): string {
 }
 
 /**
- * Makes sure that the upkeep schedule of a database exists. Every worker calls it at start and each
- * minute, because a Temporal server that lost its data has lost the schedule too.
+ * Makes sure that the upkeep schedule of a database exists. Every worker calls it at start and again and
+ * again, because a Temporal server that lost its data has lost the schedule too.
  *
  * @param databaseId identifies the database, so that two Holdfasts can share a namespace.
  */

@@ -1,13 +1,4 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  continueAsNew,
-  makeContinueAsNewFunc,
-  patched,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, makeContinueAsNewFunc, patched, sleep } from '@temporalio/workflow';
 import type { CallModelResult, InboxLook, ViewReference } from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
@@ -20,21 +11,21 @@ import { fitContext } from './compaction.ts';
 import { awaitDecisions } from './decisions.ts';
 import { showTurn } from './display.ts';
 import type { TurnDisplay } from './display.ts';
+import { isHistoryLong } from './history-length.ts';
 import { consuming, openInbox } from './inbox.ts';
 import type { Inbox } from './inbox.ts';
 import { obeyCommand } from './obey-command.ts';
-import type { TurnEnd } from './obey-command.ts';
 import { isStop } from './stopped.ts';
 import { noteNews, watchTimeLimits } from './time-limits.ts';
 import { runToolCalls } from './tool-calls.ts';
+import { endWithoutContext, interruption } from './turn-end.ts';
+import type { LoopEnd } from './turn-end.ts';
 
 export interface AgentTurnInput {
   readonly conversationId: string;
   /** Present when the turn goes on from an earlier run. */
   readonly carryOver?: TurnCarryOver;
 }
-
-type LoopEnd = TurnEnd | 'history_full';
 
 /**
  * One turn: from the waiting user messages to an outcome. A workflow id per conversation keeps it
@@ -128,19 +119,6 @@ async function untilStopped(
   }
 }
 
-/**
- * An activity that no retry can mend ends the turn with an outcome, so that nobody waits for it in
- * vain. If the turn was taken over, writing the outcome fails too, and the workflow with it.
- */
-function interruption(error: unknown): TurnEnd {
-  if (!(error instanceof ActivityFailure)) throw error;
-  const { cause } = error;
-  return {
-    outcome: 'interrupted',
-    reason: cause instanceof ApplicationFailure ? (cause.type ?? null) : error.activityType,
-  };
-}
-
 function noteLook(progress: TurnProgress, look: InboxLook, outdated = false): void {
   progress.stopRequested = look.stopRequested;
   progress.decisionsWaiting = look.decisionsWaiting ?? 0;
@@ -149,38 +127,29 @@ function noteLook(progress: TurnProgress, look: InboxLook, outdated = false): vo
   if (look.compactRequested) progress.forced ??= 'manual';
 }
 
-/**
- * Whoever takes a turn over replays the history of its run. Temporal suggests a new run after 4,096 events, whose replay takes
- * 2 s on an idle machine (facts/temporal.md §13); with twenty turns to take over at once on two cores that passes the timeout of
- * a workflow task, and the turns stand still for minutes (measured by the soak).
- */
-const LONG_HISTORY_EVENTS = 1_000;
-
-function isHistoryLong(): boolean {
-  const { continueAsNewSuggested, historyLength } = workflowInfo();
-  return continueAsNewSuggested || (historyLength >= LONG_HISTORY_EVENTS && patched('short-runs'));
-}
-
 /** The loop: messages, context, model, tools, until the model answers without a tool call. */
 async function takeSteps(activities: TurnActivities, progress: TurnProgress, display: TurnDisplay): Promise<LoopEnd> {
   for (;;) {
     if (isHistoryLong()) return 'history_full';
-    const limit = reachedLimit(progress);
-    if (limit !== null) return { outcome: 'budget_exhausted', reason: limit };
-    if (progress.steeringWaiting) await takeSteeringMessages(activities, progress);
-    progress.callNumber += 1;
-    const context = await fitContext(activities, progress, display);
-    if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
-    if (context.kind === 'exhausted') return { outcome: 'context_exhausted', reason: 'irreducible' };
-    const answer = await callModel(activities, progress, display, context.view);
+    if (progress.lastAnswer !== undefined) {
+      const end = await endAfterLastStep(activities, progress, display);
+      if (end !== null) return end;
+    }
+    let view = progress.undecided;
+    if (view === undefined) {
+      const limit = progress.checkLeft === true ? null : reachedLimit(progress);
+      if (limit !== null) return { outcome: 'budget_exhausted', reason: limit };
+      if (progress.steeringWaiting && progress.checkLeft !== true) await takeSteeringMessages(activities, progress);
+      progress.callNumber += 1;
+      const context = await fitContext(activities, progress, display);
+      if (context.kind !== 'ready') return endWithoutContext(context);
+      ({ view } = context);
+    }
+    const answer = await callModel(activities, progress, display, view);
     if (answer.kind !== 'wait' && answer.kind !== 'moved') noteNews(progress);
     switch (answer.kind) {
       case 'overflow':
-        if (progress.overflowRecoveries >= (progress.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN)) {
-          return { outcome: 'context_exhausted', reason: 'second_overflow' };
-        }
-        progress.overflowRecoveries += 1;
-        progress.forced = 'overflow';
+        if (!recoversFromOverflow(progress)) return { outcome: 'context_exhausted', reason: 'second_overflow' };
         break;
       case 'wait':
         display.waitingForRateLimit(answer.delayMilliseconds);
@@ -194,14 +163,15 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         takeOver(progress, display, answer);
         break;
       case 'failed':
-        return { outcome: 'model_failed', reason: null };
       case 'refused':
-        return { outcome: 'refused', reason: null };
+        return { outcome: answer.kind === 'failed' ? 'model_failed' : 'refused', reason: null };
       case 'answered': {
         progress.steps += 1;
         display.setCost(answer.turnCost);
         if (answer.calls.length > 0) {
-          if (answer.asks === true) await awaitDecisions(activities, progress, display);
+          const isOpen =
+            answer.asks === true && (await awaitDecisions(activities, progress, display)) === 'history_full';
+          if (isOpen) return leaveUndecided(progress, view);
           display.runningTools(answer.calls.length);
           const { isNews, limit: spent } = await runToolCalls(activities, progress, answer);
           if (spent !== null) return { outcome: 'budget_exhausted', reason: spent };
@@ -209,14 +179,29 @@ async function takeSteps(activities: TurnActivities, progress: TurnProgress, dis
         } else if (answer.cut && progress.cutAnswers < loopLimitsOf(progress).continuations) {
           progress.cutAnswers += 1;
         } else if (!progress.steeringWaiting) {
-          const checked = await checkAfterLastStep(activities, progress, display);
-          if (checked && progress.steeringWaiting) break;
-          return { outcome: 'completed', reason: answer.cut ? 'answer_cut' : null };
+          progress.lastAnswer = { cut: answer.cut };
+          const end = await endAfterLastStep(activities, progress, display);
+          if (end !== null) return end;
         }
         break;
       }
     }
   }
+}
+
+/** The next run asks for the same answer again, which is stored, and waits on. */
+function leaveUndecided(progress: TurnProgress, view: ViewReference): LoopEnd {
+  progress.steps -= 1;
+  progress.undecided = view;
+  return 'history_full';
+}
+
+/** Whether the next check makes room: once a turn and model, or as often as the policy allows. */
+function recoversFromOverflow(progress: TurnProgress): boolean {
+  if (progress.overflowRecoveries >= (progress.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN)) return false;
+  progress.overflowRecoveries += 1;
+  progress.forced = 'overflow';
+  return true;
 }
 
 /** In turns that an older version began any tool call did, and they must replay. Only a turn with cut answers asks: others leave no mark in the history. */
@@ -226,10 +211,12 @@ function endsContinuations({ cutAnswers }: TurnProgress): boolean {
 
 function callModel(
   activities: TurnActivities,
-  { turn, callNumber, steps }: TurnProgress,
+  progress: TurnProgress,
   display: TurnDisplay,
   view: ViewReference,
 ): Promise<CallModelResult> {
+  const { turn, callNumber, steps } = progress;
+  delete progress.undecided;
   display.calling(view);
   return activities.callModel.executeWithOptions({ summary: display.callSummary(view) }, [
     { turn, callNumber, headEntryId: view.headEntryId, steps },
@@ -249,22 +236,26 @@ function takeOver(
 
 /**
  * Presets that count what an answer reports look once more when it was the last one (seeds/pi.md, seeds/opencode.md). A stop
- * ends the check and leaves the turn answered: `false`.
+ * ends the check and leaves the turn answered. `null`: a message came meanwhile, and the turn goes on.
  */
-async function checkAfterLastStep(
+async function endAfterLastStep(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
-): Promise<boolean> {
-  if (progress.facts.checkAfterLastStep !== true) return true;
-  progress.callNumber += 1;
-  try {
-    await fitContext(activities, progress, display, true);
-    return true;
-  } catch (error) {
-    if (!isStop(error)) throw error;
-    return false;
+): Promise<LoopEnd | null> {
+  const end: LoopEnd = { outcome: 'completed', reason: progress.lastAnswer?.cut === true ? 'answer_cut' : null };
+  if (progress.facts.checkAfterLastStep === true) {
+    progress.callNumber += 1;
+    try {
+      const context = await fitContext(activities, progress, display, true);
+      if (context.kind === 'history_full') return 'history_full';
+    } catch (error) {
+      if (isStop(error)) return end;
+      throw error;
+    }
   }
+  delete progress.lastAnswer;
+  return progress.steeringWaiting ? null : end;
 }
 
 /** The limit that keeps the turn from its next step, or `null`. */

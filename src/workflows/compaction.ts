@@ -12,13 +12,17 @@ import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
 import { NEW_LOOP_GUARD, noteCompaction } from '../turn/loop-guard.ts';
 import type { TurnActivities } from './activity-options.ts';
 import type { TurnDisplay } from './display.ts';
+import { isHistoryLongInStep } from './history-length.ts';
 import { consuming } from './inbox.ts';
 import { noteNews } from './time-limits.ts';
 
 export type FittedContext =
   | { readonly kind: 'ready'; readonly view: ViewReference; readonly declined?: true }
   | { readonly kind: 'exhausted'; readonly tokens: number }
-  | { readonly kind: 'limit'; readonly reason: string };
+  | LeftCompaction;
+
+/** What keeps a planned compaction from being finished in this run. After `history_full` the next one goes on with what is not written. */
+type LeftCompaction = { readonly kind: 'limit'; readonly reason: string } | { readonly kind: 'history_full' };
 
 /**
  * Runs before every model call. Usually one activity that answers "fits"; otherwise the planned
@@ -30,6 +34,7 @@ export async function fitContext(
   display: TurnDisplay,
   turnIsOver = false,
 ): Promise<FittedContext> {
+  delete progress.checkLeft;
   const { forced } = progress;
   const input = {
     turn: progress.turn,
@@ -50,8 +55,11 @@ export async function fitContext(
   let planned = check.planned;
   for (;;) {
     display.compacting(planned);
-    const spent = await summarizeWaves(activities, progress, display, planned);
-    if (spent !== null) return { kind: 'limit', reason: spent };
+    const left = await summarizeWaves(activities, progress, display, planned);
+    if (left !== null) {
+      if (left.kind === 'history_full') leaveCheck(progress);
+      return left;
+    }
     const { compactionId } = planned;
     const summary = display.commitSummary(planned);
     const commit = await consuming(progress, () =>
@@ -81,31 +89,41 @@ function limitsToCheck({ limits, steps }: TurnProgress): Pick<CompactContextInpu
   return counted > 0 || steps >= limit * limits.noteAt ? { limits } : {};
 }
 
+/** The next run makes the same check again, under its number and before anything is appended: the plan holds for its head alone. */
+function leaveCheck(progress: TurnProgress): void {
+  progress.callNumber -= 1;
+  progress.checkLeft = true;
+}
+
 /**
  * Parts of a wave run up to eight at once, waves one after another; after a part that failed for good the rest is not worth its
- * price. Returns the limit that kept a part from being asked for, or `null`.
+ * price. Returns what kept a part from being written, or `null`.
  */
 async function summarizeWaves(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
   planned: PlannedCompaction,
-): Promise<string | null> {
+): Promise<LeftCompaction | null> {
   for (const wave of planned.waves) {
+    let written = 0;
     let failed = false;
-    let limit: string | null = null;
+    let limit: LeftCompaction | null = null;
     await atMost(
       concurrentSummaries(wave.length),
       wave,
       async (part) => {
         const result = await summarizePart(activities, progress, display, planned.compactionId, part);
+        if (result.kind === 'summarized') written += 1;
         failed ||= result.kind === 'failed';
-        if (result.kind === 'limit') limit = result.reason;
+        if (result.kind === 'limit') limit = result;
       },
-      () => failed || limit !== null,
+      () => failed || limit !== null || isHistoryLongInStep(),
     );
     if (limit !== null) return limit;
+    // The weaker form is planned first: a part that failed would be asked for again in the next run.
     if (failed) return null;
+    if (written < wave.length) return { kind: 'history_full' };
   }
   return null;
 }
@@ -121,15 +139,21 @@ async function summarizePart(
   display: TurnDisplay,
   compactionId: string,
   part: PlannedPart,
-): Promise<Exclude<SummarizeResult, { kind: 'wait' }>> {
+): Promise<Exclude<SummarizeResult, { kind: 'wait' }> | LeftCompaction> {
   for (;;) {
     const result = await activities.summarize.executeWithOptions({ summary: part.label }, [
       { turn: progress.turn, compactionId, part: part.number, ...limitsToCheck(progress) },
     ]);
-    noteNews(progress);
+    if (result.kind !== 'wait' || waitIsNews(progress)) noteNews(progress);
     if (result.kind !== 'wait') return result;
     display.waitingForRateLimit(result.delayMilliseconds);
     await sleep(result.delayMilliseconds, { summary: 'rate limit' });
     display.rateLimitWaited();
+    if (isHistoryLongInStep()) return { kind: 'history_full' };
   }
+}
+
+/** In turns that an older version began a wait for a rate limit ended idleness, and they must replay. Only a turn with such a limit asks. */
+function waitIsNews({ limits }: TurnProgress): boolean {
+  return limits?.idleTime !== undefined && !patched('waits-are-idle');
 }

@@ -82,7 +82,8 @@ export function openInbox(activities: TurnActivities): Inbox {
         const ring = rung;
         const look = await activities.lookAtInbox({ conversationId, turn });
         served = ring;
-        await condition(allHandlersFinished);
+        // Who rang during the look waits for the next one; nobody who waits for this one may be left behind.
+        if (rung === ring) await condition(allHandlersFinished);
         if (rung === ring) return look;
       }
     },

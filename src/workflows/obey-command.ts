@@ -1,24 +1,21 @@
 import { sleep } from '@temporalio/workflow';
 import type { TurnProgress } from '../turn/carry-over.ts';
-import type { TurnOutcome } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
 import { fitContext } from './compaction.ts';
 import type { TurnDisplay } from './display.ts';
-
-export interface TurnEnd {
-  readonly outcome: TurnOutcome;
-  readonly reason: string | null;
-}
+import { isHistoryLongInStep } from './history-length.ts';
+import type { LoopEnd } from './turn-end.ts';
 
 /** A command for an idle conversation: a turn with no step. */
 export async function obeyCommand(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
-): Promise<TurnEnd> {
+): Promise<LoopEnd> {
   if (progress.branchRequested === true) return changeBranch(activities, progress, display);
   progress.callNumber += 1;
   const context = await fitContext(activities, progress, display);
+  if (context.kind === 'history_full') return 'history_full';
   if (context.kind === 'limit') return { outcome: 'budget_exhausted', reason: context.reason };
   const isDeclined = context.kind !== 'ready' || context.declined === true;
   return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
@@ -28,7 +25,7 @@ async function changeBranch(
   activities: TurnActivities,
   progress: TurnProgress,
   display: TurnDisplay,
-): Promise<TurnEnd> {
+): Promise<LoopEnd> {
   for (;;) {
     const { turn, limits } = progress;
     const change = await activities.changeBranch({ turn, ...(limits !== undefined && { limits }) });
@@ -41,6 +38,7 @@ async function changeBranch(
         display.waitingForRateLimit(change.delayMilliseconds);
         await sleep(change.delayMilliseconds, { summary: 'rate limit' });
         display.rateLimitWaited();
+        if (isHistoryLongInStep()) return 'history_full';
         break;
     }
   }

@@ -28,10 +28,9 @@ export async function runToolCalls(
   const asked = answer.calls.flatMap((place) => answer.tools[place] ?? []);
   const before = progress.toolCalls ?? 0;
   progress.toolCalls = before + asked.length;
+  const { ofTurn, ofConversation } = toolCallLimits(progress);
   // What is over the limit does not run: the end of the turn says so in its place.
-  const ofTurn = progress.limits?.turn.toolCalls ?? Infinity;
-  const ofConversation = progress.conversationRest?.toolCalls ?? Infinity;
-  const calls = asked.slice(0, Math.max(0, Math.min(ofTurn, ofConversation) - before));
+  const calls = asked.slice(0, runnableCalls(progress, before));
   for (const wave of toolWaves(calls)) {
     await atMost(CONCURRENT_TOOL_CALLS, wave, async (callIndex) => {
       const tool = calls[callIndex];
@@ -56,4 +55,17 @@ export async function runToolCalls(
   }
   if (calls.length === asked.length) return { isNews, limit: null };
   return { isNews, limit: ofTurn <= ofConversation ? 'tool_call_limit' : 'conversation_tool_call_limit' };
+}
+
+/** Of the calls that come next so many may run. */
+export function runnableCalls(progress: TurnProgress, before = progress.toolCalls ?? 0): number {
+  const { ofTurn, ofConversation } = toolCallLimits(progress);
+  return Math.max(0, Math.min(ofTurn, ofConversation) - before);
+}
+
+function toolCallLimits({ limits, conversationRest }: TurnProgress) {
+  return {
+    ofTurn: limits?.turn.toolCalls ?? Infinity,
+    ofConversation: conversationRest?.toolCalls ?? Infinity,
+  };
 }

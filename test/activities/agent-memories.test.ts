@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toolMemories } from '../../src/activities/agent-memories.ts';
+import { relevantMemories, toolMemories } from '../../src/activities/agent-memories.ts';
+import { indexFallenBehind } from '../../src/activities/upkeep.ts';
+import { textOf } from '../../src/context/content.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { listMemories } from '../../src/store/memories.ts';
@@ -99,6 +101,80 @@ describe('what is remembered already', () => {
     const attempt = remember('The staging port is 6432.', { supersedes: [newId()] });
     await expect(attempt).rejects.toMatchObject({ code: 'memory_not_found' });
     expect(await inForce()).toMatchObject([{ confidence: 0.5 }]);
+  });
+});
+
+describe('a memory that is older than a thousand others', () => {
+  const HERON = 'The purple heron of Utrecht eats eels.';
+  const HABIT = 'Commits are small, with a test in each.';
+
+  /** As memories stand that an older version wrote, or a hand: nobody has taken them apart. */
+  async function rememberThousands(user: string): Promise<void> {
+    await sql`
+      insert into memories (id, scope, scope_name, kind, text, origin)
+      select gen_random_uuid(), 'user', ${user}, 'fact', to_json('The wall number ' || n || ' of the house is green.'), 'user'
+      from generate_series(1, 1100) n`;
+  }
+
+  const upkeep = async (): Promise<void> =>
+    indexFallenBehind(activityDependencies(sql), undefined, { signal: new AbortController().signal });
+
+  it('waits for upkeep when thousands were written by hand: a turn that begins takes few of them apart', async () => {
+    const { user } = await rememberer();
+    await rememberThousands(user);
+    const untaken = async (): Promise<number> => {
+      const rows = await sql`select from memories where scope_name = ${user} and terms is null`;
+      return rows.length;
+    };
+    const { conversationId } = await startTurn(sql, 'And the heron?');
+    const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
+    await relevantMemories(sql, { conversationId, snapshot, goal: 'heron' });
+    expect(await untaken()).toBe(600);
+    await upkeep();
+    expect(await untaken()).toBe(0);
+  });
+
+  it('is shown when the goal has its words, and a preference whatever the goal', async () => {
+    const { user, remember } = await rememberer();
+    await remember(HERON);
+    await remember(HABIT, { kind: 'preference' });
+    await rememberThousands(user);
+    await upkeep();
+    const { conversationId } = await startTurn(sql, 'And the heron?');
+    const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
+    const noteFor = async (goal: string): Promise<string> =>
+      textOf((await relevantMemories(sql, { conversationId, snapshot, goal }))?.content ?? []);
+    expect(await noteFor('Which EELS do herons of the house eat?')).toContain(HERON);
+    const walls = await noteFor('Is it 77 or 24?');
+    expect(walls.match(/wall number \d+/gu)?.toSorted()).toEqual(['wall number 24', 'wall number 77']);
+    expect(walls).toContain(HABIT);
+    expect(walls).not.toContain(HERON);
+  });
+
+  it('is not remembered twice', async () => {
+    const { user, inForce, remember } = await rememberer();
+    const { id } = await remember(HERON);
+    await rememberThousands(user);
+    expect(await remember(HERON)).toEqual({ id, isNew: false });
+    const byHand = (await inForce()).find(({ text }) => text.startsWith('The wall number'));
+    expect(await remember(byHand?.text ?? '')).toEqual({ id: byHand?.id, isNew: false });
+    // Equal but for a letter: another one.
+    expect(await remember(`${HERON}!`)).toMatchObject({ isNew: true });
+  });
+
+  it('is shown no more once it was superseded, nor to others', async () => {
+    const { user, remember } = await rememberer();
+    const { id } = await remember(HERON);
+    await rememberThousands(user);
+    await remember('It eats frogs.', { supersedes: [id] });
+    const { conversationId } = await startTurn(sql, 'And the heron?');
+    const shownTo = async (name: string, goal: string): Promise<string> => {
+      const snapshot = { ...SNAPSHOT, memory: { user: name, tokens: 1_000 } };
+      return textOf((await relevantMemories(sql, { conversationId, snapshot, goal }))?.content ?? []);
+    };
+    expect(await shownTo(user, 'purple heron frogs')).toContain('frogs');
+    expect(await shownTo(user, 'purple heron frogs')).not.toContain('heron');
+    expect(await shownTo(`${user}-other`, 'purple heron frogs')).toBe('');
   });
 });
 

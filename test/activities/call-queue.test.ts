@@ -24,6 +24,7 @@ import {
 } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import type { ProviderWait } from '../../src/turn/provider-wait.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -203,8 +204,9 @@ test('a call that waits some seconds in its worker says so once, until it begins
   const turn = await startTurn(sql, 'Say hello');
   const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   const answer = await callModel(dependencies, input, execution());
-  const events = await sql<{ kind: string }[]>`
-    select kind from events where conversation_id = ${turn.conversationId} order by number`;
+  const events = await sql<{ kind: string; data: object }[]>`
+    select kind, data from events where conversation_id = ${turn.conversationId} order by number`;
+  expect(events.at(-3)?.data).toMatchObject({ reason: 'rate_limit', provider: 'sim', holdsWorker: true });
   expect(events.map(({ kind }) => kind).slice(-3)).toEqual([
     'turn_waiting',
     'model_call_started',
@@ -252,7 +254,26 @@ test('calls that the provider told the same wait end it at moments of their own,
   } as const;
   const refused = { activity: 'callModel', model: 'sim/x', times: 1 } as const;
   const waits = await Promise.all(Array.from({ length: 20 }, () => waitAfterRefusal(dependencies, verdict, refused)));
-  const milliseconds = waits.map((wait) => wait.milliseconds);
+  const milliseconds = waits.map((wait) => wait.delayMilliseconds);
   expect(new Set(milliseconds).size).toBeGreaterThan(10);
   expect(Math.min(...milliseconds)).toBeGreaterThanOrEqual(20_000);
+});
+
+test('a call that waits in its worker for the end of a pause is spread over the time after it', async () => {
+  const { providerGate } = activityDependencies(sql, { providerLimits: { concurrentCalls: 1 } });
+  onTestFinished(async () => void (await sql`delete from provider_pauses`));
+  const told: number[] = [];
+  for (let call = 0; call < 20; call += 1) {
+    await providerGate.pause('sim', 9_000);
+    const stop = new AbortController();
+    const onLongWait = ({ delayMilliseconds }: ProviderWait): Promise<void> => {
+      told.push(delayMilliseconds);
+      stop.abort();
+      return Promise.resolve();
+    };
+    const asked = { provider: 'sim', conversationId: newId(), callKey: newId(), tokens: 10, signal: stop.signal };
+    await expect(providerGate.enter({ ...asked, onLongWait })).rejects.toThrow();
+  }
+  // What is left of the pause is no longer than the pause: only its spread is.
+  expect(Math.max(...told)).toBeGreaterThan(9_000);
 });

@@ -59,7 +59,7 @@ test('only failures of the model use up the five retries of a branch summary: de
   const turn = await turnToFork();
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   // Temporal counts the attempts of the dead workers too.
-  for (let dead = 1; dead <= 6; dead += 1) await registerBranchTry(sql, turn, FIRST_ATTEMPT);
+  for (let dead = 1; dead <= 6; dead += 1) await registerBranchTry(sql, turn, FIRST_ATTEMPT, 100);
   for (let failure = 1; failure <= 5; failure += 1) {
     const trying = changeBranch(dependencies, { turn }, execution({ attempt: 6 + failure }));
     await expect(trying).rejects.toMatchObject({ type: 'BranchSummary.outage' });
@@ -75,7 +75,7 @@ test('after ten tries that told nothing a branch summary is made without a model
   const server = await startHttpServer((_, response) => response.writeHead(500).end());
   onTestFinished(() => server.close());
   const turn = await turnToFork();
-  for (let dead = 1; dead <= 10; dead += 1) await registerBranchTry(sql, turn, FIRST_ATTEMPT);
+  for (let dead = 1; dead <= 10; dead += 1) await registerBranchTry(sql, turn, FIRST_ATTEMPT, 100);
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   expect(await changeBranch(dependencies, { turn }, execution({ attempt: 11 }))).toEqual({ kind: 'changed' });
   expect(server.requests).toHaveLength(0);

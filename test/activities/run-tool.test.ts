@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { z } from 'zod';
 import { expect, onTestFinished, test } from 'vitest';
+import { requestDecisions } from '../../src/activities/request-decisions.ts';
 import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -184,6 +185,37 @@ test('a worker of another version that lacks the tool leaves the call to others,
   await claimToolCall(sql, { turn, ...CALL, ...claimer('newer') });
   await attempt(9);
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
+});
+
+test('whether a call waits for people is told by a worker that has its tool; one that lacks it leaves that to others', async () => {
+  const { tool } = toolOf('none');
+  const turn = await turnCalling({ ...tool, approval: true });
+  const asking = (tools: readonly ToolDefinition[], attempt: number) =>
+    requestDecisions(activityDependencies(sql, { tools }), { turn, callNumber: 1 }, execution({ attempt }));
+  await expect(asking([], 1)).rejects.toMatchObject({ type: 'ToolMissing', nonRetryable: false });
+  expect(await sql`select from decisions where turn_id = ${turn.turnId}`).toHaveLength(0);
+  // What a limit keeps from running needs no tool.
+  expect(
+    await requestDecisions(activityDependencies(sql), { turn, callNumber: 1, runnable: 0 }, execution()),
+  ).toMatchObject({ waiting: 0 });
+  // Nobody has it: the model is told so, and people are not asked.
+  expect(await asking([], 9)).toMatchObject({ waiting: 0 });
+  expect(await asking([{ ...tool, approval: true }], 2)).toMatchObject({ waiting: 1 });
+});
+
+test('a call of a tool that nobody here has holds up no question about another call of its answer', async () => {
+  const { tool } = toolOf('none');
+  const asks: ToolDefinition = { ...tool, name: 'asks', approval: true };
+  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(tool), toolSchema(asks)] } });
+  const calls = [toolCall(0, 'act'), toolCall(1, 'asks')];
+  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), calls));
+  const dependencies = activityDependencies(sql, { tools: [asks] });
+  expect(await requestDecisions(dependencies, { turn, callNumber: 1 }, execution())).toMatchObject({ waiting: 1 });
+  await sql`update decisions set state = 'approved', decided_at = now(), scope = 'call' where turn_id = ${turn.turnId}`;
+  // Nobody is waited for any more: now the missing tool has its say.
+  await expect(requestDecisions(dependencies, { turn, callNumber: 1 }, execution())).rejects.toMatchObject({
+    type: 'ToolMissing',
+  });
 });
 
 test('what a tool searches for is waited for while Postgres is away: an outage reads to no model as if nothing were there', async () => {

@@ -91,6 +91,9 @@ test('a conversation goes out, away and in again; what surrounds an entry is lis
   const deleted = await cli('delete', conversationId, '--yes');
   expect(deleted).toMatchObject({ code: 0, stderr: '' });
   expect(deleted.stdout).toContain('Not reached: memories of it that were noted in other conversations');
+  expect(deleted.stdout).toMatch(
+    new RegExp(`without text:\\n {2}agent-turn:${conversationId} {2}run [0-9a-f-]{36}\\n.*To remove them now:`, 'su'),
+  );
   expect(deleted.stdout).toContain(
     `temporal workflow delete --address ${harness.environment['TEMPORAL_ADDRESS'] ?? ''} --query 'WorkflowId = "agent-turn:${conversationId}"' --reason "conversation deleted" --yes`,
   );

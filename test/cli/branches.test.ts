@@ -106,13 +106,37 @@ test('edit says a message in other words, without a summary unless it is asked f
   expect(await summaries()).toBe(before + 1);
 });
 
+test('an entry is named by its number too, on whatever branch it is', async () => {
+  await cli('switch', conversationId, '0', '--no-summary');
+  const question = (await harness.client.listEntries({ conversationId })).find(({ kind }) => kind === 'user');
+  const number = String(question?.sequence);
+  await cli('fork', conversationId, '--at', 'start', '--no-summary');
+  const resent = await cli('regenerate', conversationId, '--at', number);
+  expect(resent).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Sent, to be answered on branch \d+\.\n/u) });
+  await expect.poll(said, { timeout: 60_000 }).toEqual(FIRST);
+  // Said is not yet over: a conversation whose turn has not ended takes no edit.
+  const outcome = async () => (await harness.client.getConversation(conversationId))?.turn?.outcome;
+  await expect.poll(outcome, { timeout: 60_000 }).toBe('completed');
+  await answered('edit', conversationId, number, 'Say By its number.');
+  expect(await said()).toEqual(['Say By its number.', 'By its number.']);
+  await cli('switch', conversationId, '0', '--no-summary');
+  const [, , fork] = await harness.client.listEntries({ conversationId });
+  await cli('fork', conversationId, '--at', String(fork?.sequence), '--no-summary');
+  expect((await harness.client.listEntries({ conversationId })).at(-1)?.entryId).toBe(fork?.entryId);
+});
+
 test('branches lists them; what is no entry and no branch is refused with what to do', async () => {
   const list = await cli('branches', conversationId);
   expect(list.code).toBe(0);
   expect(list.stdout).toContain('Begun anew.');
-  const wrong = await cli('fork', conversationId, '--at', '12');
+  const wrong = await cli('fork', conversationId, '--at', 'twelfth');
   expect(wrong.code).toBe(2);
-  expect(wrong.stderr).toContain('"12" is no id of an entry.');
+  expect(wrong.stderr).toMatch(/"twelfth" is no number and no id of an entry\..*\nnext: .*holdfast show.*`start`/u);
+  for (const number of ['0', '99999', '4,000,000,000']) {
+    const none = await cli('fork', conversationId, '--at', number);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toMatch(/^error \(entry_not_found\): .*has no entry \d+.*\nnext: .*holdfast show/u);
+  }
   const unknown = await cli('switch', conversationId, '99');
   expect(unknown.code).not.toBe(0);
   expect(unknown.stderr).toContain('99');

@@ -6,6 +6,7 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { CliResult } from './run-cli.ts';
+import { startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let harness: TurnHarness;
@@ -134,10 +135,10 @@ test('of several calls each is named by show, decided by its name, and the reply
     3,
   );
   const shown = (await cli('show', waiting.short)).stdout.split('\n').filter((line) => /^call |next:/.test(line));
-  expect(shown.map((line) => line.replace(/ \(until \d{4}-.*\)$/, ''))).toEqual([
-    'call 1.1.0 waits for approval: deploy {"version":"3.0"}',
-    'call 1.1.1 waits for approval: deploy {"version":"3.1"}',
-    'call 1.1.2 asks: Sure?',
+  expect(shown).toEqual([
+    'call 1.1.0 waits for approval: deploy {"version":"3.0"} (expires in 23 h)',
+    'call 1.1.1 waits for approval: deploy {"version":"3.1"} (expires in 23 h)',
+    'call 1.1.2 asks: Sure? (expires in 23 h)',
     `  next: npx holdfast approve ${waiting.short} 1.1.0 (or deny)`,
     `  next: npx holdfast answer ${waiting.short} "…" --call 1.1.2`,
   ]);
@@ -177,6 +178,39 @@ test('of several calls each is named by show, decided by its name, and the reply
   expect(watched).toContain('deploy waits for your approval (call 1.1.1): 3.1');
   expect(watched).toContain('The agent asks (call 1.1.2): Sure?');
   expect(watched).toContain('deploy (call 1.1.1): denied.');
+});
+
+test('send and compact say that the turn waits for a decision and how to give it; the compaction is made when it has come', async () => {
+  const waiting = await waitingFor('Call deploy with {"version": "6.0"}');
+  const decide = `npx holdfast approve ${waiting.short} 1.1.0 (or deny)`;
+  const watchIt = `  watch it: npx holdfast watch ${waiting.short}`;
+  expect(lines(await cli('send', waiting.short, 'Be quick')).lines).toEqual([
+    'Sent; the running turn waits for you to decide on call 1.1.0 (deploy), and sees it at its next step, after that.',
+    `  next: ${decide}`,
+    watchIt,
+  ]);
+  const compacting = startCli(['compact', waiting.short], {
+    environment: harness.environment,
+    directory: harness.workspace,
+  });
+  await waitUntil('the compaction is followed', () => compacting.stdout() !== '');
+  expect(compacting.stdout()).toBe(
+    `! The turn waits for your approval of call 1.1.0 (deploy); the compaction is made when the decision has come: ${decide}\n`,
+  );
+  expect(lines(await cli('approve', waiting.short)).lines[0]).toBe('Approved call 1.1.0: deploy 6.0');
+  const { code, stdout, stderr } = await compacting.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/deploy \(call 1\.1\.0\): approved\.\n[^]*(?:Nothing was compacted|compaction done)/u);
+  expect((await endOf(waiting)).outcome).toBe('completed');
+  // A queued one starts a turn of its own, after that.
+  const queuedBehind = await waitingFor('Call ask_user with {"question": "Sure?"}');
+  expect(lines(await cli('send', queuedBehind.short, 'Then this', '--queue')).lines).toEqual([
+    'Sent; the running turn waits for you to decide on call 1.1.0 (ask_user), and the next turn begins with it.',
+    `  next: npx holdfast answer ${queuedBehind.short} "…" --call 1.1.0`,
+    `  watch it: npx holdfast watch ${queuedBehind.short}`,
+  ]);
+  await cli('answer', queuedBehind.short, 'yes');
+  expect((await endOf(queuedBehind)).outcome).toBe('completed');
 });
 
 test('what stands for an agent decides what waits elsewhere, is listed and ended', async () => {

@@ -10,7 +10,7 @@ let harness: TurnHarness;
 let proxy: TcpProxy;
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ agent: { tools: ['ask_user'] } });
   await harness.startWorker();
   proxy = await startTcpProxy(harness.databaseUrl);
 });
@@ -41,4 +41,23 @@ test('a watcher that loses Postgres says so, and shows the rest of the turn, eac
   expect(code).toBe(1);
   expect(stdout).toContain('✗ stopped');
   expect(stdout.split('> Say Over and out.')).toHaveLength(2);
+});
+
+test('a compaction that waits for a decision outlives a lost Postgres, says so, and is told when it is made', async () => {
+  const { client } = harness;
+  const { conversationId } = await client.startTask({ task: 'Call ask_user with {"question": "Sure?"}' });
+  await waitUntil('it asks', async () => (await client.getConversation(conversationId)).waitingCalls.length === 1);
+  const compacting = startCli(['compact', conversationId], {
+    environment: { ...harness.environment, DATABASE_URL: proxy.url(harness.databaseUrl) },
+    directory: harness.workspace,
+  });
+  await waitUntil('it is told what is waited for', () => compacting.stdout().includes('your answer to call 1.1.0'));
+  await proxy.reset();
+  await waitUntil('the outage is told', () => compacting.stderr().includes('Postgres has not answered'));
+  await client.answer({ conversationId, text: 'yes' });
+  await proxy.mend();
+  const { code, stdout } = await compacting.ended;
+  expect(code).toBe(0);
+  expect(stdout).toContain('ask_user (call 1.1.0): answered.');
+  expect(stdout).toMatch(/Nothing was compacted|compaction done/u);
 });

@@ -102,7 +102,7 @@ describe('a wrong command line', () => {
     [['start', 'x', '--jsno'], "error (usage): unknown option '--jsno'", 'Did you mean --json?'],
     [['start'], "error (usage): missing required argument 'task'", '--help'],
     [['start', ''], 'error (usage): The task is empty', 'in quotes'],
-    [['fork', 'last', '--at', 'nothing'], 'error (usage): "nothing" is no id of an entry', 'or `start`'],
+    [['fork', 'last', '--at', 'nothing'], 'error (usage): "nothing" is no number and no id of an entry', 'or `start`'],
     [['list', '--limit', '0'], 'whole number from 1 to 500', '--help'],
     [['list', '--limit', 'many'], 'whole number from 1 to 500', '--help'],
     [['start', 'x', '--workspace', '/no/such/folder'], '/no/such/folder is no folder', '--help'],

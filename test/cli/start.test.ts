@@ -157,5 +157,7 @@ test('compact of a conversation that is small already says that nothing is left 
   await harness.runTask('Say Short.');
   const { code, stdout, stderr } = await cli('compact', 'last');
   expect([code, errorsIn(stderr)]).toEqual([0, []]);
-  expect(stdout).toMatch(/^· Nothing was compacted: a summary would not make the view of [\d,]+ tokens smaller\.\n$/u);
+  expect(stdout).toMatch(
+    /^· Nothing was compacted: no summary that says as much would make the view of [\d,]+ tokens smaller\.\n$/u,
+  );
 });

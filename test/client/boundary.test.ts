@@ -116,6 +116,7 @@ test.each([[newId()], ['no-uuid']])(
     const of = { conversationId: unknown };
     const asked: readonly (() => Promise<unknown>)[] = [
       () => client.listEntries(of),
+      () => client.countEntries(of),
       () => client.listSummaries(of),
       () => client.readLineage(unknown),
       () => client.searchMemory({ ...of, query: 'pump' }),
@@ -144,6 +145,7 @@ test('a conversation that has nothing yet is not called unknown', async () => {
     [],
     [],
   ]);
+  expect(await client.countEntries(of)).toBe(0);
   expect(await client.searchMemory({ ...of, query: 'pump' })).toEqual([]);
 });
 

@@ -201,32 +201,6 @@ describe('summary', () => {
   });
 });
 
-describe('manual', () => {
-  test('makes a summary, also in a view that fits', () => {
-    const conversation = reading(6, 8_000);
-    conversation.log.answer('Done.');
-    const plan = planOf(conversation, { reason: 'manual' });
-    expect(plan.form).toBe('summary');
-    expect(plan.requiredGain).toBe(1);
-  });
-
-  test('clips no message of the user when all fits without', () => {
-    const conversation = new Conversation();
-    conversation.log.user(`Read these one by one: ${prose(20_000)}`);
-    for (let step = 0; step < 6; step += 1) conversation.log.step([prose(8_000, step)]);
-    const plan = planOf(conversation, { reason: 'manual' });
-    expect(plan.form).toBe('summary');
-    expect(plan.keptUserEntryIds).toEqual([conversation.log.entries[0]?.id]);
-    expect(plan.operations).toEqual([]);
-  });
-
-  test('P31 says that nothing is to do when nothing can be dropped', () => {
-    const conversation = new Conversation();
-    conversation.log.user('hello');
-    expect(planCompaction(conversation.planInput('manual')).kind).toBe('fits');
-  });
-});
-
 describe('continuation', () => {
   test('W4 R14 a pass inside a turn that has made a step asks for a note', () => {
     expect(planOf(reading(14, 8_000)).continuation).toBe(true);

@@ -15,12 +15,15 @@ const CUT = 2_000;
 /** Longer than a heartbeat timeout: Temporal takes the worker for dead, and the worker is not. */
 const LONGER_THAN_HEARTBEATS = 7_000;
 
+/** Longer than a provider may be silent here. */
+const LONGER_THAN_SILENCE = 4_000;
+
 let harness: TurnHarness;
 let worker: WorkerProcess;
 let proxies: Record<'Postgres' | 'Temporal' | 'the model', TcpProxy>;
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 3 } }' });
   proxies = {
     Postgres: await startTcpProxy(harness.databaseUrl),
     Temporal: await startTcpProxy(harness.temporalAddress),
@@ -55,6 +58,8 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
       ['refuse', CUT],
       ['reset', CUT],
       ['stall', LONGER_THAN_HEARTBEATS],
+      // Its connections stay silent for good: the worker goes on once the keep-alive of the SDK has given them up, after 45 s.
+      ['blackHole', CUT],
     ],
   ],
   [
@@ -63,6 +68,8 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
       ['refuse', CUT],
       ['reset', CUT],
       ['stall', CUT],
+      // Longer than the provider may be silent: what it answers never comes.
+      ['blackHole', LONGER_THAN_SILENCE],
     ],
   ],
 ])(

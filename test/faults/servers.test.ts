@@ -159,18 +159,26 @@ test('a turn lives through Temporal being killed and started again', longTest, a
 });
 
 test(
-  "when Temporal's data is lost during a turn, the next message ends the turn as interrupted and goes on",
+  "when Temporal's data is lost during turns, the next message ends its turn as interrupted and goes on; without one, upkeep does within a minute",
   longTest,
   async () => {
-    const turn = await startSteadyTurn(harness, 100);
-    const { conversationId } = turn;
-    const before = await harness.client.getConversation(conversationId);
+    const [spoken, silent] = [await startSteadyTurn(harness, 100), await startSteadyTurn(harness, 100)];
+    const turnOf = async ({ conversationId }: typeof spoken) =>
+      (await harness.client.getConversation(conversationId)).turn?.turnId;
+    const [first, second] = [await turnOf(spoken), await turnOf(silent)];
+    const outcomeOf = async (turnId = ''): Promise<unknown> => {
+      const [row] = await harness.database`select outcome from turns where id = ${turnId}`;
+      return row?.['outcome'];
+    };
     await killTemporal();
     for (const suffix of ['', '-wal', '-shm']) await rm(`${temporalFile()}${suffix}`, { force: true });
     await openTemporal();
-    await nextTurnCompletes(conversationId);
-    const [row] = await harness.database`select outcome from turns where id = ${before.turn?.turnId ?? ''}`;
-    expect(row).toEqual({ outcome: 'interrupted' });
+    const lost = Date.now();
+    await nextTurnCompletes(spoken.conversationId);
+    expect(await outcomeOf(first)).toBe('interrupted');
+    const ended = async (): Promise<boolean> => (await outcomeOf(second)) === 'interrupted';
+    await waitUntil('upkeep has ended the other turn', ended, 60_000 - (Date.now() - lost));
+    await nextTurnCompletes(silent.conversationId);
   },
 );
 

@@ -13,9 +13,22 @@ function withoutMachine(key: string, value: unknown): unknown {
   return key === 'identity' ? 'recorder' : value;
 }
 
+/** Writes a history unless there is one at its path: turns that began with that one replay by it. */
+export function keepHistory(path: string, history: History): void {
+  if (existsSync(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(JSON.parse(historyToJSON(history), withoutMachine))}\n`);
+}
+
+function keptPath(name: string, run: number): string {
+  return join(HISTORIES, version, `${name}-${run}.json`);
+}
+
 /** Keeps the histories of a chain of runs under this version, once it is closed; a name that is kept already is left alone. */
 export async function keepRuns(name: string, workflowId: string, temporal: Client): Promise<void> {
   await temporal.workflow.getHandle(workflowId).result();
+  // Code of today may make other runs of the same work, and half of two chains is none.
+  if (existsSync(keptPath(name, 1))) return;
   const runs: History[] = [];
   for (let runId: string | undefined; runId !== ''; ) {
     const history = await temporal.workflow.getHandle(workflowId, runId).fetchHistory();
@@ -23,10 +36,7 @@ export async function keepRuns(name: string, workflowId: string, temporal: Clien
     runId = history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
   }
   for (const [index, history] of runs.entries()) {
-    const path = join(HISTORIES, version, `${name}-${index + 1}.json`);
-    if (existsSync(path)) continue;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, `${JSON.stringify(JSON.parse(historyToJSON(history), withoutMachine))}\n`);
+    keepHistory(keptPath(name, index + 1), history);
   }
   const known = manifest();
   const hashes = Object.fromEntries(keptHistories().map((kept) => [kept.path, kept.sha256]));

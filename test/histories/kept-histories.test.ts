@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changedKeptHistories, describeChanges } from '../../scripts/kept-histories.mjs';
+import { keepHistory } from './keep-runs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FIRST = 'test/histories/kept/1.0.0/first.json';
@@ -108,5 +109,15 @@ describe('kept histories', () => {
     expect(existsSync(join(packed, '.git'))).toBe(false);
     expect(changedKeptHistories(packed)).toMatchObject({ changes: [], notice: expect.stringContaining('not a git clone') });
     expect(changedKeptHistories(folder)).toMatchObject({ changes: [], notice: expect.stringContaining('not a git clone') });
+  });
+
+  test('are kept once: a recording under the same name leaves what is there', () => {
+    const path = join(clone, 'test/histories/kept/0.1.0/once-1.json');
+    const history = (timerId: string) => ({ events: [{ timerFiredEventAttributes: { timerId } }] });
+    keepHistory(path, history('first'));
+    const kept = readFileSync(path, 'utf8');
+    expect(kept).toContain('first');
+    keepHistory(path, history('second'));
+    expect(readFileSync(path, 'utf8')).toBe(kept);
   });
 });

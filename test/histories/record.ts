@@ -231,41 +231,6 @@ test('a turn that goes on in a new run before the server suggests it', async () 
   }
 });
 
-/** A conversation of many messages, whose summarizer reads less at once than its model. */
-async function compactInParts(name: string, messages: number, fault?: Readonly<Record<string, unknown>>): Promise<void> {
-  const partwise = await startTurnHarness({
-    temporalAddress: server.address,
-    agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
-  });
-  try {
-    const { conversationId } = await partwise.client.startTask({ task: 'Say ready' });
-    for (let number = 0; number < messages; number += 1) {
-      const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
-      await partwise.client.sendMessage({ conversationId, content, mode: 'steer' });
-    }
-    const asked = await partwise.client.requestCompaction({ conversationId });
-    if (fault !== undefined) await partwise.fault(fault);
-    await partwise.startWorker();
-    await partwise.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
-    await keep(name, conversationId, partwise);
-  } finally {
-    await partwise.stop();
-  }
-}
-
-test('summaries side by side', async () => {
-  await compactInParts('parallel-summaries', 10);
-});
-
-test('summaries side by side that wait for a rate limit', async () => {
-  const fault = { kind: 'rate_limit', retryAfterSeconds: 11, times: 3, match: { purpose: 'summary' } };
-  await compactInParts('waits-side-by-side', 10, fault);
-});
-
-test('more summaries than run at once', async () => {
-  await compactInParts('many-summaries', 22);
-});
-
 test('a summary that waits for a rate limit', async () => {
   await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 1, match: { purpose: 'summary' } });
   const turn = await harness.runTask(`${READ} 6 times, one by one`);

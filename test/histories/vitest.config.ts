@@ -7,8 +7,8 @@ export default defineConfig({
   test: {
     ...serviceTests,
     root: fileURLToPath(new URL('../..', import.meta.url)),
-    include: ['test/histories/record.ts', 'test/histories/record-scripted.ts'],
-    // Both write the manifest.
+    include: ['test/histories/record.ts', 'test/histories/record-parts.ts', 'test/histories/record-scripted.ts'],
+    // All write the manifest.
     fileParallelism: false,
   },
 });

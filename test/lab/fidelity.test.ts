@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fidelityLines } from '../../bench/benchmarks/memory.ts';
+import { fidelityLines, unreachedLines } from '../../bench/benchmarks/memory.ts';
 import { allTargetsMet, checkedExitCode } from '../../bench/figures.ts';
 import { measureFidelityOfPresets } from '../../bench/memory/fidelity-of-presets.ts';
 import { formatTable } from '../../bench/report.ts';
 import { fidelityTable } from '../../bench/memory/fidelity-table.ts';
+import { sumFidelity } from '../../bench/memory/sum-fidelity.ts';
 import { answerTo } from '../../src/lab/fidelity/measure-fidelity.ts';
 import type { FidelityFigures } from '../../src/lab/fidelity/measure-fidelity.ts';
 import { PLANT_KINDS, plantedSession } from '../../src/lab/fidelity/planted-session.ts';
@@ -147,9 +148,43 @@ describe('the figures of the fidelity bench', () => {
     expect(exitCode({ ...good, ...bad })).toBe(1);
   });
 
+  it('end with 1 when a number of compactions was never reached, of any preset', () => {
+    const wanted = { presets: ['default', 'pi'], passes: [1, 10] };
+    const pi = { ...good, preset: 'pi' };
+    const all = [{ ...good, passes: 1 }, good, { ...pi, passes: 1 }, pi];
+    const endOf = (reached: readonly FidelityFigures[]): number =>
+      checkedExitCode(
+        true,
+        allTargetsMet([...reached.flatMap(fidelityLines), ...unreachedLines([all, reached], wanted)]),
+      );
+    expect(endOf(all)).toBe(0);
+    for (const left of all) expect(endOf(all.filter((each) => each !== left))).toBe(1);
+    const [line, ...more] = unreachedLines([all, all.slice(1)], wanted);
+    expect(more).toEqual([]);
+    expect(formatTable([line ?? expect.fail('no line')])).toMatch(/default, 1 pass: never reached .*– .*MISSED/);
+  });
+
   it('say nothing of what was not asked for', () => {
     const lines = formatTable(fidelityLines({ ...good, userMessages: { asked: 0, inView: 0 } }));
     expect(lines.split('\n').find((line) => line.includes('user messages verbatim'))).toMatch(/– .*MISSED/);
+  });
+
+  it('of several sessions count together, each preset and number of compactions by itself', () => {
+    const pi = { ...good, preset: 'pi' };
+    const [of, ofPi, ...more] = sumFidelity([
+      [good, pi],
+      [{ ...good, stale: 3, rules: { asked: 9, inView: 8 } }, pi],
+    ]);
+    expect(more).toEqual([]);
+    expect(of).toMatchObject({
+      preset: good.preset,
+      passes: good.passes,
+      asked: 2 * good.asked,
+      stale: good.stale + 3,
+    });
+    expect(of?.rules).toEqual({ asked: good.rules.asked + 9, inView: good.rules.inView + 8 });
+    expect(of?.byKind.fact.asked).toBe(2 * good.byKind.fact.asked);
+    expect(ofPi).toMatchObject({ preset: 'pi', asked: 2 * good.asked });
   });
 });
 
@@ -178,7 +213,7 @@ describe('the table of the fidelity bench', () => {
       },
     ]);
     expect(table.split('\n')[2]?.replaceAll(/ +/g, ' ')).toBe(
-      '| `pi` | 5 | 40 | 100 % | 25 % | – | 25 % | 95 % | 98 % | 98 % | 10 % | 5 % | 98 % | 10 % | 25 % | 40 % |',
+      '| `pi` | 5 | 40 | 10 | 100 % | 25 % | – | 25 % | 95 % | 98 % | 98 % | 10 % | 5 % | 98 % | 10 % | 25 % | 40 % |',
     );
   });
 });

@@ -93,7 +93,8 @@ const DEATHS: readonly {
     name: 'kill -9 of dev and all guards: the services outlive it, and the next start takes them down',
     async die(dev, processes) {
       const services = Object.values(processes);
-      // Stopped first, so that no guard can act on the end of another.
+      // Stopped first, so that neither dev nor a guard can act on the end of another.
+      dev.child.kill('SIGSTOP');
       const guards = (await processesOfRun(project)).filter(({ command }) => command.includes('holdfast-guard'));
       for (const { processId } of guards) signalProcess(processId, 'SIGSTOP');
       for (const { processId } of guards) signalProcess(processId, 'SIGKILL');

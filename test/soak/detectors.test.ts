@@ -181,13 +181,13 @@ describe('reports', () => {
     const workspace = join(directory, conversationId);
     await mkdir(workspace);
     if (report !== null) await writeFile(join(workspace, 'report.md'), report);
-    return { conversationId, workspace, job, readingMessageId };
+    return { conversationId, workspace, job, readingMessageId, mayStop: true };
   }
 
   test('a fact that is wrong, missing or told twice is a violation', async () => {
     const right = reportOf(job);
     const checked = await checkReports(sql, [await conversationWith(right, 'completed', 'completed')]);
-    expect(checked).toEqual({ violations: [], right: 4, checked: 4 });
+    expect(checked).toEqual({ violations: [], right: 4, checked: 4, reports: 1, owed: 0, given: 0 });
     const serial = job.items[0]?.facts[0]?.value ?? '';
     const wrong = await checkReports(sql, [
       await conversationWith(right.replace(serial, 'SN1'), 'completed', 'completed'),
@@ -204,7 +204,19 @@ describe('reports', () => {
   test('a task that was not completed, or came after a turn that was not, owes none', async () => {
     const stopped = await conversationWith(null, 'completed', 'stopped');
     const behind = await conversationWith(null, 'stopped', 'completed');
-    expect(await checkReports(sql, [stopped, behind])).toEqual({ violations: [], right: 0, checked: 0 });
+    const nothing = { violations: [], right: 0, checked: 0, reports: 0, owed: 0, given: 0 };
+    expect(await checkReports(sql, [stopped, behind])).toEqual(nothing);
+  });
+
+  test('a task that nobody stopped owes its report, unless faults of the model ended it', async () => {
+    const never = async (outcome: TurnOutcome) => ({
+      ...(await conversationWith(null, 'completed', outcome)),
+      mayStop: false,
+    });
+    const checked = await checkReports(sql, [await never('budget_exhausted'), await never('model_failed')]);
+    expect(checked).toMatchObject({ reports: 0, owed: 2, given: 0, violations: [{ name: 'report_missing' }] });
+    const given = { ...(await conversationWith(reportOf(job), 'completed', 'completed')), mayStop: false };
+    expect(await checkReports(sql, [given])).toMatchObject({ reports: 1, owed: 1, given: 1 });
   });
 });
 

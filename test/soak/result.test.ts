@@ -15,6 +15,9 @@ const FINDINGS: SoakFindings = {
   effects: 9,
   factsRight: 8,
   factsChecked: 8,
+  reports: 2,
+  reportsOwed: 3,
+  reportsGiven: 2,
   histories: 4,
   compactions: { committed: 2 },
   summaries: 1,
@@ -61,6 +64,14 @@ describe('the result', () => {
     const findings = { ...FINDINGS, factsChecked: 0 };
     const many = Array.from({ length: 100 }, () => struck('worker_kill', 6_000));
     expect(resultOf(many, {}, { findings })).toMatchObject({ violations: [{ name: 'no_report_checked' }] });
+  });
+
+  test('many strikes after which fewer than a tenth of the reports owed were given are a violation', () => {
+    const many = Array.from({ length: 100 }, () => struck('worker_kill', 6_000));
+    const given = (reportsGiven: number) => ({ findings: { ...FINDINGS, reportsOwed: 20, reportsGiven } });
+    expect(resultOf(many, {}, given(1))).toMatchObject({ ok: false, violations: [{ name: 'few_reports' }] });
+    expect(resultOf(many, {}, given(2)).violations).toEqual([]);
+    expect(resultOf(fast, {}, given(1)).violations).toEqual([]);
   });
 
   test('slow takeovers from killed workers miss the target, those from servers do not', () => {

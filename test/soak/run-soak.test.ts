@@ -47,4 +47,5 @@ test('25 strikes at workers, Temporal and Postgres lose nothing, double nothing,
   const { compactContext = 0, summarize = 0, commitCompaction = 0 } = result.hitActivities;
   expect(compactContext + summarize + commitCompaction).toBeGreaterThan(0);
   expect(result.factsChecked).toBeGreaterThan(0);
+  expect(result.reportsOwed).toBeGreaterThan(0);
 }, 400_000);

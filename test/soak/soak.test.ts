@@ -49,12 +49,27 @@ describe('crash points', () => {
 
   test('those that strikes choose from are reached, those of compactions, decisions and new runs among them', () => {
     const random = createRandom(7);
-    const orders = Array.from({ length: 300 }, (_, index) => orderPoints(random, index % 2 === 0 ? 5 : 20, null));
+    const orders = Array.from({ length: 300 }, (_, index) =>
+      orderPoints(random, { conversations: index % 2 === 0 ? 5 : 20, at: null, compactionWasHit: true }),
+    );
     const chosen = new Set(orders.flatMap(({ points }) => points.split(',')));
     expect([...chosen].map((point) => whyUnusable(point)).filter((reason) => reason !== null)).toEqual([]);
     for (const point of ['requestDecisions:written', 'continueTurn:written', 'commitCompaction:after-write'])
       expect(chosen).toContain(point);
-    expect(orderPoints(random, 5, 'runTool:claimed').points).toBe('runTool:claimed');
+    const only = { conversations: 5, at: 'runTool:claimed', compactionWasHit: true };
+    expect(orderPoints(random, only).points).toBe('runTool:claimed');
+  });
+
+  test('as long as no compaction was hit, most of them are for one', () => {
+    const share = (compactionWasHit: boolean): number => {
+      const random = createRandom(7);
+      const orders = Array.from({ length: 300 }, () =>
+        orderPoints(random, { conversations: 5, at: null, compactionWasHit }),
+      );
+      return orders.filter(({ points }) => points.includes('commitCompaction')).length / orders.length;
+    };
+    expect(share(false)).toBeGreaterThan(0.65);
+    expect(share(true)).toBeLessThan(0.45);
   });
 });
 
@@ -106,6 +121,15 @@ describe('what a strike explains', () => {
     expect(strikesOnClaim(struck, { ...claim, finishedAt: AT - 50 })).toEqual([]);
     expect(strikesOnClaim(struck, { ...claim, claimedAt: AT + 5_000 })).toEqual([]);
     expect(strikesOnClaim([strike(activity())], claim)).toEqual([]);
+  });
+
+  test('a claim between the look and the blow, when a newer attempt is seen after it, with whomever', () => {
+    const after = [strike(activity({ type: 'runTool', attempt: 2, workerIdentity: 'worker-2' }))];
+    const claim = { workerIdentity: 'worker-1', runId: 'run', attempt: 1, claimedAt: AT + 10, finishedAt: AT + 3_000 };
+    expect(strikesOnClaim(after, claim)).toHaveLength(1);
+    expect(strikesOnClaim(after, { ...claim, runId: 'other' })).toEqual([]);
+    // It was open for long, and not met: the newer attempt has another reason.
+    expect(strikesOnClaim(after, { ...claim, claimedAt: AT - 5_000 })).toEqual([]);
   });
 
   test('a freeze only when it is long enough for a heartbeat to be missed', () => {

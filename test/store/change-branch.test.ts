@@ -110,12 +110,12 @@ describe('a change of branch', () => {
     const read = await readBranchCommand(sql, next);
     if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
     // Refused unpaid; lost with its worker; answered.
-    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT)).toBe(1);
+    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(1);
     expect(await withdrawBranchTry(sql, next, { attempt: 1, failed: true })).toBe(1);
-    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT)).toBe(2);
+    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(2);
     const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
     expect(await findReplaced(sql, fences)).toEqual([null, null]);
-    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT)).toBe(3);
+    expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(3);
     expect(await findReplaced(sql, fences)).toMatchObject([{ code: 'superseded_attempt' }, null]);
     const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
     const summary = (attempt: number): NewBranchSummary => ({

@@ -11,10 +11,12 @@ import {
 import { commitCompaction, endCompaction } from '../../src/store/compactions.ts';
 import { readCosts } from '../../src/store/costs.ts';
 import type { Database } from '../../src/store/database.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
+import { markInterrupted } from '../../src/store/upkeep.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { FIRST_ATTEMPT, useTestStore, step } from './support/store-builders.ts';
+import { closeToolCall, FIRST_ATTEMPT, useTestStore, step } from './support/store-builders.ts';
 import { planWithCut, commitRequest, plan, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
 let sql: Database;
@@ -156,6 +158,47 @@ describe('parts', () => {
     const { repeatedCalls, invariants } = await verify(sql, { conversationId: turn.conversationId });
     expect(repeatedCalls).toEqual([]);
     expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
+  });
+
+  it('count a try that the end of the turn cut off as paid, for the input that was estimated', async () => {
+    const turn = await turnWithSteps(sql);
+    const before = (await getTurn(sql, turn.turnId)).usage;
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const part = { turn, compactionId, part: 1 };
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
+    await withdrawPartAttempt(sql, part);
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
+    await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
+    const { usage } = await getTurn(sql, turn.turnId);
+    // The plan's estimate of what the part reads.
+    expect(usage.inputTokens - before.inputTokens).toBe(500);
+    expect(usage.modelCalls - before.modelCalls).toBe(1);
+    // A dollar for a million tokens.
+    expect((usage.cost ?? 0) - (before.cost ?? 0)).toBeCloseTo(0.0005);
+    const { repeatedCalls, invariants } = await verify(sql, { conversationId: turn.conversationId });
+    expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
+    // It was bought once.
+    expect(repeatedCalls).toEqual([]);
+  });
+
+  it('of a turn whose worker is lost are ended by the turn that takes over, written ones left alone', async () => {
+    const turn = await turnWithSteps(sql);
+    const [part] = planWithCut(4).parts;
+    if (part === undefined) throw new Error('the plan has no part');
+    const parts = [
+      { ...part, toSequence: 1 },
+      { ...part, number: 2, fromSequence: 2 },
+    ];
+    const { compactionId } = (await plan(sql, turn, planWithCut(4, { parts }))).compaction;
+    const first = { turn, compactionId, part: 1 };
+    // A try that is lost, and one without a model that stores the text.
+    await registerPartAttempt(sql, first, FIRST_ATTEMPT);
+    await registerPartAttempt(sql, first, FIRST_ATTEMPT);
+    await storePartText(sql, { ...first, attempt: 2, text: 'a', promptVersion: 'extractive', call: null });
+    await registerPartAttempt(sql, { turn, compactionId, part: 2 }, FIRST_ATTEMPT);
+    expect(await markInterrupted(sql, turn, closeToolCall)).toBe(true);
+    expect(await getTurn(sql, turn.turnId)).toMatchObject({ outcome: 'interrupted' });
+    expect((await listParts(sql, compactionId)).map(({ state }) => state)).toEqual(['written', 'planned']);
   });
 
   it('belong to a compaction that is under way', async () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
 import { indexConversation, searchMemory } from '../../src/store/search.ts';
 import { exported, richConversation, rowsOf } from './support/conversation-files.ts';
 import { code } from './support/refusals.ts';
-import { said, startTurn, useTestStore } from './support/store-builders.ts';
+import { closeToolCall, conversationOf, said, startTurn, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -20,6 +21,16 @@ describe('deleting a conversation', () => {
     await indexConversation(sql, other);
     expect(await searchMemory(sql, { conversationId, query: 'heron of Utrecht' })).not.toEqual([]);
     const otherBefore = await exported(sql, other);
+    const own = await conversationOf(sql, 'The quokkaheron is a heron');
+    await indexConversation(sql, own.conversationId);
+    const vocabulary = async () =>
+      (await sql<{ term: string }[]>`select term from search_vocabulary where term like '%heron'`).map(
+        ({ term }) => term,
+      );
+    expect((await vocabulary()).toSorted()).toEqual(['heron', 'quokkaheron']);
+    await endTurn(sql, { turn: own, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    await deleteConversation(sql, own.conversationId);
+    expect(await vocabulary()).toEqual(['heron']);
     const { runs } = await deleteConversation(sql, conversationId);
     expect(runs).toHaveLength(2);
     expect(runs.every(({ workflowId }) => workflowId === `agent-turn:${conversationId}`)).toBe(true);

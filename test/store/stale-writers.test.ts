@@ -128,7 +128,7 @@ const WRITERS: Readonly<Record<string, (replaced: Replaced) => Promise<unknown>>
   conversations: fork,
   memories: remember,
   messages: ({ turn }) => takeMessages(sql, turn),
-  turns: ({ turn }) => registerBranchTry(sql, turn, FIRST_ATTEMPT),
+  turns: ({ turn }) => registerBranchTry(sql, turn, FIRST_ATTEMPT, 100),
 };
 
 /** Tables that say whose they are and that a turn that was replaced may write. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { listParts } from '../../src/store/compaction-parts.ts';
-import { storePlan } from '../../src/store/compactions.ts';
+import { getCompaction, storePlan } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
-import { listEntries } from '../../src/store/entries.ts';
+import { appendNote, listEntries } from '../../src/store/entries.ts';
 import { readFitCheck } from '../../src/store/fit-check.ts';
 import { newId } from '../../src/store/ids.ts';
-import { headOf, useTestStore } from './support/store-builders.ts';
+import { headOf, text, useTestStore } from './support/store-builders.ts';
 import { planWithCut, plan, turnWithSteps } from './support/compaction-builders.ts';
 
 let sql: Database;
@@ -49,6 +49,16 @@ describe('storePlan', () => {
     expect(plans.filter(({ joined }) => joined)).toHaveLength(1);
     expect(new Set(plans.map(({ compaction }) => compaction.compactionId)).size).toBe(1);
     expect((await readFitCheck(sql, turn)).plannedCompactionId).toBe(plans[0]?.compaction.compactionId);
+  });
+
+  it('abandons a plan under which something was appended, for one of the head that is', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compaction: old } = await plan(sql, turn);
+    await appendNote(sql, { ...text('Near the limit.'), turn, slot: 'continuation', key: 'limit' });
+    const { compaction, joined } = await plan(sql, turn);
+    expect(joined).toBe(false);
+    expect(await getCompaction(sql, old.compactionId)).toMatchObject({ status: 'abandoned' });
+    expect(compaction).toMatchObject({ status: 'planned', headEntryId: await headOf(sql, turn.conversationId) });
   });
 
   it('refuses another head, a split group, a foreign entry and an old epoch', async () => {

@@ -79,3 +79,29 @@ function tableWritten(template: unknown): string | null {
   if (!/^\s*(?:with|insert|update|delete)\b/iu.test(text)) return null;
   return /(?:insert into|delete from|(?<!for |no key )update)\s+(\w+)/iu.exec(text)?.[1] ?? null;
 }
+
+/** Tables behind whose writes no crash point has to stand: what a death leaves there is what a death just before it leaves. */
+const EXEMPT_TABLES: Readonly<Record<string, string>> = {
+  provider_calls: 'a place in the queue is renewed and given back like a heartbeat, and is free after its lease',
+  contents: 'pieces of an original that nothing names yet; the point stands behind the last of them',
+  content_pieces: 'as contents',
+  passages: 'the search index, brought up to date by whoever searches next',
+  search_progress: 'as passages',
+};
+
+/** Writes, as `activity into tables`, behind which no crash point of the activity was reached before its next write, or before its end. */
+export function writesWithoutPoint({ activity, steps }: RecordedExecution): string[] {
+  const found: string[] = [];
+  let open: string | null = null;
+  for (const step of steps) {
+    if ('reached' in step) {
+      if (step.reached.startsWith(`${activity}:`)) open = null;
+      continue;
+    }
+    const tables = step.wrote.filter((table) => EXEMPT_TABLES[table] === undefined);
+    if (tables.length === 0) continue;
+    if (open !== null) found.push(open);
+    open = `${activity} into ${tables.toSorted().join(', ')}`;
+  }
+  return open === null ? found : [...found, open];
+}

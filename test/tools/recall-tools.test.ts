@@ -104,6 +104,33 @@ test('recall_search shares the result limit among passages, so that none is clip
   for (let index = 0; index < 10; index += 1) expect(text).toContain(`start${index} word`);
 });
 
+test('recall_search shows of a long passage what was asked for word for word, not where one of its words comes first', async () => {
+  const text = `The heron. ${'word '.repeat(300)}the grey-blue\nheron (a+b) flew. ${'word '.repeat(300)}`;
+  const found = {
+    ...passage(0, text),
+    match: 'phrase',
+    forms: ['grey-blue heron (a+b)', 'heron', 'grey', 'flew'],
+  } as const;
+  const shown = await call(recallSearch, {
+    input: { query: '"grey-blue heron (a+b)"', limit: 1 },
+    context: { memory: remembering([found]), resultLimit: 1_000 },
+  });
+  expect(shown.text).toContain('the grey-blue\nheron (a+b) flew.');
+});
+
+test('recall_search shows of a long passage the place where most of the words stand together', async () => {
+  const apart = `The heron. ${'word '.repeat(60)}It was grey. ${'word '.repeat(60)}`;
+  const found = {
+    ...passage(0, `${apart}A grey heron flew. ${'word '.repeat(100)}`),
+    forms: ['heron', 'grey', 'flew'],
+  };
+  const { text } = await call(recallSearch, {
+    input: { query: 'grey heron flew', limit: 1 },
+    context: { memory: remembering([found]), resultLimit: 600 },
+  });
+  expect(text).toContain('A grey heron flew.');
+});
+
 test('recall_search says what does not fit, instead of cutting an id', async () => {
   const memory = remembering(Array.from({ length: 50 }, (_, index) => passage(index, 'x'.repeat(500))));
   const { text } = await call(recallSearch, {

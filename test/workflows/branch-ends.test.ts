@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { SentMessage } from '../../src/client/types.ts';
+import { readCosts } from '../../src/store/costs.ts';
+import { verify } from '../../src/verify/verify.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -30,6 +32,24 @@ async function events(conversationId: string): Promise<readonly string[]> {
   return rows.map(({ kind }) => kind);
 }
 
+/** The request that was cut off counts as paid, for what was estimated, in the turn, its conversation and the costs. */
+async function expectPaidOnce(conversationId: string): Promise<void> {
+  const { database } = harness;
+  const [stopped] = await database<{ id: string; calls: number; tokens: string; input: string }[]>`
+    select id, lost_branch_calls as calls, lost_branch_tokens as tokens, input_tokens as input
+    from turns where conversation_id = ${conversationId} and outcome = 'stopped'`;
+  expect(stopped).toMatchObject({ calls: 1, tokens: stopped?.input });
+  expect(Number(stopped?.tokens)).toBeGreaterThan(10);
+  const { invariants, repeatedCalls } = await verify(database, { conversationId });
+  expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
+  expect(repeatedCalls).toEqual([]);
+  const costs = await readCosts(database, { by: 'turn', since: null, conversationId });
+  const [sums] = await database<
+    { input: string }[]
+  >`select input_tokens as input from conversations where id = ${conversationId}`;
+  expect(costs.reduce((sum, { input }) => sum + input, 0)).toBe(Number(sums?.input));
+}
+
 test('a stop while a branch is summarized ends the change of branch, and the next message is answered where it was', async () => {
   const { conversationId, entryId } = await twoTurns();
   const before = await harness.requests();
@@ -38,6 +58,7 @@ test('a stop while a branch is summarized ends the change of branch, and the nex
   await expect.poll(async () => (await harness.requests()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
   await harness.client.stop({ conversationId });
   expect(await outcomeOf(forked)).toBe('stopped');
+  await expectPaidOnce(conversationId);
   const turn = await harness.runTask('Say I am still here.', { conversationId });
   expect(turn.outcome).toBe('completed');
   expect((await harness.requests()).summary).toBe(before.summary + 1);

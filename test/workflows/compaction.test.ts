@@ -96,7 +96,7 @@ test('R9 a summarizer with a smaller window than the conversation reads it in pa
       await other.client.sendMessage({ conversationId, content, mode: 'steer' });
     }
     const asked = await other.client.requestCompaction({ conversationId });
-    await other.fault({ kind: 'delay', milliseconds: 300, times: null });
+    await other.fault({ kind: 'delay', milliseconds: 1_200, times: null });
     await other.startWorker();
     let most = 0;
     await waitUntil(

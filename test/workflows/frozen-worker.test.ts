@@ -1,21 +1,74 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { textOf } from '../../src/context/content.ts';
 import { entryListLines } from '../../src/cli/render/entry-list.ts';
 import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
+/** A program whose worker has a tool that acts inside its process, where no other worker can end it: it writes down when, and when it is stopped. */
+const SCRIPT = `
+  import { appendFile } from 'node:fs/promises';
+  const { createWorker, defineTool } = await import(process.argv[2]);
+  const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
+  const act = defineTool({
+    name: 'act',
+    description: 'Acts until it is stopped.',
+    input: z.object({}),
+    effect: 'none',
+    async run(_input, { signal }) {
+      while (!signal.aborted) {
+        await appendFile('acts.txt', Date.now() + '\\n');
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      // The last line: it may be stopped before it acts again.
+      await appendFile('acts.txt', Date.now() + '\\n');
+      signal.throwIfAborted();
+    },
+  });
+  const worker = await createWorker({ tools: [act] });
+  process.once('SIGTERM', () => worker.shutdown());
+  await worker.ended;`;
+
+/** The same tool of the worker that takes over, which has it at once. */
+const act = defineTool({
+  name: 'act',
+  description: 'Acts until it is stopped.',
+  input: z.object({}),
+  effect: 'none',
+  run: () => Promise.resolve({ content: 'acted' }),
+});
+
 let harness: TurnHarness;
+let script: string;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { allowCommands: true, tools: ['run_command'] } });
-  const configuration = ['agents:', '  default:', '    allowCommands: true', '    tools: [run_command]'];
-  await writeFile(join(harness.workspace, 'holdfast.yaml'), `${configuration.join('\n')}\n`);
+  const agent = { allowCommands: true, tools: ['run_command', 'act'] };
+  harness = await startTurnHarness({ agent, tools: [act] });
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
+  script = join(harness.workspace, 'worker.mjs');
+  await writeFile(script, SCRIPT);
 });
+
+/** When the tool acted, in milliseconds since 1970. */
+async function acts(): Promise<number[]> {
+  const text = await readFile(join(harness.workspace, 'acts.txt'), 'utf8').catch(() => '');
+  return text.trimEnd().split('\n').filter(Boolean).map(Number);
+}
+
+/** When a worker said first that a model call of its was replaced, in milliseconds since 1970. */
+function replacedAt(output: string): number {
+  const line = output
+    .split('\n')
+    .find((each) => /stale_epoch|superseded_attempt/u.test(each) && each.includes('callModel'));
+  const { time } = z.object({ time: z.union([z.number(), z.string()]) }).parse(JSON.parse(line ?? '{}'));
+  return new Date(time).getTime();
+}
 
 afterAll(() => harness.stop());
 
@@ -34,12 +87,13 @@ async function written(): Promise<unknown> {
 }
 
 test(
-  'a worker that wakes up after its turns were taken over writes nothing, stops its model call and its tool, and its report is shown as late',
+  'a worker that wakes up after its turns were taken over writes nothing, stops its model call and its tools within 2 s, and its report is shown as late',
   { timeout: 150_000 },
   async () => {
     await harness.fault({ kind: 'delay', milliseconds: 60_000, match: { containing: 'Say hello' } });
-    const frozen = await startWorkerProcess(harness);
+    const frozen = await startWorkerProcess(harness, {}, script);
     onTestFinished(() => frozen.kill('SIGKILL'));
+    const acting = await harness.client.startTask({ task: 'Call act with {}' });
     const command = await harness.client.startTask({
       task: 'Call run_command with {"command": "echo begun; sleep 300"}',
     });
@@ -48,11 +102,12 @@ test(
       const noted = await harness.database`select 1 from tool_calls where partial_output is not null`;
       const asked = await harness.database`
       select 1 from model_calls where conversation_id = ${answer.conversationId} and state = 'registered'`;
-      return noted.length === 1 && asked.length === 1 && (await harness.requests()).total === 2;
+      const begun = noted.length === 1 && asked.length === 1 && (await acts()).length > 0;
+      return begun && (await harness.requests()).total === 3;
     });
     frozen.kill('SIGSTOP');
     await harness.startWorker();
-    for (const sent of [command, answer]) {
+    for (const sent of [acting, command, answer]) {
       const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
       expect(turn).toMatchObject({ outcome: 'completed' });
     }
@@ -62,6 +117,7 @@ test(
       [2, 'answered'],
     ]);
     const before = await written();
+    const wokenAt = Date.now();
     frozen.kill('SIGCONT');
     const results = async () => {
       const entries = await harness.client.listEntries({ conversationId: command.conversationId });
@@ -75,9 +131,11 @@ test(
     const { code, output } = await frozen.exited;
     expect(performance.now() - asked).toBeLessThan(20_000);
     expect(code).toBe(0);
-    expect(output).toMatch(
-      /callModel.*(?:stale_epoch|superseded_attempt)|(?:stale_epoch|superseded_attempt).*callModel/u,
-    );
+    expect(replacedAt(output) - wokenAt).toBeLessThan(2_000);
+    // It woke up in the middle of acting, and was stopped then.
+    const stoppedAt = (await acts()).at(-1) ?? 0;
+    expect(stoppedAt).toBeGreaterThan(wokenAt);
+    expect(stoppedAt - wokenAt).toBeLessThan(2_000);
     expect(await written()).toEqual(before);
     const [result] = await results();
     expect(textOf(result?.content ?? [])).toMatch(/^Outcome unknown: .*begun\n$/su);
@@ -91,7 +149,7 @@ test(
   'a stop that finds the worker dead ends the turn as stopped, with what is known of its call',
   { timeout: 60_000 },
   async () => {
-    const dying = await startWorkerProcess(harness);
+    const dying = await startWorkerProcess(harness, {}, script);
     onTestFinished(() => dying.kill('SIGKILL'));
     const { conversationId, messageId } = await harness.client.startTask({
       task: 'Call run_command with {"command": "echo begun; sleep 300"}',

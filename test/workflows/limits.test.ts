@@ -120,6 +120,22 @@ test('of one answer only as many calls run as the turn has left; the others say 
   expect(texts.filter((text) => text.includes('it did not run'))).toHaveLength(2);
 });
 
+test('people are asked about as many calls of an answer as the turn has left, and all that they answered counts', async () => {
+  const { client, database } = await start({ toolCalls: 2 });
+  const question = (text: string): string => `ask_user with {"question": "${text}"}`;
+  const sent = await client.startTask({
+    task: `Call count with {"n": 1} and ${question('Which?')} and ${question('Why?')}`,
+  });
+  const { conversationId } = sent;
+  const waiting = async (): Promise<number> => (await client.getConversation(conversationId)).waitingCalls.length;
+  await expect.poll(waiting, { timeout: 30_000 }).toBe(1);
+  await client.answer({ conversationId, text: 'this one' });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'tool_call_limit' });
+  const decisions = await database`select state from decisions where conversation_id = ${conversationId}`;
+  expect(decisions.map(({ state }) => state as string)).toEqual(['answered']);
+});
+
 test('of one answer only as many calls run as the conversation has left; those that did not run use up nothing', async () => {
   const harness = await start({ conversation: { toolCalls: 4 } });
   const { client } = harness;

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { Activities } from '../../src/activities/create-activities.ts';
-import { newId } from '../../src/store/ids.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { ANSWERED, CALLS_A_TOOL, scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
-import type { WorkerOfActivities } from './support/worker-of-activities.ts';
+import { startScriptedTurn, waitUntilSeen } from './support/scripted-turn.ts';
+import { ANSWERED, CALLS_A_TOOL, beginsWith } from './support/worker-of-activities.ts';
 
 /** Moments of a workflow that last as long as one activity: here the activity ends when the test says so. */
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
@@ -18,50 +16,11 @@ afterAll(() => server.stop());
 
 const NOTHING = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false } as const;
 
-interface Started extends WorkerOfActivities {
-  readonly conversationId: string;
-  readonly outcomes: readonly string[];
-}
-
-/** Starts a turn with these activities; gives the outcomes that it ends with. */
-async function start(
-  scripted: (turn: { conversationId: string; worker: () => WorkerOfActivities }) => Partial<Activities>,
-) {
-  const conversationId = newId();
-  const outcomes: string[] = [];
-  let worker: WorkerOfActivities | undefined;
-  const started = (): WorkerOfActivities => {
-    if (worker === undefined) throw new Error('the worker is not started');
-    return worker;
-  };
-  worker = await startWorkerOfActivities(
-    server.address,
-    scriptedActivities({
-      endTurn: ({ outcome }) => {
-        outcomes.push(outcome);
-        return Promise.resolve();
-      },
-      ...scripted({ conversationId, worker: started }),
-    }),
-  );
-  onTestFinished(() => started().stop());
-  await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
-  return { ...worker, conversationId, outcomes } satisfies Started;
-}
-
-/** Waits until the workflow has seen all that happened to it so far, activities that run left out. */
-async function waitUntilSeen({ temporal }: WorkerOfActivities, conversationId: string): Promise<void> {
-  await waitUntil('the workflow has seen it', async () => {
-    const { raw } = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
-    return raw.pendingWorkflowTask == null;
-  });
-}
-
 test('a decision that a look sees while the turn asks what is open is not waited for', async () => {
   const counts = [1, 0];
   let asked = 0;
   let looked = 0;
-  const turn = await start(({ conversationId, worker }) => ({
+  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
     callModel: ({ callNumber }) =>
       Promise.resolve(callNumber === 1 ? { ...CALLS_A_TOOL, asks: true as const } : ANSWERED),
     lookAtInbox: () => {
@@ -88,7 +47,7 @@ test('a decision that a look sees while the turn asks what is open is not waited
 
 test("Temporal's cancel that comes while a turn moves to a new run stops it there", async () => {
   let isCancelled = false;
-  const turn = await start(({ conversationId, worker }) => ({
+  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
     // Enough steps for the server to suggest a new run.
     callModel: ({ callNumber }) => Promise.resolve(callNumber < 12 ? CALLS_A_TOOL : ANSWERED),
     lookAtInbox: async (input) => {
@@ -107,7 +66,7 @@ test("Temporal's cancel that comes while a turn moves to a new run stops it ther
 test('a call whose head has moved is made again behind a new check, as often as the head moves', async () => {
   const checked: number[] = [];
   const called: number[] = [];
-  const turn = await start(() => ({
+  const turn = await startScriptedTurn(server.address, () => ({
     compactContext: ({ callNumber }) => {
       checked.push(callNumber);
       return Promise.resolve({ kind: 'fits', view: { headEntryId: `head ${callNumber}`, tokens: 1 } });
@@ -122,4 +81,95 @@ test('a call whose head has moved is made again behind a new check, as often as 
   expect(turn.outcomes).toEqual(['completed']);
   expect(checked).toEqual([1, 2, 3]);
   expect(called).toEqual([1, 2, 3]);
+});
+
+test('a message that comes within the check after the last answer is answered, and only the next answer is checked again', async () => {
+  const checked: string[] = [];
+  const called: number[] = [];
+  let isWaiting = false;
+  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+    ...beginsWith({ checkAfterLastStep: true }),
+    lookAtInbox: () => Promise.resolve({ ...NOTHING, steering: isWaiting ? 1 : 0 }),
+    takeMessages: () => {
+      isWaiting = false;
+      return Promise.resolve();
+    },
+    compactContext: async ({ callNumber, turnIsOver }) => {
+      checked.push(turnIsOver === true ? `${callNumber} after the answer` : String(callNumber));
+      if (callNumber === 2) {
+        isWaiting = true;
+        await worker().temporal.workflow.getHandle(turnWorkflowId(conversationId)).executeUpdate('acknowledge');
+      }
+      return { kind: 'fits', view: { headEntryId: 'head', tokens: 1 } };
+    },
+    callModel: ({ callNumber }) => {
+      called.push(callNumber);
+      return Promise.resolve(ANSWERED);
+    },
+  }));
+  await waitUntil('the turn ends', () => turn.outcomes.length > 0);
+  expect(turn.outcomes).toEqual(['completed']);
+  expect(checked).toEqual(['1', '2 after the answer', '3', '4 after the answer']);
+  expect(called).toEqual([1, 3]);
+});
+
+test('a turn that waits for people while messages come goes on in new runs, at the same answer', async () => {
+  let waiting = 1;
+  const called: number[] = [];
+  const stepsBefore: (number | undefined)[] = [];
+  const ran: number[] = [];
+  const turn = await startScriptedTurn(server.address, () => ({
+    callModel: ({ callNumber, steps }) => {
+      called.push(callNumber);
+      stepsBefore.push(steps);
+      return Promise.resolve(callNumber === 1 ? { ...CALLS_A_TOOL, asks: true as const } : ANSWERED);
+    },
+    lookAtInbox: () => Promise.resolve({ ...NOTHING, decisionsWaiting: waiting }),
+    requestDecisions: () => Promise.resolve({ waiting, questions: 0, expiresInMilliseconds: 86_400_000 }),
+    runTool: ({ callNumber }) => {
+      ran.push(callNumber);
+      return Promise.resolve({ state: 'succeeded' });
+    },
+  }));
+  const handle = turn.temporal.workflow.getHandle(turnWorkflowId(turn.conversationId));
+  await waitUntil('people are asked', async () => {
+    const { searchAttributes } = await handle.describe();
+    return searchAttributes['HoldfastTurnState']?.[0] === 'waiting_for_approval';
+  });
+  for (let message = 0; message < 12; message += 1) await handle.executeUpdate('acknowledge');
+  expect(await turn.runs()).toBeGreaterThan(2);
+  expect(ran).toEqual([]);
+  waiting = 0;
+  await handle.executeUpdate('acknowledge');
+  await waitUntil('the turn ends', () => turn.outcomes.length > 0, 30_000);
+  expect(turn.outcomes).toEqual(['completed']);
+  // The answer is asked for by each run, which finds it stored; it is one step, and its call runs once.
+  expect(new Set(called)).toEqual(new Set([1, 2]));
+  expect(stepsBefore.slice(0, -1).every((steps) => steps === 0)).toBe(true);
+  expect(stepsBefore.at(-1)).toBe(1);
+  expect(ran).toEqual([1]);
+});
+
+test('an acknowledged ring that comes while a turn looks for the last time is answered, and the turn ends', async () => {
+  let ringing: Promise<unknown> | undefined;
+  let looks = 0;
+  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+    lookAtInbox: async (input) => {
+      if (input.turn !== null) return NOTHING;
+      looks += 1;
+      if (ringing !== undefined) return NOTHING;
+      const handle = worker().temporal.workflow.getHandle(turnWorkflowId(conversationId));
+      ringing = handle.executeUpdate('acknowledge');
+      await waitUntil('the workflow has taken the ring', async () => {
+        const { events } = await handle.fetchHistory();
+        return events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null) === true;
+      });
+      return NOTHING;
+    },
+  }));
+  await waitUntil('the turn ends', () => turn.outcomes.length > 0);
+  const handle = turn.temporal.workflow.getHandle(turnWorkflowId(turn.conversationId));
+  await waitUntil('its workflow ends', async () => (await handle.describe()).status.name === 'COMPLETED');
+  await ringing;
+  expect(looks).toBe(2);
 });

@@ -7,23 +7,26 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 import { DEATHS, killOnceAt } from './presets/scenario.ts';
 
 const MAILS = 41;
-/** Characters: 15 mails take what seeds/wolffish.md reports, 494,000 tokens of the document's 1.5 characters. */
-const MAIL_CHARACTERS = 49_400;
+/**
+ * Characters: with a window, a reserve and mails of half their size, 15 mails take half of what seeds/wolffish.md reports, 494,000 tokens of
+ * the document's 1.5 characters. What decides is their share of the window.
+ */
+const MAIL_CHARACTERS = 24_700;
 const TASK = `Call read_file with {"path": "mail/$index.txt", "limit": 2000} ${MAILS} times, one by one\nSay all mails are read`;
 
 let harness: TurnHarness;
 
 beforeAll(async () => {
   const agent = {
-    model: 'simulator/sim-977k',
+    model: 'simulator/sim-489k',
     preset: 'wolffish',
-    policy: { outputReserve: { tokens: 32_768 } },
+    policy: { outputReserve: { tokens: 16_384 } },
   } as const;
   harness = await startTurnHarness({ agent });
   await mkdir(join(harness.workspace, 'mail'));
   for (let mail = 1; mail <= MAILS; mail += 1) {
     const lines = Array.from(
-      { length: 900 },
+      { length: 500 },
       (_, index) => `{"mail":${mail},"line":${index},"ref":"KT-${mail * 7_919 + index}"}\n`,
     );
     await writeFile(join(harness.workspace, 'mail', `${mail}.txt`), lines.join('').slice(0, MAIL_CHARACTERS));
@@ -33,9 +36,9 @@ beforeAll(async () => {
     [
       'agents:',
       '  default:',
-      '    model: simulator/sim-977k',
+      '    model: simulator/sim-489k',
       '    preset: wolffish',
-      '    policy: { outputReserve: { tokens: 32768 } }',
+      '    policy: { outputReserve: { tokens: 16384 } }',
       '',
     ].join('\n'),
   );

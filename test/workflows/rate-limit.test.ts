@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
-import { runCli } from '../cli/run-cli.ts';
+import { runCli, startCli } from '../cli/run-cli.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
@@ -25,29 +25,52 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   );
   const options = { environment: harness.environment, directory: harness.workspace };
   expect((await runCli(['list'], options)).stdout).toContain('waiting for rate limit');
+  // What a watcher is told while it waits, not only afterwards.
+  const watching = startCli(['watch', sent.conversationId], options);
+  await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'), 10_000);
+  expect((await client.getConversation(sent.conversationId)).turn?.state).toBe('waiting_for_rate_limit');
+  expect(watching.stdout()).toMatch(
+    /The turn waits 1[3-6] s for simulator: rate limit, until \d\d:\d\d:\d\d; no worker is held\./u,
+  );
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
-  const watched = await runCli(['watch', sent.conversationId], options);
-  expect(watched.stdout + watched.stderr).toMatch(/waits 1[3-6] s for the provider's rate limit/u);
+  const watched = await watching.ended;
+  expect(watched).toMatchObject({ code: 0, stderr: '' });
+  expect(watched.stdout).toMatch(/no worker is held\.[^]*completed/u);
   expect((await client.listConversations())[0]?.turn?.state).toBe('ended');
+});
+
+/** A conversation whose compaction takes several summaries, and a summarizer that refuses so many calls for 11 s. Its worker is not started. */
+async function startManySummaries(refusals: number, limits: NonNullable<HarnessOptions['agent']>['limits'] = {}) {
+  const partwise = await startTurnHarness({
+    agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } }, limits },
+  });
+  onTestFinished(() => partwise.stop());
+  const { client } = partwise;
+  const { conversationId } = await client.startTask({ task: 'Say ready' });
+  for (let number = 0; number < 10; number += 1) {
+    const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
+    await client.sendMessage({ conversationId, content, mode: 'steer' });
+  }
+  const asked = await client.requestCompaction({ conversationId });
+  await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: refusals, match: { purpose: 'summary' } });
+  return { partwise, conversationId, asked };
+}
+
+test('a turn whose summaries do nothing but wait is idle, as one whose model call waits', async () => {
+  // Refused twice in a row: each wait is shorter than the limit, both together are longer.
+  const { partwise, asked } = await startManySummaries(100, { idleTime: 14 });
+  await partwise.startWorker();
+  const turn = await partwise.client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });
 
 test(
   'summaries side by side that wait: the turn waits until the last of them has waited',
   { timeout: 180_000 },
   async () => {
-    const partwise = await startTurnHarness({
-      agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
-    });
-    onTestFinished(() => partwise.stop());
+    const { partwise, conversationId, asked } = await startManySummaries(2);
     const { client } = partwise;
-    const { conversationId } = await client.startTask({ task: 'Say ready' });
-    for (let number = 0; number < 10; number += 1) {
-      const content = `Say ${number}. ${`valve ${number} `.repeat(800)}`;
-      await client.sendMessage({ conversationId, content, mode: 'steer' });
-    }
-    const asked = await client.requestCompaction({ conversationId });
-    await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 2, match: { purpose: 'summary' } });
     await partwise.startWorker();
     await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
     const { events } = await partwise.temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();

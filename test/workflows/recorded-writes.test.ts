@@ -2,22 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CrashPoint } from '../../src/activities/crash-points.ts';
-import { recordWrites } from '../support/record-writes.ts';
-import type { RecordedExecution } from '../support/record-writes.ts';
+import { recordWrites, writesWithoutPoint } from '../support/record-writes.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { READ } from './write-scenarios.ts';
-
-/** Writes behind which no crash point has to stand: what a death leaves there is what a death just before it leaves. */
-const EXEMPT: Readonly<Record<string, string>> = {
-  provider_calls: 'a place in the queue is renewed and given back like a heartbeat, and is free after its lease',
-  contents: 'pieces of an original that nothing names yet; the point stands behind the last of them',
-  content_pieces: 'as contents',
-  passages: 'the search index, brought up to date by whoever searches next',
-  search_progress: 'as passages',
-};
 
 const AGENTS = {
   small: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
@@ -130,23 +120,6 @@ async function workWithFailures(): Promise<void> {
   await settled(harness.client.requestCompaction({ conversationId }));
 }
 
-/** Writes behind which no crash point of the activity was reached before its next write, or before its end. */
-function unnamed({ activity, steps }: RecordedExecution): string[] {
-  const found: string[] = [];
-  let open: string | null = null;
-  for (const step of steps) {
-    if ('reached' in step) {
-      if (step.reached.startsWith(`${activity}:`)) open = null;
-      continue;
-    }
-    const tables = step.wrote.filter((table) => EXEMPT[table] === undefined);
-    if (tables.length === 0) continue;
-    if (open !== null) found.push(open);
-    open = `${activity} into ${tables.toSorted().join(', ')}`;
-  }
-  return open === null ? found : [...found, open];
-}
-
 test('behind each write of each activity a crash point was reached, whatever it was that wrote', async () => {
   await harness.fault({ kind: 'summary_empty', times: 1, match: { model: 'sim-8k' } });
   await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 1, match: { model: 'sim-16k', purpose: 'summary' } });
@@ -160,7 +133,7 @@ test('behind each write of each activity a crash point was reached, whatever it 
   worker.shutdown();
   await worker.ended;
   const executions = recorder.executions();
-  expect([...new Set(executions.flatMap(unnamed))].toSorted()).toEqual([]);
+  expect([...new Set(executions.flatMap(writesWithoutPoint))].toSorted()).toEqual([]);
   const seen = new Set(
     executions.flatMap(({ steps }) => steps.flatMap((step) => ('reached' in step ? [step.reached] : []))),
   );

@@ -72,8 +72,10 @@ test('R28 through a whole turn, secrets in tool output stay in the original, and
     /· \d+ secrets? replaced in .*; the originals are unchanged\./,
   );
   const shown = conversationHeadLines(await client.getConversation(conversationId), {
+    activeEntryCount: 0,
     columns: null,
     style: PLAIN_STYLE,
+    now: Date.now(),
   });
   expect(shown.join('\n')).toContain(`${counted} secrets replaced in summaries and what they were made from`);
 });

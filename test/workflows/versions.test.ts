@@ -1,32 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { z } from 'zod';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
-import { defineTool } from '../../src/tools/define-tool.ts';
+import { createHoldingTool } from '../support/holding-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
-let release = (): void => undefined;
-let held = 0;
-
-const hold = defineTool({
-  name: 'hold',
-  description: 'Waits until it is released.',
-  input: z.object({}),
-  effect: 'none',
-  run: async () => {
-    await new Promise<void>((resolve) => {
-      release = resolve;
-      held += 1;
-    });
-    return { content: 'released' };
-  },
-});
+let hold: ReturnType<typeof createHoldingTool>;
 
 beforeEach(async () => {
-  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'ask_user'] } });
+  hold = createHoldingTool();
+  harness = await startTurnHarness({ tools: [hold.tool], agent: { tools: ['hold', 'ask_user'] } });
 });
 
 afterEach(() => harness.stop());
@@ -55,12 +40,12 @@ test('a turn ends on the build that it began on, the turn that follows it begins
   await harness.startWorker({ deployment: { name, buildId: 'old' } });
   await makeCurrent(name, 'old');
   const first = await client.startTask({ task: 'Call hold with {}\nSay first' });
-  await waitUntil('the tool is held', () => held === 1);
+  await waitUntil('the tool is held', () => hold.begun() === 1);
   await harness.startWorker({ deployment: { name, buildId: 'new' } });
   await makeCurrent(name, 'new');
   const { conversationId } = first;
   const next = await client.sendMessage({ conversationId, content: 'Say next', mode: 'queue' });
-  release();
+  hold.release();
   expect((await client.waitForOutcome({ ...first, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   expect((await client.waitForOutcome({ ...next, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
   expect(await buildsOf(conversationId)).toEqual(['old', 'new']);

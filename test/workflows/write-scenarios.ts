@@ -214,6 +214,7 @@ export const SCENARIOS: readonly Scenario[] = [
         at: 'changeBranch:failed',
         before: fault({ kind: 'status', status: 500, match: { purpose: 'summary' } }),
       },
+      { at: 'changeBranch:summarized' },
       { at: 'changeBranch:written' },
       { at: 'endTurn:written' },
       {

@@ -1,9 +1,14 @@
+import type { WaitingCall } from '../../client/decision-types.ts';
 import type { Conversation, HoldfastClient } from '../../client/types.ts';
 import { readEvent } from '../render/read-event.ts';
 import type { CompactionFacts, ReadEvent } from '../render/read-event.ts';
 import { applyEvent, startState } from '../render/turn-state.ts';
 import type { TurnScreenState } from '../render/turn-state.ts';
+import { safeLine } from '../render/safe-text.ts';
+import type { TurnItem } from '../render/turn-items.ts';
+import { decideCommand } from '../render/waiting-call.ts';
 import type { Display } from './display.ts';
+import { createPatience } from './patience.ts';
 
 export type CompactionEnd =
   | { readonly kind: 'committed'; readonly compaction: CompactionFacts }
@@ -23,22 +28,37 @@ export async function followCompaction(options: {
 }): Promise<CompactionEnd> {
   const { client, conversationId, display, signal } = options;
   // What was there before the request is not its effect.
-  const { eventCount: afterSequence, turn } = await client.getConversation(conversationId);
+  const conversation = await client.getConversation(conversationId);
+  const { eventCount } = conversation;
   await options.request();
-  let state = stateAtRequest(turn);
+  let state = stateAtRequest(conversation);
   let planned: CompactionFacts | null = null;
-  display.show(state, []);
-  for await (const update of client.watch({ conversationId, afterSequence, liveText: false, signal })) {
+  const patience = createPatience(client, signal, () => {
+    state = { ...state, outageSince: state.outageSince ?? Date.now() };
+    display.show(state, []);
+  });
+  display.show(
+    state,
+    conversation.waitingCalls.map((call) => decisionNotice(conversationId, call)),
+  );
+  const afterSequence = newsAfter(conversation);
+  for await (const update of patience.watch({ conversationId, afterSequence, liveText: false })) {
     if (update.type !== 'event') continue;
     const event = readEvent(update.event);
     const applied = applyEvent(state, event, null);
     state = heardNow(applied.state);
-    display.show(state, isShown(event) ? applied.items : []);
+    if (update.event.sequence <= eventCount) {
+      display.show(state, []);
+      continue;
+    }
+    display.show(state, shownItems(conversationId, event, applied.items));
     if (event.kind === 'compaction_started') planned = event.compaction;
     const end = endOf(event, planned);
     if (end === null) continue;
     // A turn that ended before it looked at the request leaves it to the next one, which may have begun by now.
-    if (event.kind === 'turn_ended' && !(await hasServed(client, conversationId, update.event.turnId))) continue;
+    const { turnId } = update.event;
+    if (event.kind === 'turn_ended' && !(await patience.through(() => hasServed(client, conversationId, turnId))))
+      continue;
     return end;
   }
   return { kind: 'left' };
@@ -54,18 +74,50 @@ async function hasServed(
   return waitingMessages === 0 && (turn === null || turn.turnId === turnId);
 }
 
-/** A turn that runs is not waited for. */
-function stateAtRequest(turn: Conversation['turn']): TurnScreenState {
+/** A turn that runs is not waited for; one that waits for a person shows for which decisions. */
+function stateAtRequest({ turn, waitingCalls }: Conversation): TurnScreenState {
   const state = startState(Date.now());
-  return turn === null || turn.state === 'ended' ? state : { ...state, activity: { kind: 'preparing' } };
+  if (turn === null || turn.state === 'ended') return state;
+  const calls = waitingCalls.map(({ call }) => call);
+  return { ...state, activity: calls.length === 0 ? { kind: 'preparing' } : { kind: 'asking', calls } };
+}
+
+/** For which provider a turn waits, and until when, its newest event tells: that one is read too. */
+function newsAfter({ turn, eventCount }: Conversation): number {
+  return turn?.state === 'waiting_for_rate_limit' ? Math.max(0, eventCount - 1) : eventCount;
 }
 
 function heardNow(state: TurnScreenState): TurnScreenState {
-  return { ...state, heardAt: Date.now() };
+  return { ...state, heardAt: Date.now(), outageSince: null };
+}
+
+/** Of the turn only what the compaction waits for. */
+function shownItems(conversationId: string, event: ReadEvent, items: readonly TurnItem[]): readonly TurnItem[] {
+  if (event.kind === 'decision_requested') {
+    const call = { call: event.call, tool: event.tool.name, kind: event.asks ? 'question' : 'approval' } as const;
+    return [decisionNotice(conversationId, call)];
+  }
+  return isShown(event) ? items : [];
 }
 
 function isShown({ kind }: ReadEvent): boolean {
-  return kind.startsWith('compaction_') || kind === 'part_written' || kind === 'part_failed' || kind === 'form_failed';
+  return (
+    kind.startsWith('compaction_') ||
+    kind === 'part_written' ||
+    kind === 'part_failed' ||
+    kind === 'form_failed' ||
+    kind === 'decision_made' ||
+    kind === 'turn_waiting'
+  );
+}
+
+/** A turn that waits for a person makes no model call, before which it would compact. */
+function decisionNotice(conversationId: string, waiting: Pick<WaitingCall, 'call' | 'kind' | 'tool'>): TurnItem {
+  const { call, kind, tool } = waiting;
+  const wanted =
+    kind === 'question' ? `your answer to call ${call}` : `your approval of call ${call} (${safeLine(tool)})`;
+  const text = `The turn waits for ${wanted}; the compaction is made when the decision has come: ${decideCommand(conversationId, waiting)}`;
+  return { kind: 'notice', level: 'warning', text };
 }
 
 /** The event of the end tells what came out; what was planned, its range and parts, is told at the start. */

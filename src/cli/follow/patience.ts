@@ -15,7 +15,11 @@ export interface Patience {
 }
 
 /** @param trouble told of each failure in an outage */
-export function createPatience(client: HoldfastClient, signal: AbortSignal, trouble: () => void): Patience {
+export function createPatience(
+  client: Pick<HoldfastClient, 'watch'>,
+  signal: AbortSignal,
+  trouble: () => void,
+): Patience {
   let failingSince: number | null = null;
   const bear = async (error: unknown): Promise<void> => {
     if (signal.aborted || describeError(error).code !== 'database_unreachable') throw error;

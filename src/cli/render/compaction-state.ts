@@ -111,7 +111,7 @@ function declined({ reason, tokens }: CompactionEvent & { readonly kind: 'compac
   const size = tokens === null ? '' : ` of ${formatCount(tokens)} tokens`;
   return reason === 'irreducible'
     ? `Nothing was compacted: nothing in the view${size} may be made smaller.`
-    : `Nothing was compacted: a summary would not make the view${size} smaller.`;
+    : `Nothing was compacted: no summary that says as much would make the view${size} smaller.`;
 }
 
 function partFailure(event: CompactionEvent & { readonly kind: 'part_failed' }): string {

@@ -1,7 +1,5 @@
 import type { Conversation, LateResult, ListedEntry, TurnSummary } from '../../client/types.ts';
-import type { WaitingCall } from '../../client/decision-types.ts';
 import { conversationState } from './conversation-list.ts';
-import { questionIn } from './decision-state.ts';
 import { formatBytes, formatCount, plural } from './numbers.ts';
 import { turnFigures } from './outcome-words.ts';
 import { safeLine, safeText } from './safe-text.ts';
@@ -9,6 +7,7 @@ import type { Style } from './style.ts';
 import { truncate, wrapWords } from './text-width.ts';
 import { shortArguments } from './tool-arguments.ts';
 import { describeContent } from './entry-words.ts';
+import { decideLines, waitingCallWords } from './waiting-call.ts';
 
 export interface EntryListOptions {
   readonly columns: number | null;
@@ -22,11 +21,20 @@ export interface EntryListOptions {
 const SHOWN_LINES = 4;
 const PIPE_COLUMNS = 160;
 
+export interface ConversationHeadOptions {
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly activeEntryCount: number;
+  readonly columns: number | null;
+  readonly style: Style;
+}
+
 /** Who, how and how much: the head of `show`. */
 export function conversationHeadLines(
   conversation: Conversation,
-  { columns, style }: { readonly columns: number | null; readonly style: Style },
+  { activeEntryCount, columns, style, now }: ConversationHeadOptions,
 ): string[] {
+  const { entryCount } = conversation;
   const wrapped = (text: string): string[] => (columns === null ? [text] : wrapWords(text, columns));
   const { turn, waitingMessages } = conversation;
   return [
@@ -37,11 +45,12 @@ export function conversationHeadLines(
         conversationState(conversation),
         `agent ${safeLine(conversation.agent)}`,
         ...(conversation.model === null ? [] : [safeLine(conversation.model)]),
-        plural(conversation.entryCount, 'entry', 'entries'),
+        plural(entryCount, 'entry', 'entries'),
+        ...(activeEntryCount === entryCount ? [] : [`${formatCount(activeEntryCount)} on the active branch`]),
         ...(waitingMessages === 0 ? [] : [`${plural(waitingMessages, 'message')} waiting`]),
       ].join(' · '),
     ),
-    ...conversation.waitingCalls.flatMap((call) => wrapped(waitingCallWords(call)).map(style.yellow)),
+    ...conversation.waitingCalls.flatMap((call) => wrapped(waitingCallWords(call, now)).map(style.yellow)),
     ...decideLines(conversation),
     ...(conversation.secretsRedacted === 0 ? [] : wrapped(redactionWords(conversation.secretsRedacted)).map(style.dim)),
     ...(turn === null ? [] : wrapped(`last turn: ${turnFigures(turn)}`).map(style.dim)),
@@ -56,24 +65,6 @@ function givenUpWords({ model, callNumber, reason }: TurnSummary['givenUp'][numb
 
 function redactionWords(count: number): string {
   return `${plural(count, 'secret')} replaced in summaries and what they were made from; the originals have them`;
-}
-
-/** What waits for the user, whole: nobody can decide on half of a command. Its further lines are set off, so that none reads as another call. */
-function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: WaitingCall): string {
-  const asked = kind === 'question' ? safeText(questionIn(text)) : `${safeLine(tool)} ${safeText(text)}`;
-  const verb = kind === 'question' ? 'asks' : 'waits for approval';
-  return `call ${call} ${verb}: ${asked.replaceAll('\n', '\n  ')} (until ${expiresAt})`;
-}
-
-/** Commands that decide on the first call of each kind, to be copied. */
-function decideLines({ conversationId, waitingCalls }: Conversation): string[] {
-  const conversation = conversationId.slice(-8);
-  const approval = waitingCalls.find(({ kind }) => kind === 'approval');
-  const question = waitingCalls.find(({ kind }) => kind === 'question');
-  return [
-    ...(approval === undefined ? [] : [`  next: npx holdfast approve ${conversation} ${approval.call} (or deny)`]),
-    ...(question === undefined ? [] : [`  next: npx holdfast answer ${conversation} "…" --call ${question.call}`]),
-  ];
 }
 
 /** Entries with their ids and the beginning of what they say. */

@@ -10,8 +10,6 @@ export interface NoticeWords {
 export function noticeWords(kind: string, data: Readonly<Record<string, unknown>>): NoticeWords {
   const say = (name: string): string => (typeof data[name] === 'string' ? data[name] : 'unknown');
   switch (kind) {
-    case 'turn_wait_over':
-      return { level: 'information', text: 'The wait for the provider is over; the turn goes on.' };
     case 'model_fallback':
       return {
         level: 'warning',

@@ -45,6 +45,25 @@ export function formatAge(isoTime: string, now: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`;
 }
 
+/** How soon, in the largest unit that fits; rounded down, so that nobody is too late. */
+export function formatTimeLeft(isoTime: string, now: number): string {
+  const seconds = Math.floor((Date.parse(isoTime) - now) / 1_000);
+  if (seconds < 0) return 'now';
+  if (seconds < 60) return `in ${seconds} s`;
+  if (seconds < 3_600) return `in ${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `in ${Math.floor(seconds / 3_600)} h`;
+  return `in ${Math.floor(seconds / 86_400)} d`;
+}
+
+/** `12:03:20` where the reader is; with its day, when that is another one than today. Both in milliseconds since 1970. */
+export function formatClock(at: number, now: number): string {
+  const [date, today] = [new Date(at), new Date(now)];
+  const pad = (number: number): string => String(number).padStart(2, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(pad).join(':');
+  if (date.toDateString() === today.toDateString()) return clock;
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${clock}`;
+}
+
 /** `1 step`, `2 steps`. */
 export function plural(count: number, singular: string, many = `${singular}s`): string {
   return `${formatCount(count)} ${count === 1 ? singular : many}`;

@@ -15,7 +15,6 @@ const PIPE_COLUMNS = 100;
 /** Passages with their entry and the words of the query set off. */
 export function passageLines(
   passages: readonly FoundPassage[],
-  query: string,
   {
     columns,
     style,
@@ -31,7 +30,7 @@ export function passageLines(
 ): string[] {
   return passages.flatMap((passage, index) => {
     const { entryId, kind, createdAt, offset, text, branch, onActiveBranch, updatedBy } = passage;
-    const words = foundWords(passage, query);
+    const words = foundWords(passage);
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
     const superseded = updatedBy === null ? '' : `, may be superseded by ${updatedBy}`;
     const where = namesConversations ? `, conversation ${passage.conversationId.slice(-8)}` : '';
@@ -56,12 +55,9 @@ function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: numb
   return rows.slice(0, NEIGHBOUR_ROWS).map((row) => style.dim(`   ${row}`));
 }
 
-/** The words that were found; where the passage has the query word for word, that too. Longest first: of two that overlap the longer is set off. */
-function foundWords({ match, forms }: FoundPassage, query: string): string[] {
-  const phrase = query.trim().toLowerCase();
-  return [...new Set(match === 'phrase' ? [phrase, ...forms] : forms)].toSorted(
-    (one, other) => other.length - one.length,
-  );
+/** The words that were found. Longest first: of two that overlap the longer is set off. */
+function foundWords({ forms }: FoundPassage): string[] {
+  return forms.toSorted((one, other) => other.length - one.length);
 }
 
 /** The first of the rows to show: of the places where something was found, the first that has most of the words. */

@@ -23,7 +23,14 @@ export type ReadEvent = EventPlace &
         readonly commandOnly: boolean;
       }
     | { readonly kind: 'turn_continued' }
-    | { readonly kind: 'turn_waiting'; readonly delayMilliseconds: number | null }
+    | {
+        readonly kind: 'turn_waiting';
+        readonly delayMilliseconds: number | null;
+        readonly provider: string | null;
+        readonly reason: string | null;
+        readonly holdsWorker: boolean | null;
+      }
+    | { readonly kind: 'turn_wait_over' }
     | { readonly kind: 'turn_ended'; readonly outcome: string; readonly reason: string | null }
     | { readonly kind: 'message_taken' }
     | { readonly kind: 'call_started'; readonly call: CallAttempt; readonly tokens: number | null }
@@ -131,8 +138,6 @@ export function readEvent(event: TimelineEvent): ReadEvent {
       };
     case 'turn_continued':
       return { ...common, kind: 'turn_continued' };
-    case 'turn_waiting':
-      return { ...common, kind: 'turn_waiting', delayMilliseconds: number(data, 'delayMilliseconds') };
     case 'turn_ended':
       return { ...common, kind: 'turn_ended', outcome: text(data, 'outcome') ?? 'ended', reason: text(data, 'reason') };
     case 'message_taken':
@@ -171,7 +176,23 @@ export function readEvent(event: TimelineEvent): ReadEvent {
 type Unplaced<Event> = Event extends unknown ? Omit<Event, keyof EventPlace> : never;
 
 function readRest(kind: string, data: Data): Unplaced<ReadEvent> {
-  return readDecision(kind, data) ?? readCompaction(kind, data) ?? { kind: 'notice', ...noticeWords(kind, data) };
+  return (
+    readWait(kind, data) ??
+    readDecision(kind, data) ??
+    readCompaction(kind, data) ?? { kind: 'notice', ...noticeWords(kind, data) }
+  );
+}
+
+function readWait(kind: string, data: Data): Unplaced<ReadEvent> | null {
+  if (kind === 'turn_wait_over') return { kind };
+  if (kind !== 'turn_waiting') return null;
+  return {
+    kind,
+    delayMilliseconds: number(data, 'delayMilliseconds'),
+    provider: text(data, 'provider'),
+    reason: text(data, 'reason'),
+    holdsWorker: truth(data, 'holdsWorker'),
+  };
 }
 
 function readDecision(kind: string, data: Data): Unplaced<ReadEvent> | null {
@@ -228,7 +249,7 @@ function compactionOf(data: Data): CompactionFacts {
     operations: number(data, 'operations', 'targets'),
     messages: number(data, 'messages'),
     targets: number(data, 'targets'),
-    proactive: typeof data['proactive'] === 'boolean' ? data['proactive'] : null,
+    proactive: truth(data, 'proactive'),
     estimatedTokens: number(data, 'estimatedTokens'),
     reportedTokens: number(data, 'reportedTokens'),
     fromSequence: number(data, 'fromSequence', 'coveredFromSequence'),
@@ -256,6 +277,11 @@ function number(data: Data, ...names: readonly string[]): number | null {
     if (Array.isArray(value)) return value.length;
   }
   return null;
+}
+
+function truth(data: Data, name: string): boolean | null {
+  const value = data[name];
+  return typeof value === 'boolean' ? value : null;
 }
 
 function text(data: Data, ...names: readonly string[]): string | null {

@@ -1,3 +1,4 @@
+import { waitingWords } from './provider-wait.ts';
 import { runningCompactionLines } from './compaction-card.ts';
 import { drawBar, formatCost, formatCount, formatDuration, formatPercent, formatShortCount } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
@@ -89,7 +90,8 @@ function headAndTail(text: string, room: number): string {
 function statusLine(state: TurnScreenState, { columns, style, now }: ScreenOptions, spinner: string): string {
   const { tokens, inputBudget, cost } = state;
   const doing = activityWords(state, now);
-  const calling = state.activity.kind === 'calling' || state.activity.kind === 'retrying';
+  const calling =
+    state.activity.kind === 'calling' || state.activity.kind === 'retrying' || state.activity.kind === 'limited';
   const step = `step ${state.steps + (calling ? 1 : 0)}`;
   const money = cost === undefined ? [] : [formatCost(cost)];
   const fraction = tokens === null || inputBudget === null ? null : tokens / inputBudget;
@@ -122,7 +124,10 @@ function windowBar(fraction: number, columns: number, style: Style): string {
 
 function activityWords(state: TurnScreenState, now: number): string {
   const { activity, tools, compaction, live } = state;
-  if (compaction !== null) return 'compacting';
+  if (compaction !== null)
+    return activity.kind === 'limited' && now < activity.until
+      ? `compacting, ${waitingWords(activity, now)}`
+      : 'compacting';
   const [first] = tools;
   if (first !== undefined)
     return tools.length === 1 ? `running ${safeLine(first.reference.name)}` : `running ${tools.length} tools`;
@@ -135,6 +140,8 @@ function activityWords(state: TurnScreenState, now: number): string {
       return activity.calls.length === 1
         ? `waiting for you to decide on call ${activity.calls.join()}`
         : `waiting for you to decide on ${activity.calls.length} calls`;
+    case 'limited':
+      return waitingWords(activity, now);
     case 'retrying':
       if (activity.failure === 'overflow') return 'recovering from an overflow';
       return activity.status === 429 ? 'waiting for the rate limit' : 'waiting to call the model again';
@@ -152,14 +159,17 @@ function activityWords(state: TurnScreenState, now: number): string {
 
 /** Says that nobody seems to work, and what to do; `null` while news come. */
 export function quietWarning(state: TurnScreenState, now: number): string | null {
-  const quiet = now - state.heardAt;
-  const seconds = `${Math.floor(quiet / 1_000)} s`;
-  // A person may take a day.
-  if (state.activity.kind === 'ended' || state.activity.kind === 'asking') return null;
+  const { activity } = state;
+  if (activity.kind === 'ended') return null;
   if (state.outageSince !== null) {
     return `Postgres has not answered for ${Math.floor((now - state.outageSince) / 1_000)} s; trying again. What is stored is safe.`;
   }
-  if (state.activity.kind === 'waiting') {
+  // A person may take a day.
+  if (activity.kind === 'asking') return null;
+  // Until a wait for the provider is over no news can come.
+  const quiet = now - Math.max(state.heardAt, activity.kind === 'limited' ? activity.until : 0);
+  const seconds = `${Math.floor(quiet / 1_000)} s`;
+  if (activity.kind === 'waiting') {
     if (quiet < QUIET_WAITING_MILLISECONDS) return null;
     return `No worker has taken the message for ${seconds}. It is stored and will be taken; start a worker with \`npx holdfast worker\` or everything with \`npx holdfast dev\`.`;
   }

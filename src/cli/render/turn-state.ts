@@ -7,6 +7,8 @@ import { applyCompaction } from './compaction-state.ts';
 import type { RunningCompaction } from './compaction-state.ts';
 import { addLiveText } from './live-text.ts';
 import type { LiveText } from './live-text.ts';
+import { applyProviderWait, applyWaitOver } from './provider-wait.ts';
+import type { WaitingForProvider } from './provider-wait.ts';
 import type { CallAttempt, ReadEvent, ToolReference } from './read-event.ts';
 import type { FinishedTool, TurnItem } from './turn-items.ts';
 
@@ -16,6 +18,7 @@ export type Activity =
   | { readonly kind: 'preparing' }
   /** Waits for a person to decide on these calls, by name. */
   | { readonly kind: 'asking'; readonly calls: readonly string[] }
+  | WaitingForProvider
   | { readonly kind: 'calling'; readonly call: CallAttempt }
   | { readonly kind: 'retrying'; readonly call: CallAttempt; readonly failure: string; readonly status: number | null }
   | { readonly kind: 'ended'; readonly outcome: string };
@@ -122,7 +125,9 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
     case 'decision_made':
       return applyDecision(state, event);
     case 'turn_waiting':
-      return { state, items: [notice('information', waitWords(event.delayMilliseconds))] };
+      return applyProviderWait(state, event);
+    case 'turn_wait_over':
+      return applyWaitOver(state);
     case 'turn_continued':
     case 'quiet':
       return quiet(state);
@@ -141,10 +146,6 @@ export function applyEvent(state: TurnScreenState, event: ReadEvent, entry: List
       return { state: { ...state, compaction, tokens: tokens ?? state.tokens }, items };
     }
   }
-}
-
-function waitWords(delayMilliseconds: number | null): string {
-  return `The turn waits ${Math.ceil((delayMilliseconds ?? 0) / 1_000)} s for the provider's rate limit; no worker is held.`;
 }
 
 function turnBegun(state: TurnScreenState, event: ReadEvent & { readonly kind: 'turn_begun' }): Applied {

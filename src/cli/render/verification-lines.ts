@@ -1,6 +1,6 @@
 import type { JournalVerification } from '../../verify/journal-invariants.ts';
 import type { HistoriesRead } from '../../verify/temporal-invariants.ts';
-import type { Verification } from '../../verify/verify.ts';
+import type { RepeatedCall, Verification } from '../../verify/verify.ts';
 import { plural } from './numbers.ts';
 import type { Style } from './style.ts';
 
@@ -31,11 +31,7 @@ export function verificationLines(verification: WholeVerification, { style }: { 
       : [
           `The database is newer than this version of Holdfast (${newerMigrations.join(', ')}): what that added is not checked.`,
         ]),
-    ...(repeatedCalls.length === 0
-      ? []
-      : [
-          `${plural(repeatedCalls.length, 'model call')} tried again after the loss of a worker, and perhaps paid twice (\`holdfast view <conversation> --calls\`).`,
-        ]),
+    ...repeatedLines(repeatedCalls),
     ...historyLines(histories),
     ...(journal === null ? [] : journalLines(journal)),
   ];
@@ -50,6 +46,26 @@ export function verificationLines(verification: WholeVerification, { style }: { 
       ? style.green(`${looked}: all ${invariants.length} invariants hold.`)
       : style.red(`${looked}: ${plural(broken.length, 'invariant does', 'invariants do')} not hold.`),
   ];
+}
+
+function repeatedLines(calls: readonly RepeatedCall[]): string[] {
+  if (calls.length === 0) return [];
+  return [
+    `${plural(calls.length, 'model call')} tried again after the loss of a worker, and perhaps paid twice (\`holdfast view <conversation> --calls\`):`,
+    ...named(
+      calls.map(
+        (call) =>
+          `${call.conversationId}  turn ${call.turn}: ${callWords(call)}, ${plural(call.tries, 'try', 'tries')}`,
+      ),
+    ),
+  ];
+}
+
+/** A call as `holdfast view` takes it. A summary is none of the step's. */
+function callWords({ turn, callNumber, summary }: RepeatedCall): string {
+  if (summary === null) return `call ${turn}.${callNumber}`;
+  if (summary.compactionId === null) return 'summary of a branch';
+  return `part ${summary.part} of compaction ${summary.compactionId}`;
 }
 
 function historyLines(histories: HistoriesRead | null): string[] {

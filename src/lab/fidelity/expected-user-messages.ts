@@ -1,11 +1,19 @@
+import type { EntryOutline } from '../../context/entry.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../context/estimate.ts';
-import { keptUserMessages } from '../../context/kept-user-messages.ts';
-import { isShortOpening } from '../../context/opening-message.ts';
-import type { LabConversation } from '../replay/lab-conversation.ts';
+
+/** What a replay holds after a compaction. */
+interface Compacted {
+  readonly entries: readonly EntryOutline[];
+  readonly summary: { readonly firstKeptSequence: number } | null;
+}
+
+/** Share of the budget up to which the message that opened the running turn is short, and comes before all others. */
+const SHORT_OPENING = 0.5;
 
 /**
- * Which messages of the user must stand in the view word for word: all from the cut on, and of those before it what the
- * product's own rule chooses within the policy's budget, pass by pass; a short message that opened the turn counts against it.
+ * Which messages of the user must stand in the view word for word: all from the cut on, and of those before it the newest that
+ * together fit into the policy's budget, up to the first that does not; a short message that opened the turn counts against it.
+ * Told here in its own words, not by the product's rule, which may keep more: it goes on behind one that does not fit.
  */
 export class ExpectedUserMessages {
   private kept: readonly number[] = [];
@@ -18,30 +26,36 @@ export class ExpectedUserMessages {
   }
 
   /** After a compaction. Returns the sequences of the messages. */
-  after(conversation: LabConversation): readonly number[] {
-    const { entries, summary } = conversation;
+  after({ entries, summary }: Compacted): readonly number[] {
     const said = entries.filter(({ kind }) => kind === 'user');
     const cut = summary?.firstKeptSequence ?? 1;
-    const recent = said.filter(({ sequence }) => sequence >= cut).map(({ sequence }) => sequence);
     if (cut !== this.cut) {
-      const candidates = said
-        .filter(({ sequence }) => sequence < cut && (sequence >= this.cut || this.kept.includes(sequence)))
-        .map(({ sequence }) => sequence);
-      const tokensAt = (sequence: number): number => {
-        const entry = entries[sequence - 1];
-        return entry === undefined ? 0 : estimateTokens(entry.measurements, NO_CALIBRATION);
-      };
-      const turnId = entries.at(-1)?.turnId;
-      const opening = candidates.find((sequence) => entries[sequence - 1]?.turnId === turnId);
-      this.kept = keptUserMessages({
-        candidates,
-        tokensAt,
-        budget: this.budget,
-        newestIsKept: recent.length > 0,
-        opening: opening !== undefined && isShortOpening(tokensAt(opening), this.budget) ? opening : null,
-      });
+      const running = entries.at(-1)?.turnId;
+      this.kept = this.newestOf(
+        said.filter(({ sequence }) => sequence < cut),
+        running,
+      );
       this.cut = cut;
     }
+    const recent = said.filter(({ sequence }) => sequence >= cut).map(({ sequence }) => sequence);
     return [...this.kept, ...recent];
   }
+
+  private newestOf(before: readonly EntryOutline[], running: string | undefined): readonly number[] {
+    const first = before.find(({ turnId }) => turnId === running);
+    const opening = first !== undefined && tokensOf(first) <= SHORT_OPENING * this.budget ? first : null;
+    const kept = opening === null ? [] : [opening.sequence];
+    let left = this.budget - (opening === null ? 0 : tokensOf(opening));
+    for (const message of before.toReversed()) {
+      if (message === opening) continue;
+      left -= tokensOf(message);
+      if (left < 0) break;
+      kept.push(message.sequence);
+    }
+    return kept;
+  }
+}
+
+function tokensOf({ measurements }: EntryOutline): number {
+  return estimateTokens(measurements, NO_CALIBRATION);
 }

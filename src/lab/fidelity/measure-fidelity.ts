@@ -15,6 +15,9 @@ import { sampleOriginals } from './sample-originals.ts';
 /** Originals that are asked for before the last of the passes, where every one is. */
 const ORIGINALS_ASKED = 60;
 
+/** A passage of a summary, as `recall_search` heads it: what repeats an original is not the original. */
+const OF_SUMMARY = /^entry \S+ · (?:branch_)?summary /u;
+
 /** Passages as one recall call shows them, best first. */
 export type RecallOnce = (question: string) => Promise<readonly string[]>;
 
@@ -111,10 +114,9 @@ async function askForOriginals(of: {
   const { session, through, recall, count, seed } = of;
   const sampled = sampleOriginals(session, { through, count, seed });
   let reachable = 0;
-  for (const { line } of sampled) {
-    const passages = await recall(line);
-    const wanted = plain(line);
-    if (passages.some((passage) => plain(passage).includes(wanted))) reachable += 1;
+  for (const { asked, wanted } of sampled) {
+    const originals = (await recall(asked)).filter((passage) => !OF_SUMMARY.test(passage));
+    if (originals.some((passage) => plain(passage).includes(plain(wanted)))) reachable += 1;
   }
   return { asked: sampled.length, reachable };
 }

@@ -85,7 +85,10 @@ export function reportState(
   let onlyRemembered = labels !== undefined && labels.length > 0;
   let doubtful = false;
   for (const event of events) {
-    if (event.kind !== 'call' || pathOf(event) !== task.reportPath || event.result === undefined) continue;
+    if (event.kind !== 'call' || event.result === undefined) continue;
+    // Clipped to one string, its path included: only the file itself can tell what it wrote.
+    if (stringArgument(event, 'clipped')?.includes(task.reportPath) === true) labels = undefined;
+    if (pathOf(event) !== task.reportPath) continue;
     const isReading = event.name === 'read_file';
     if (isFailure(event)) {
       // A file that cannot be read is not there yet; a write that failed may have been made all the same.

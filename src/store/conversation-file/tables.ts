@@ -82,7 +82,7 @@ export const TABLES_AFTER: readonly ExportedTable[] = [
   { name: 'compaction_kept_entries', order: 'compaction_id, entry_id', where: OF_ITS_COMPACTIONS },
   { name: 'compaction_operations', order: 'compaction_id, entry_sequence', where: OF_ITS_COMPACTIONS },
   { name: 'late_tool_results', order: 'turn_id, call_number, call_index, attempt', where: OF_ITS_TURNS },
-  { name: 'memories', order: 'id', where: `id in (${MEMORIES_THAT_STAND_ALONE})` },
+  { name: 'memories', order: 'id', where: `id in (${MEMORIES_THAT_STAND_ALONE})`, omitted: ['terms'] },
 ];
 
 /** Made from the log again by whoever imports, or of use only to who runs the turns (`provider_calls`, `idle_runs`). */

@@ -165,6 +165,11 @@ function updates(newer: Compared, older: Compared): boolean {
     else if (isName) return false;
   }
   const asked = older.weight;
+  // Without a word of the query nothing but what they say themselves tells that they are about the same.
+  if (other.match === 'meaning') {
+    if (one.match !== 'meaning' || !areAlike(newer.words, older.words, NEARLY_SAME_WORDS)) return false;
+    return isEvidentChange(newer.stated, older.stated);
+  }
   // The words are read last: that costs most.
   if (asked <= 0 || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
   return areAlike(newer.words, older.words, answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);

@@ -63,7 +63,7 @@ function tables(dimensions: number): string {
  * Gives vectors to passages that have none, of the conversations that are behind; off the step path, in batches, each kept
  * when the next one fails. A conversation that fails is left to the next time, and keeps none of the others from theirs.
  * Returns how many were made.
- * @param options.signal stops it after the batch that is under way
+ * @param options.signal stops it, with what is made until then
  * @throws what the first of those that failed failed with, once the others are done; at the third at once
  */
 export async function embedBehind(
@@ -88,7 +88,8 @@ export async function embedBehind(
           batch = await embedBatch(sql, embedder, id, signal);
       } catch (error) {
         failures.push({ id, error });
-        if (signal.aborted || failures.length >= MOST_FAILED) throw error;
+        if (signal.aborted) return made + progress;
+        if (failures.length >= MOST_FAILED) throw error;
       }
     }
     made += progress;

@@ -1,6 +1,7 @@
 import type { Database, Fragment, Queries } from '../database.ts';
 import type { PassageKind } from './found-passage.ts';
 import type { IdSet } from './gather.ts';
+import { MOST_OLDER_BLOCKS } from './older-blocks.ts';
 import { BLOCK_PASSAGES, isSpoken } from './postings.ts';
 import type { SearchedScope } from './scope.ts';
 
@@ -39,7 +40,15 @@ export async function filteredPassages(
   ]);
   if (ids === null) return { blocks: ofKinds, ids };
   const inRange = new Set(ids instanceof IdsOfBlocks ? ids.blocks() : [...ids].map(blockOf));
-  return { blocks: ofKinds.filter((block) => inRange.has(block)), ids };
+  const blocks = ofKinds.filter((block) => inRange.has(block));
+  return { blocks: scope.newestFrom === null ? blocks : withOlder(blocks, inRange, scope.newestFrom), ids };
+}
+
+/** Who asks for a time long ago asks for its blocks, also for words that are in too many passages to choose any. */
+function withOlder(blocks: readonly number[], inRange: ReadonlySet<number>, newestFrom: number): readonly number[] {
+  const ascending = (one: number, other: number): number => one - other;
+  const older = [...inRange].filter((block) => block < newestFrom).toSorted(ascending);
+  return [...new Set([...blocks, ...older.slice(-MOST_OLDER_BLOCKS)])].toSorted(ascending);
 }
 
 /** What was spoken lies in blocks of its own. */

@@ -29,6 +29,8 @@ export interface IndexedCount {
   readonly passages: number;
   /** Entries that Postgres takes no index of, and times that summaries were such: they are passed over, not tried for ever. */
   readonly skipped: number;
+  /** `false` when the signal stopped it before the newest entry. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -47,11 +49,11 @@ export async function indexConversation(
     const batch = await indexNext(sql, conversationId);
     passages += batch.passages;
     skipped += batch.skipped;
-    if (!batch.more || options.signal?.aborted === true) return { passages, skipped };
+    if (!batch.more || options.signal?.aborted === true) return { passages, skipped, isWhole: !batch.more };
   }
 }
 
-interface IndexedBatch extends IndexedCount {
+interface IndexedBatch extends Omit<IndexedCount, 'isWhole'> {
   readonly more: boolean;
 }
 

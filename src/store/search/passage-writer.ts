@@ -2,6 +2,7 @@ import type { Transaction } from '../database.ts';
 import { plainText } from '../stored-text.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { IndexedConversation } from './block-allocator.ts';
+import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
 import { headingOf } from './heading.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
@@ -12,15 +13,18 @@ import { passageTerms, toVector } from './passage-terms.ts';
 import { TermWriter } from './term-writer.ts';
 import { stemsOf } from './stems.ts';
 import type { Stem } from './stems.ts';
-import { withoutEncodedBytes, wordsOf } from './words.ts';
+import { wordsOf } from './words.ts';
 import type { Word } from './words.ts';
 
 /** Passages of one statement: cutting more into words would leave the transaction idle for longer than the server allows. */
 const PASSAGES_PER_INSERT = 250;
 /** Characters that are cut into passages at a time, so that one message of megabytes is written as it is cut. */
 const PORTION_CHARACTERS = 100 * PASSAGE_CHARACTERS;
-/** Characters that are indexed of one original; `recall_open` reads the rest. */
-const INDEXED_CHARACTERS = 4_000_000;
+/**
+ * Characters that are indexed of one original; `recall_open` reads the rest. A search waits for what is not indexed yet, and this takes
+ * seconds; the whole of the longest original would take more than half a minute.
+ */
+export const INDEXED_CHARACTERS = 4_000_000;
 
 /** What the passages of one source share. */
 export interface Source {

@@ -7,7 +7,7 @@ import type { WeightedTerm } from './weigh-terms.ts';
  * Postings that one search reads: what bounds its time, whatever the size of the conversation. Three bytes each.
  * Rare words come first; what is left over are words that so many passages have that they choose none.
  */
-const MOST_POSTINGS = 14_000;
+export const MOST_POSTINGS = 14_000;
 
 /** The terms of a query by index that choose its passages, those that few have first. */
 export function choosingTerms(terms: readonly WeightedTerm[], most = MOST_POSTINGS): number[] {
@@ -56,6 +56,20 @@ export interface PostingsReading {
 export async function readPostings(
   sql: Queries,
   scope: SearchedScope,
+  reading: PostingsReading,
+): Promise<ReadPostings[]> {
+  const { newestFrom } = scope;
+  if (newestFrom === null) return readBlocks(sql, scope, reading);
+  // Between the older ones lie many that are not asked for; the newest are read in one go.
+  const older = reading.blocks.filter((block) => block < newestFrom);
+  const newest = reading.blocks.slice(older.length);
+  const read = [older, newest].filter(({ length }) => length > 0);
+  return (await Promise.all(read.map((blocks) => readBlocks(sql, scope, { ...reading, blocks })))).flat();
+}
+
+async function readBlocks(
+  sql: Queries,
+  scope: SearchedScope,
   { terms, chosen, blocks }: PostingsReading,
 ): Promise<ReadPostings[]> {
   const indexes = new Map<string, number[]>();
@@ -64,7 +78,8 @@ export async function readPostings(
   }
   const [first = 0, last = 0] = [blocks[0], blocks.at(-1)];
   // Blocks that lie close together are read in one go, with those between them that are not asked for.
-  const isDense = hasAllBetween(scope, blocks) || last - first < 2 * blocks.length;
+  const isDense =
+    hasAllBetween(scope, blocks) || last - first < 2 * blocks.length || areFew(scope, { terms, chosen, blocks });
   const rows = await sql<PostingsRow[]>`
     select term, block, encode(postings, 'base64') as postings from search_postings
     where agent_number = ${scope.agentNumber} and term = any(${[...indexes.keys()]}::text[])
@@ -76,6 +91,11 @@ export async function readPostings(
       const bytes = Buffer.from(postings, 'base64');
       return (indexes.get(term) ?? []).map((index) => ({ term: index, block, postings: bytes }));
     });
+}
+
+/** Scattered older blocks of rare words: to read all that the agent has of these takes less time than to look for each block. */
+function areFew({ newestFrom }: SearchedScope, { terms, chosen }: PostingsReading): boolean {
+  return newestFrom !== null && chosen.reduce((sum, index) => sum + (terms[index]?.passages ?? 0), 0) <= MOST_POSTINGS;
 }
 
 /** All blocks of the agent from the first to the last: none of another stands under its number. */

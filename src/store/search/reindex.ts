@@ -1,17 +1,18 @@
 import type { Database } from '../database.ts';
 import { transaction } from '../transaction.ts';
 import { indexConversation } from './index-conversation.ts';
+import type { IndexedCount } from './index-conversation.ts';
 
 /**
  * Builds the index of a conversation anew from its log. A search that comes meanwhile waits for it
  * or finds the part that is done.
- * @param options.signal stops it after the batch that is under way; the rest follows with the next search.
+ * @param options.signal stops it after the batch that is under way; the rest follows with upkeep or the next search.
  */
 export async function reindexConversation(
   sql: Database,
   conversationId: string,
   options: { readonly signal?: AbortSignal } = {},
-): Promise<{ readonly passages: number }> {
+): Promise<IndexedCount> {
   await transaction(sql, async (open) => {
     // Locked first, as when indexing: who indexes now finishes before.
     await open`select from search_progress where conversation_id = ${conversationId} for update`;

@@ -6,8 +6,10 @@ export interface SearchedScope {
   readonly conversationId: string | null;
   readonly agent: string;
   readonly agentNumber: number;
-  /** Blocks of its passages, ascending; of an agent the newest. */
+  /** Blocks of its passages, ascending; of an agent the newest, and older ones that have rare words of the query. */
   readonly blocks: readonly number[];
+  /** The first of the newest blocks, where an agent has older ones as well; `null`: all are in `blocks`. */
+  readonly newestFrom: number | null;
   /** Conversations whose statistics stand for all: the largest ones. */
   readonly numbers: readonly number[];
   readonly passages: number;
@@ -24,7 +26,7 @@ export interface SearchedScope {
 
 /** Conversations of an agent whose statistics are read: more change the weights little and take longer. */
 const COUNTED_CONVERSATIONS = 100;
-/** Blocks of an agent that are searched, the newest: each costs a row for each word of the query. */
+/** Blocks of an agent that are searched for any word, the newest: each costs a row for each word of the query. */
 const MOST_BLOCKS = 10_000;
 
 interface ProgressRow {
@@ -66,13 +68,13 @@ export async function conversationScope(
   if (row === undefined) return { scope: null, isBehind: false };
   const isEmpty = row.passages === null || row.passages === 0;
   return {
-    scope: isEmpty ? null : toScope([row], { ...row, conversationId, hasBranches: row.has_branches }),
+    scope: isEmpty ? null : toScope([row], { ...row, conversationId, newestFrom: null, hasBranches: row.has_branches }),
     isBehind: row.is_behind,
   };
 }
 
 /** All conversations of an agent; `null` when nothing of them is indexed. */
-export async function agentScope(sql: Queries, agent: string): Promise<SearchedScope | null> {
+export async function agentScope(sql: Queries, agent: string, mostBlocks = MOST_BLOCKS): Promise<SearchedScope | null> {
   const [rows, blocks] = await Promise.all([
     sql<(ProgressRow & { readonly total: string })[]>`
       select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
@@ -81,17 +83,19 @@ export async function agentScope(sql: Queries, agent: string): Promise<SearchedS
       where a.agent = ${agent} and p.passages > 0 order by p.passages desc, p.number limit ${COUNTED_CONVERSATIONS}`,
     sql<{ number: number }[]>`
       select b.number from search_blocks b join search_agents a on a.number = b.agent_number
-      where a.agent = ${agent} order by b.number desc limit ${MOST_BLOCKS}`,
+      where a.agent = ${agent} order by b.number desc limit ${mostBlocks + 1}`,
   ]);
   const [largest] = rows;
   if (largest === undefined) return null;
-  const numbers = blocks.map(({ number }) => number).toReversed();
-  return toScope(rows, { conversationId: null, blocks: numbers, passages: Number(largest.total), hasBranches: true });
+  const newest = blocks.slice(0, mostBlocks).map(({ number }) => number);
+  const newestFrom = blocks.length > mostBlocks ? (newest.at(-1) ?? null) : null;
+  const passages = Number(largest.total);
+  return toScope(rows, { conversationId: null, blocks: newest.toReversed(), newestFrom, passages, hasBranches: true });
 }
 
 function toScope(
   rows: readonly ProgressRow[],
-  scope: Pick<SearchedScope, 'conversationId' | 'blocks' | 'passages' | 'hasBranches'>,
+  scope: Pick<SearchedScope, 'conversationId' | 'blocks' | 'newestFrom' | 'passages' | 'hasBranches'>,
 ): SearchedScope {
   const countedPassages = rows.reduce((sum, row) => sum + row.passages, 0);
   const words = rows.reduce((sum, row) => sum + Number(row.words), 0);
@@ -100,6 +104,7 @@ function toScope(
     agent: rows[0]?.agent ?? '',
     agentNumber: rows[0]?.agent_number ?? 0,
     blocks: scope.blocks,
+    newestFrom: scope.newestFrom,
     hasBranches: scope.hasBranches,
     numbers: rows.map(({ number }) => number),
     passages: scope.passages,

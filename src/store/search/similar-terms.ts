@@ -1,4 +1,5 @@
 import type { Database, Fragment, Queries } from '../database.ts';
+import { withoutTableScans } from '../without-table-scans.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { SearchedScope } from './scope.ts';
 import { countPassages, isCountedInPart, rarity } from './weigh-terms.ts';
@@ -45,11 +46,10 @@ export async function similarTerms(
       !isDate && !isStopWord && (word.length >= SHORTEST_WORD || isUnspacedCharacter(word)),
   );
   if (asked.length === 0) return [];
-  const found = await sql.begin(async (open) => {
-    // Postgres takes a comparison of trigrams for as cheap as one of numbers and reads all words, at 120 ms for 35,000; their index takes 5.
-    await open`set local enable_seqscan = off`;
-    return Promise.all(asked.map(async (term) => ({ term, like: await lookUp(open, scope, term) })));
-  });
+  // Postgres takes a comparison of trigrams for as cheap as one of numbers and reads all words, at 120 ms for 35,000; their index takes 5.
+  const found = await withoutTableScans(sql, (open) =>
+    Promise.all(asked.map(async (term) => ({ term, like: await lookUp(open, scope, term) }))),
+  );
   return found.flatMap(({ term, like: alike }) => {
     const own = passagesOf.get(term.word) ?? 0;
     const like = own === 0 || isUnspacedCharacter(term.word) ? alike : alike.filter((each) => isMeant(each, own));

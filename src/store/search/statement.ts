@@ -19,7 +19,7 @@ export interface Statement {
 
 /**
  * The sentence or line of a passage that has most of the query's words, by weight, with its terms; the first of equals. A passage says
- * many things; whether two say the same is judged by these.
+ * many things; whether two say the same is judged by these. Of one that has no word of the query, all of it.
  */
 export function statementOf({
   text,
@@ -35,6 +35,7 @@ export function statementOf({
     places.push(at);
     if (asked.has(term)) askedPlaces.set(term, at);
   });
+  if (matched.length === 0) return { terms, text: text.slice(headingOf(text).length) };
   const sentences = sentencesOf(text);
   const best = sentences.length < 2 ? sentences[0] : mostAsked(sentences, matched, askedPlaces);
   const said = best === sentences[0] ? (best?.text ?? text).slice(headingOf(text).length) : (best?.text ?? text);

@@ -37,17 +37,6 @@ const DECOMPOSED = /[\p{M}\u1161-\u11ff]/u;
 const ACCENTS = /(?:\p{Script=Inherited}|\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Cyrillic})(?<=\p{M})/gu;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
 
-/** Base64 in one piece, and in lines as in mail and PEM files. Longer than any digest, path or identifier that is asked for. */
-const ENCODED_BYTES = /[A-Za-z0-9+/_-]{200,}={0,2}|(?:[A-Za-z0-9+/]{60,80}\r?\n){3,}[A-Za-z0-9+/]*={0,2}/g;
-
-/**
- * The text with blanks for files that stand in it as base64: nobody asks for their letters, and every piece would be a word of
- * its own (measured: 4 MB took 87 s to index and filled the index with a million words).
- */
-export function withoutEncodedBytes(text: string): string {
-  return text.replaceAll(ENCODED_BYTES, (bytes) => ' '.repeat(bytes.length));
-}
-
 /** Words in the order of the text. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];

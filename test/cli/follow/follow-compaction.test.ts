@@ -3,7 +3,9 @@ import { NO_DISPLAY } from '../../../src/cli/follow/display.ts';
 import { followCompaction } from '../../../src/cli/follow/follow-compaction.ts';
 import { turnFigures } from '../../../src/cli/render/outcome-words.ts';
 import type { Conversation, TimelineEvent, TurnSummary, WatchUpdate } from '../../../src/client/types.ts';
-import { timelineEvent, TURN_ID } from '../render/timeline.ts';
+import type { Display } from '../../../src/cli/follow/display.ts';
+import type { TurnScreenState } from '../../../src/cli/render/turn-state.ts';
+import { timelineEvent as unnumberedEvent, TURN_ID } from '../render/timeline.ts';
 
 const CONVERSATION: Conversation = {
   conversationId: '01981f3c-0000-7000-8000-00000000000c',
@@ -18,6 +20,9 @@ const CONVERSATION: Conversation = {
   waitingCalls: [],
   turn: null,
 };
+
+/** An event after those that were there. */
+const timelineEvent: typeof unnumberedEvent = (...told) => ({ ...unnumberedEvent(...told), sequence: 5 });
 
 const COMMAND_TURN: TurnSummary = {
   turnId: TURN_ID,
@@ -38,16 +43,20 @@ const COMMAND_TURN: TurnSummary = {
   breakdown: null,
 };
 
-async function follow(events: readonly TimelineEvent[], turn: Conversation['turn'] = null) {
+async function follow(
+  events: readonly TimelineEvent[],
+  conversation: Partial<Conversation> = {},
+  display: Display = NO_DISPLAY,
+) {
   return followCompaction({
     client: {
-      getConversation: async () => ({ ...CONVERSATION, turn }),
-      async *watch(): AsyncGenerator<WatchUpdate> {
-        for (const event of events) yield { type: 'event', event };
+      getConversation: async () => ({ ...CONVERSATION, ...conversation }),
+      async *watch({ afterSequence = 0 }): AsyncGenerator<WatchUpdate> {
+        for (const event of events) if (event.sequence > afterSequence) yield { type: 'event', event };
       },
     },
     conversationId: CONVERSATION.conversationId,
-    display: NO_DISPLAY,
+    display,
     signal: new AbortController().signal,
     request: async () => undefined,
   });
@@ -77,8 +86,31 @@ test('a request that came while a turn ended is followed to what the next turn m
   const next = { ...COMMAND_TURN, turnId: '01981f3c-0000-7000-8000-00000000000e' };
   const ended = timelineEvent('turn_ended', { outcome: 'completed', reason: null });
   const declined = timelineEvent('compaction_declined', { reason: 'below_threshold' });
-  expect(await follow([ended, declined], next)).toEqual({ kind: 'nothing', reason: 'below_threshold' });
-  expect(await follow([ended], COMMAND_TURN)).toEqual({ kind: 'nothing', reason: null });
+  expect(await follow([ended, declined], { turn: next })).toEqual({ kind: 'nothing', reason: 'below_threshold' });
+  expect(await follow([ended], { turn: COMMAND_TURN })).toEqual({ kind: 'nothing', reason: null });
+});
+
+test('of a turn that waits for its provider the wait is shown from the beginning, and what was there is not taken for its end', async () => {
+  const waiting = { ...COMMAND_TURN, state: 'waiting_for_rate_limit', outcome: null, endedAt: null } as const;
+  const told = { reason: 'call_limit', provider: 'simulator', delayMilliseconds: 60_000, holdsWorker: false };
+  const before = { ...timelineEvent('turn_waiting', told), sequence: 4 };
+  const shown: TurnScreenState[] = [];
+  const display: Display = { liveText: false, show: (state) => void shown.push(state), close: () => undefined };
+  const made = timelineEvent('compaction_declined', { reason: 'below_threshold' });
+  await follow([before, made], { turn: waiting }, display);
+  expect(shown[1]?.activity).toMatchObject({ kind: 'limited', provider: 'simulator', reason: 'call_limit' });
+  const earlier = { ...timelineEvent('compaction_committed', { compactionId: 'earlier' }), sequence: 4 };
+  expect(await follow([earlier, made], { turn: waiting })).toEqual({ kind: 'nothing', reason: 'below_threshold' });
+});
+
+test('a turn that waits for a person is shown as that, with the calls that wait', async () => {
+  const call = { call: '1.1.0', kind: 'approval', tool: 'deploy', arguments: '{}', rule: 'tool deploy' } as const;
+  const times = { requestedAt: new Date(0).toISOString(), expiresAt: new Date(0).toISOString() };
+  const asking = { ...COMMAND_TURN, state: 'waiting_for_approval', outcome: null, endedAt: null } as const;
+  const shown: TurnScreenState[] = [];
+  const display: Display = { liveText: false, show: (state) => void shown.push(state), close: () => undefined };
+  await follow([], { turn: asking, waitingCalls: [{ ...call, ...times, turnId: TURN_ID }] }, display);
+  expect(shown.map(({ activity }) => activity)).toEqual([{ kind: 'asking', calls: ['1.1.0'] }]);
 });
 
 test('a command for an idle conversation is not shown as a turn of no steps', () => {

@@ -5,12 +5,7 @@ import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';
 
 const style = { ...PLAIN_STYLE, yellow: (text: string) => `<${text}>` };
 
-function rowsOf(
-  text: string,
-  forms: readonly string[],
-  match: FoundPassage['match'] = 'words',
-  query = 'any',
-): string[] {
+function rowsOf(text: string, forms: readonly string[], match: FoundPassage['match'] = 'words'): string[] {
   const passage: FoundPassage = {
     conversationId: '01890a5d-ac96-774b-bcce-000000000000',
     entryId: '01890a5d-ac96-774b-bcce-000000000001',
@@ -29,7 +24,7 @@ function rowsOf(
     onActiveBranch: true,
     score: 1,
   };
-  return passageLines([passage], query, { columns: null, style, now: 0 }).slice(1);
+  return passageLines([passage], { columns: null, style, now: 0 }).slice(1);
 }
 
 const shown = (...given: Parameters<typeof rowsOf>): string =>
@@ -50,7 +45,7 @@ test('sets off the forms that were found, as whole words, and parts of identifie
 });
 
 test('sets off a phrase as one', () => {
-  expect(shown('So The Port is 5433', ['port', '5433'], 'phrase', 'the port is')).toBe('So <The Port is> <5433>');
+  expect(shown('So The Port is 5433', ['the port is', 'port', '5433'], 'phrase')).toBe('So <The Port is> <5433>');
 });
 
 const numbered = (from: number, through: number): string[] =>

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { itemLines } from '../../../src/cli/render/item-lines.ts';
+import { formatClock } from '../../../src/cli/render/numbers.ts';
 import { COLOR_STYLE, PLAIN_STYLE, withoutStyle } from '../../../src/cli/render/style.ts';
 import { displayWidth } from '../../../src/cli/render/text-width.ts';
 import { quietWarning, screenLines } from '../../../src/cli/render/turn-screen.ts';
@@ -44,6 +45,17 @@ const busy: TurnScreenState = {
   })),
 };
 
+const limited: TurnScreenState = play(
+  [
+    timelineEvent('turn_waiting', {
+      reason: 'call_or_token_limit',
+      provider: 'a-provider-of-a-long-name',
+      delayMilliseconds: 60_000,
+    }),
+  ],
+  compacting,
+).state;
+
 const options = { columns: 80, rows: 24, style: PLAIN_STYLE, now: BEGIN + 1_200, hint: 'Ctrl-C leaves' };
 
 describe('the screen of a running turn', () => {
@@ -52,7 +64,7 @@ describe('the screen of a running turn', () => {
       fc.property(
         fc.integer({ min: 2, max: 200 }),
         fc.integer({ min: 2, max: 60 }),
-        fc.constantFrom(busy, compacting, startState(BEGIN)),
+        fc.constantFrom(busy, compacting, limited, startState(BEGIN)),
         fc.constantFrom(PLAIN_STYLE, COLOR_STYLE),
         fc.integer({ min: 0, max: 100_000 }),
         (columns, rows, state, style, later) => {
@@ -81,6 +93,20 @@ describe('the screen of a running turn', () => {
       /calling the model .*▕█+.*▏.* step 12 .* 24,310 of 28,672 tokens \(85 %\) .* \$0\.0132/u,
     );
     expect(lines.at(-1)).toBe('Ctrl-C leaves');
+  });
+
+  test('the status line says for which provider a turn waits, why and until when, and that the call comes once it is due', () => {
+    const data = { reason: 'call_limit', delayMilliseconds: 65_000, provider: 'simulator', holdsWorker: false };
+    const { state } = play([timelineEvent('turn_begun'), timelineEvent('turn_waiting', data)]);
+    const status = (shown: TurnScreenState, seconds: number): string =>
+      screenLines(shown, { ...options, columns: 100, now: BEGIN + seconds * 1_000 }).at(-2) ?? '';
+    const clock = formatClock(BEGIN + 65_000, BEGIN);
+    expect(clock).toMatch(/^\d\d:01:05$/u);
+    expect(status(state, 5)).toContain(`waiting for simulator: limit of calls, until ${clock} · step 1`);
+    expect(status(state, 66)).toContain('waiting to call the model again');
+    const compactingToo = { ...state, compaction: compacting.compaction };
+    expect(status(compactingToo, 5)).toContain(`compacting, waiting for simulator: limit of calls, until ${clock}`);
+    expect(status(compactingToo, 66)).toMatch(/^. compacting ·/u);
   });
 
   test('a narrow terminal drops figures before what goes on', () => {
@@ -136,6 +162,25 @@ describe('when nobody works', () => {
     expect(quietWarning({ ...busy, tools: [] }, BEGIN + 20_000)).toBeNull();
     expect(quietWarning({ ...busy, tools: [] }, BEGIN + 31_000)).toContain('No news for 31 s');
     expect(quietWarning(busy, BEGIN + 31_000)).toBeNull();
+  });
+
+  test('a turn that waits for its provider is not taken for one without a worker until the wait is over', () => {
+    const data = { reason: 'call_limit', delayMilliseconds: 120_000, provider: 'simulator', holdsWorker: false };
+    const { state } = play([timelineEvent('turn_begun'), timelineEvent('turn_waiting', data)]);
+    expect(quietWarning(state, BEGIN + 110_000)).toBeNull();
+    expect(quietWarning(state, BEGIN + 140_000)).toBeNull();
+    expect(quietWarning(state, BEGIN + 151_000)).toContain('No news for 31 s');
+  });
+
+  test('a Postgres that does not answer is told also while a person decides and while the provider is waited for', () => {
+    const asking = { kind: 'asking', calls: ['1.1.0'] } as const;
+    const { state } = play([timelineEvent('turn_waiting', { delayMilliseconds: 120_000 })]);
+    for (const waiting of [{ ...startState(BEGIN), activity: asking }, state]) {
+      expect(quietWarning(waiting, BEGIN + 60_000)).toBeNull();
+      expect(quietWarning({ ...waiting, outageSince: BEGIN }, BEGIN + 60_000)).toContain(
+        'Postgres has not answered for 60 s',
+      );
+    }
   });
 
   test('a turn that ended says nothing', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { formatClock } from '../../../src/cli/render/numbers.ts';
 import { applyLiveText } from '../../../src/cli/render/turn-state.ts';
 import type { EventKind } from '../../../src/store/event-writer.ts';
 import { BEGIN, TURN_ID, listedEntry, play, text, timelineEvent, toolCall } from './timeline.ts';
@@ -30,6 +31,8 @@ const claim = (callIndex: number, attempt: number, seconds: number) =>
   );
 const finish = (callIndex: number, outcome: string, seconds: number) =>
   timelineEvent('tool_call_finished', { callNumber: 1, callIndex, name: 'read_file', outcome, attempt: 1 }, seconds);
+
+const notice = (words: string) => ({ kind: 'notice', level: 'information', text: words });
 
 describe('a turn on the screen', () => {
   test('an answer with tool calls: its text, then a line per call with arguments, size and duration', () => {
@@ -165,12 +168,40 @@ describe('a turn on the screen', () => {
   });
 
   test('a wait for the provider is told in words when it begins and when it is over', () => {
-    const waiting = timelineEvent('turn_waiting', { reason: 'rate_limit', delayMilliseconds: 12_000 });
-    const { items } = play([begun, waiting, timelineEvent('turn_wait_over')]);
+    const told = { reason: 'rate_limit', delayMilliseconds: 12_000, provider: 'simulator', holdsWorker: false };
+    const { state, items } = play([begun, timelineEvent('turn_waiting', told), timelineEvent('turn_wait_over')]);
+    const until = formatClock(BEGIN + 12_000, BEGIN);
     expect(items.slice(1)).toEqual([
-      { kind: 'notice', level: 'information', text: expect.stringContaining('waits 12 s') },
-      { kind: 'notice', level: 'information', text: 'The wait for the provider is over; the turn goes on.' },
+      notice(`The turn waits 12 s for simulator: rate limit, until ${until}; no worker is held.`),
+      notice('The wait for the provider is over; the turn goes on.'),
     ]);
+    expect(state.activity).toEqual({ kind: 'preparing' });
+  });
+
+  test('a wait in a worker does not say that none is held, one of an older worker says nothing of it', () => {
+    const held = { reason: 'token_limit', delayMilliseconds: 8_000, provider: 'simulator', holdsWorker: true };
+    const older = { reason: 'rate_limit', delayMilliseconds: 8_000 };
+    const until = formatClock(BEGIN + 8_000, BEGIN);
+    expect(play([timelineEvent('turn_waiting', held)]).items).toEqual([
+      notice(`The turn waits 8 s for simulator: limit of tokens, until ${until}; it waits in its worker.`),
+    ]);
+    expect(play([timelineEvent('turn_waiting', older)]).items).toEqual([
+      notice(`The turn waits 8 s for the provider: rate limit, until ${until}.`),
+    ]);
+  });
+
+  test('a call that asks for its place again and again is one wait until the latest time, told once, and again when its worker is freed', () => {
+    const wait = (seconds: number, holdsWorker: boolean) => {
+      const data = { reason: 'call_limit', delayMilliseconds: 5_000, provider: 'simulator', holdsWorker };
+      return timelineEvent('turn_waiting', data, seconds);
+    };
+    const { state, items } = play([begun, wait(0, true), wait(10, false), wait(15, false), wait(17, true)]);
+    expect(items.slice(1).map((item) => (item.kind === 'notice' ? item.text.split('; ')[1] : item.kind))).toEqual([
+      'it waits in its worker.',
+      'no worker is held.',
+    ]);
+    expect(state.activity).toMatchObject({ kind: 'limited', until: BEGIN + 22_000 });
+    expect(play([started], state).state.activity.kind).toBe('calling');
   });
 
   test('events without their data do not break anything', () => {

@@ -4,6 +4,9 @@ import { z } from 'zod';
 
 type Messages = Anthropic.MessageParam[];
 
+/** What an agent is told behind a compaction. */
+export const GO_ON = '[Context compacted]\nThe context was compacted to make room. Continue where you left off.';
+
 /** An agent's world: files, the originals of all results, and the messages of its context. */
 export interface World {
   readonly files: Map<string, string>;

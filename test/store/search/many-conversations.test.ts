@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import { indexConversation, searchMemory } from '../../../src/store/search.ts';
+import type { SearchFilter } from '../../../src/store/search/filtered-passages.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
@@ -20,4 +21,46 @@ it('finds words of an agent that stand in none of its largest conversations, mis
   expect(await find('zanzibarite')).toEqual([[conversationId, 'phrase']]);
   expect((await find('where does the zanzibarite key lie'))[0]).toEqual([conversationId, 'words']);
   expect(await find('zanzibartie')).toEqual([[conversationId, 'similar']]);
+});
+
+describe('an agent with more conversations than the newest that are searched for any word', () => {
+  const agent = 'bench-of-old';
+  const limits = { mostBlocks: 3, mostOfWord: 5 };
+  let oldest: string;
+  let second: string;
+
+  beforeAll(async () => {
+    const days = [new Date('2024-01-01T10:00:00Z'), new Date('2024-01-02T10:00:00Z')];
+    const load = async (textOf: (line: number) => string, times?: readonly Date[]): Promise<string> => {
+      const { conversationId } = await loadEntries(sql, 2, textOf, times);
+      await sql`update conversations set agent = ${agent} where id = ${conversationId}`;
+      await indexConversation(sql, conversationId);
+      return conversationId;
+    };
+    oldest = await load((line) => (line === 0 ? 'the quokka key lies under the mat' : 'common things then'), days);
+    second = await load((line) => `the harbor master counts common things ${line}`);
+    for (let index = 0; index < 6; index += 1) await load((line) => `common things of day ${line}, under the roof`);
+  });
+
+  const conversations = async (query: string, filter: SearchFilter = {}): Promise<string[]> => {
+    const found = await searchMemory(sql, { agent, query, ...filter }, null, limits);
+    return found.map(({ conversationId }) => conversationId);
+  };
+
+  it('is searched in all of them for a rare word, in whatever company, and misspelt too', async () => {
+    expect(await conversations('quokka')).toEqual([oldest]);
+    expect((await conversations('under which mat does the quokka key lie'))[0]).toBe(oldest);
+    expect((await conversations('"quokka key"'))[0]).toBe(oldest);
+    expect(await conversations('quoka')).toEqual([oldest]);
+    expect((await conversations('what does the harbor master count'))[0]).toBe(second);
+  });
+
+  it('is searched in the newest for words that are everywhere, and in those of a time that is asked for', async () => {
+    const newest = await conversations('common things');
+    expect(newest).not.toHaveLength(0);
+    expect(newest).not.toContain(oldest);
+    expect(await conversations('common things', { before: '2024-02-01T00:00:00Z' })).toEqual([oldest]);
+    expect(await conversations('quokka', { before: '2024-02-01T00:00:00Z', kinds: ['user'] })).toEqual([oldest]);
+    expect(await conversations('quokka', { after: '2024-02-01T00:00:00Z' })).toEqual([]);
+  });
 });

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { searchMemory } from '../../../src/store/search.ts';
+import { indexConversation, searchMemory } from '../../../src/store/search.ts';
+import { passageColumns, toCandidate } from '../../../src/store/search/find-candidates.ts';
+import type { PassageRow } from '../../../src/store/search/find-candidates.ts';
+import { quotedAcrossCuts } from '../../../src/store/search/quoted-across-cuts.ts';
 import { hasPhrases, phrasesOf } from '../../../src/store/search/phrases.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
@@ -49,5 +52,65 @@ describe('a phrase', () => {
       const [first] = await searchMemory(sql, { conversationId, query, limit: 3 });
       expect(first).toMatchObject({ match: 'phrase', text: long });
     }
+  });
+
+  const SAID = 'the lighthouse keeper painted seven yellow doors yesterday';
+  /** A text that is cut where so many characters of what is said in it are before the cut: at the last space before its thousandth. */
+  const cutWithin = (characters: number): string =>
+    `${'Nothing but calm weather here. '.repeat(40).slice(0, 999 - characters)} ${SAID}, and then ${'more was written of it. '.repeat(60)}`;
+
+  it.each([
+    ['all but its last word', 50],
+    ['its first word alone', 6],
+  ])('that a long text is cut within, %s before the cut, is found and shown whole, once', async (_, characters) => {
+    const { conversationId } = await conversationOf(sql, cutWithin(characters), 'Seven doors, yesterday.');
+    await indexConversation(sql, conversationId);
+    const uncut = await sql`
+      select from passages where conversation_id = ${conversationId} and text like ${`%${SAID}%`}`;
+    expect(uncut).toHaveLength(0);
+    const found = await searchMemory(sql, { conversationId, query: `"${SAID}"` });
+    expect(found[0]).toMatchObject({ match: 'phrase', offset: 0, text: expect.stringContaining(SAID) });
+    expect(found[0]?.forms[0]).toBe(SAID);
+    expect(found.filter(({ match }) => match === 'phrase')).toHaveLength(1);
+    const apart = await searchMemory(sql, { conversationId, query: '"the lighthouse keeper painted eight doors"' });
+    expect(apart.map(({ match }) => match)).not.toContain('phrase');
+  });
+
+  it.each(['before', 'behind'])(
+    'that a long text is cut within is found by the side %s the cut alone',
+    async (side) => {
+      const { conversationId } = await conversationOf(sql, cutWithin(30));
+      await indexConversation(sql, conversationId);
+      const [first, second] = await sql<PassageRow[]>`
+      select ${passageColumns(sql)} from passages p where p.conversation_id = ${conversationId} order by p.character_offset`;
+      const row = side === 'before' ? first : second;
+      if (row === undefined) throw new Error('the text is not cut');
+      const found = { ...toCandidate(row), score: 1, match: 'words', matched: [], isSaidByAsked: false } as const;
+      const [joined, ...more] = await quotedAcrossCuts(sql, [found], phrasesOf(`"${SAID}"`));
+      expect(more).toEqual([]);
+      expect(joined).toMatchObject({ match: 'phrase', offset: 0, text: `${first?.text}${second?.text}` });
+    },
+  );
+
+  it('that a long text is cut within is found beside the entry itself, when the query names that too', async () => {
+    const { conversationId } = await conversationOf(sql, cutWithin(30));
+    const [row] = await sql<{ id: string }[]>`select id from entries where conversation_id = ${conversationId}`;
+    const found = await searchMemory(sql, { conversationId, query: `${row?.id} "${SAID}"` });
+    expect(found.map(({ match }) => match).slice(0, 2)).toEqual(['id', 'phrase']);
+    expect(found[1]?.text).toContain(SAID);
+  });
+
+  it('that a long text is cut within stands beside what has it uncut, and takes no other passage along', async () => {
+    const { conversationId } = await conversationOf(sql, cutWithin(30), `${SAID}. ${'It was so. '.repeat(150)}`);
+    const found = await searchMemory(sql, { conversationId, query: `"${SAID}"` });
+    const [first, second] = found
+      .filter(({ match }) => match === 'phrase')
+      .toSorted((a, b) => a.text.length - b.text.length);
+    expect(first?.text.length).toBeLessThanOrEqual(1_000);
+    expect(second?.text.length).toBeGreaterThan(1_000);
+    expect(new Set(found.map(({ entryId, offset }) => `${entryId} ${offset}`)).size).toBe(found.length);
+    expect(found.filter(({ offset, entryId }) => offset > 0 && entryId === second?.entryId)).not.toContainEqual(
+      expect.objectContaining({ text: expect.stringMatching(/^seven yellow doors/u) }),
+    );
   });
 });

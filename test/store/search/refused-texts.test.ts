@@ -58,9 +58,9 @@ describe('a text whose characters stand for many', () => {
 describe('a text that Postgres refuses', () => {
   it('is passed over; what is before and behind it is found', async () => {
     const { conversationId } = await conversationOf(sql, 'the numbat digs', 'unindexable', 'the quoll digs');
-    expect(await indexConversation(sql, conversationId)).toEqual({ passages: 2, skipped: 1 });
+    expect(await indexConversation(sql, conversationId)).toEqual({ passages: 2, skipped: 1, isWhole: true });
     expect((await texts({ conversationId }, 'digs')).toSorted()).toEqual(['the numbat digs', 'the quoll digs']);
-    expect(await indexConversation(sql, conversationId)).toEqual({ passages: 0, skipped: 0 });
+    expect(await indexConversation(sql, conversationId)).toEqual({ passages: 0, skipped: 0, isWhole: true });
   });
 
   it('keeps no other conversation from being indexed, by upkeep or by a search of the agent', async () => {

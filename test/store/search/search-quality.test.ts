@@ -282,7 +282,7 @@ describe('the index', () => {
     const before = await state();
     expect(before.progress[0]).toMatchObject({ passages: 3, languages: ['english'] });
     expect(before.terms).toContainEqual({ term: 'numbat', passages: 2 });
-    expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3, skipped: 0 });
+    expect(await reindexConversation(sql, turn.conversationId)).toEqual({ passages: 3, skipped: 0, isWhole: true });
     expect(await state()).toEqual(before);
     expect(await texts(turn, 'quoll')).toEqual(['the quoll sleeps']);
     // Nothing of the index before is left, and nothing is left when the conversation goes.

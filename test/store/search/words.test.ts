@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { countPlaces, foldAccents, withoutEncodedBytes, wordsAt, wordsOf } from '../../../src/store/search/words.ts';
+import { countPlaces, foldAccents, wordsAt, wordsOf } from '../../../src/store/search/words.ts';
 
 describe('wordsOf', () => {
   it.each<[string, string[]]>([
@@ -63,23 +62,5 @@ describe('foldAccents', () => {
       'plain',
       'е',
     ]);
-  });
-});
-
-describe('withoutEncodedBytes', () => {
-  const bytes = (length: number): string => randomBytes(length).toString('base64');
-
-  it.each<[string, string, string]>([
-    ['in one piece', bytes(300), 'before  after'],
-    ['in lines', `${bytes(600).replaceAll(/.{76}/g, '$&\n')}\n`, 'before  after'],
-    ['for URLs', randomBytes(300).toString('base64url'), 'before  after'],
-    ['that are a digest', randomBytes(64).toString('hex'), 'digest'],
-    ['that are two lines of text', `${'word '.repeat(20)}\n${'word '.repeat(20)}`, 'text'],
-  ])('has blanks for base64 %s, and keeps what is none', (_, part, expected) => {
-    const text = `before ${part} after`;
-    const left = withoutEncodedBytes(text);
-    expect(left).toHaveLength(text.length);
-    if (expected.startsWith('before')) expect(left.split(/\s+/u)).toEqual(['before', 'after']);
-    else expect(left).toBe(text);
   });
 });

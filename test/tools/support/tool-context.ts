@@ -18,6 +18,7 @@ export async function temporaryDirectory(): Promise<string> {
 
 export const emptyMemory: ToolMemory = {
   search: () => Promise.resolve([]),
+  searchedInPart: () => Promise.resolve([]),
   open: () => Promise.resolve(null),
   around: () => Promise.resolve(null),
 };

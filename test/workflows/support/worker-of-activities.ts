@@ -6,6 +6,7 @@ import type { Activities } from '../../../src/activities/create-activities.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
 import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
+import type { BeginTurnResult, TurnFacts } from '../../../src/turn/activity-values.ts';
 import { installTestRuntime } from '../../support/runtime-logger.ts';
 
 /** A worker with the real workflows and whatever activities a test gives it; no upkeep runs beside it. */
@@ -98,3 +99,17 @@ export const CALLS_A_TOOL = {
   tools: [{ name: 'publish', exclusive: false, timeoutMilliseconds: 10_000 }],
   calls: [0],
 } as const;
+
+/** A turn that begins once, as the scripted one does, with something changed. */
+export function beginsWith(
+  facts: Partial<TurnFacts>,
+  begun: Partial<Extract<BeginTurnResult, { kind: 'begun' }>> = {},
+): Pick<Activities, 'beginTurn'> {
+  const { beginTurn } = scriptedActivities({});
+  return {
+    beginTurn: async (input) => {
+      const result = await beginTurn(input);
+      return result.kind === 'begun' ? { ...result, ...begun, facts: { ...result.facts, ...facts } } : result;
+    },
+  };
+}

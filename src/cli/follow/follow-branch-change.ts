@@ -1,0 +1,69 @@
+import { HoldfastClientError } from '../../client/errors.ts';
+import type { HoldfastClient, SentMessage, ServedCommand, TurnSummary } from '../../client/types.ts';
+import { readEvent } from '../render/read-event.ts';
+import { applyEvent, startState } from '../render/turn-state.ts';
+import type { Display } from './display.ts';
+import { createPatience } from './patience.ts';
+
+export type BranchChangeEnd = { readonly messageId: string } & (
+  | { readonly kind: 'ended'; readonly turn: TurnSummary | ServedCommand }
+  /** The branch is changed, and the message behind it goes on. */
+  | { readonly kind: 'changed' }
+  /** The signal aborted. */
+  | { readonly kind: 'left' }
+);
+
+/** A summary of a long branch takes a model a while. */
+const PATIENCE_MILLISECONDS = 600_000;
+
+/**
+ * Sends a change of branch and shows that it is waited for, until the turn of the message has ended; with `untilChanged` no longer
+ * than until the branch is changed.
+ * @throws HoldfastClientError `timeout` after 10 minutes
+ */
+export async function followBranchChange(options: {
+  readonly client: HoldfastClient;
+  readonly conversationId: string;
+  readonly display: Display;
+  readonly signal: AbortSignal;
+  readonly untilChanged: boolean;
+  readonly request: () => Promise<SentMessage>;
+}): Promise<BranchChangeEnd> {
+  const { client, conversationId, display, signal, untilChanged } = options;
+  // What was there before the request is not its effect; nothing else is at work, or it would be refused.
+  const { eventCount: afterSequence } = await client.getConversation(conversationId);
+  const { messageId } = await options.request();
+  const within = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MILLISECONDS)]);
+  let state = startState(Date.now());
+  const patience = createPatience(client, within, () => {
+    state = { ...state, outageSince: state.outageSince ?? Date.now() };
+    display.show(state, []);
+  });
+  display.show(state, []);
+  for await (const update of patience.watch({ conversationId, afterSequence, liveText: false })) {
+    if (update.type !== 'event') continue;
+    const { event } = update;
+    ({ state } = applyEvent({ ...state, heardAt: Date.now(), outageSince: null }, readEvent(event), null));
+    display.show(state, []);
+    if (event.kind === 'branch_changed' && untilChanged) return { kind: 'changed', messageId };
+    if (event.kind !== 'turn_ended') continue;
+    const turn = await patience.through(() => outcomeNow(client, { conversationId, messageId }));
+    if (turn !== null) return { kind: 'ended', messageId, turn };
+  }
+  if (signal.aborted) return { kind: 'left', messageId };
+  const turn = await client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 0 });
+  return { kind: 'ended', messageId, turn };
+}
+
+/** `null` while the turn of the message has not ended. */
+async function outcomeNow(
+  client: HoldfastClient,
+  message: { readonly conversationId: string; readonly messageId: string },
+): Promise<TurnSummary | ServedCommand | null> {
+  try {
+    return await client.waitForOutcome({ ...message, timeoutMilliseconds: 0 });
+  } catch (error) {
+    if (error instanceof HoldfastClientError && error.code === 'timeout') return null;
+    throw error;
+  }
+}

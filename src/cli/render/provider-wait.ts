@@ -1,0 +1,68 @@
+import { formatClock } from './numbers.ts';
+import type { ReadEvent } from './read-event.ts';
+import { safeLine } from './safe-text.ts';
+import type { Applied, TurnScreenState } from './turn-state.ts';
+
+/** A turn that waits for its provider, until when it asks again. */
+export interface WaitingForProvider {
+  readonly kind: 'limited';
+  /** `null`: an older worker did not say. */
+  readonly provider: string | null;
+  readonly reason: string | null;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Whether a worker is held meanwhile, as far as the wait was told in words. `null`: an older worker did not say. */
+  readonly told: readonly (boolean | null)[];
+}
+
+type WaitEvent = ReadEvent & { readonly kind: 'turn_waiting' };
+
+const REASONS: Readonly<Record<string, string>> = {
+  rate_limit: 'rate limit',
+  outage: 'not available',
+  call_limit: 'limit of calls',
+  token_limit: 'limit of tokens',
+  call_or_token_limit: 'limit of calls or tokens',
+};
+
+/** A call in the queue asks again every few seconds, and summaries side by side wait at the same time: one wait, told once. */
+export function applyProviderWait(state: TurnScreenState, event: WaitEvent): Applied {
+  const { provider, reason, holdsWorker } = event;
+  const due = event.at + (event.delayMilliseconds ?? 0);
+  const { activity } = state;
+  const before =
+    activity.kind === 'limited' && activity.provider === provider && activity.reason === reason ? activity : null;
+  const isTold = before !== null && (before.told.includes(holdsWorker) || holdsWorker === true);
+  const until = Math.max(due, before?.until ?? due);
+  const told = [...(before?.told ?? []), ...(isTold ? [] : [holdsWorker])];
+  return {
+    state: { ...state, activity: { kind: 'limited', provider, reason, until, told } },
+    items: isTold ? [] : [{ kind: 'notice', level: 'information', text: waitNotice(event, due) }],
+  };
+}
+
+/** No event tells of the begin of the call of a summary that waited in its worker; this one tells that it began. */
+export function applyWaitOver(state: TurnScreenState): Applied {
+  const text = 'The wait for the provider is over; the turn goes on.';
+  return {
+    state: state.activity.kind === 'limited' ? { ...state, activity: { kind: 'preparing' } } : state,
+    items: [{ kind: 'notice', level: 'information', text }],
+  };
+}
+
+function waitNotice({ at, provider, reason, delayMilliseconds, holdsWorker }: WaitEvent, due: number): string {
+  const worker = holdsWorker === null ? '' : holdsWorker ? '; it waits in its worker' : '; no worker is held';
+  const seconds = Math.ceil((delayMilliseconds ?? 0) / 1_000);
+  return `The turn waits ${seconds} s for ${providerWords({ provider, reason })}, until ${formatClock(due, at)}${worker}.`;
+}
+
+/** What the status line says; of a wait that is over and of which nothing more was heard, that the call comes. */
+export function waitingWords(wait: WaitingForProvider, now: number): string {
+  if (now >= wait.until) return 'waiting to call the model again';
+  return `waiting for ${providerWords(wait)}, until ${formatClock(wait.until, now)}`;
+}
+
+function providerWords({ provider, reason }: Pick<WaitingForProvider, 'provider' | 'reason'>): string {
+  const why = reason === null ? 'rate limit' : (REASONS[reason] ?? safeLine(reason.replaceAll('_', ' ')));
+  return `${provider === null ? 'the provider' : safeLine(provider)}: ${why}`;
+}

@@ -1,0 +1,87 @@
+import { stemsOf } from '../context/choose-memories.ts';
+import type { Queries } from './database.ts';
+import { stemTerms, wholeTextTerm } from './memory-terms.ts';
+import { addMissingTerms } from './missing-terms.ts';
+import { memoryColumns, memoryIsInForce, memoryIsOfScopes, toMemory } from './memories.ts';
+import type { MemoryRow, MemoryScope, StoredMemory } from './memories.ts';
+import { withoutTableScans } from './without-table-scans.ts';
+
+/** Words of a goal that are looked up, its first. After a compaction it is some pages long. */
+const MOST_STEMS = 300;
+/** Memories of a scope that are counted for all words of a goal together … */
+const MOST_COUNTED = 3_000;
+/** … and for one of them at least. */
+const LEAST_COUNTED = 100;
+/** A word that one memory has is so many times as rare as one that all have. */
+const AMONG = 20_000;
+
+/** How many memories a choice takes at most, by what each is chosen for. */
+export interface MemoryChoice {
+  readonly scopes: readonly MemoryScope[];
+  /** Whole summaries, or all else. */
+  readonly isSummary: boolean;
+  readonly goal: string;
+  /** Those that share words with the goal, rare ones counting more. */
+  readonly matching: number;
+  /** The newest, whatever they say. */
+  readonly newest: number;
+  /** The newest preferences, whatever they say. */
+  readonly preferences: number;
+}
+
+/**
+ * Of all memories of these scopes that are in force, however old, those worth ranking for a goal; newest first. Bounded, whatever the
+ * scopes hold: each word is looked up in an index, and of a word that very many have only a part is counted, for it tells little.
+ */
+export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promise<StoredMemory[]> {
+  const { scopes, isSummary, goal, matching, newest, preferences } = choice;
+  const stems = [...new Set(stemsOf(goal))].slice(0, MOST_STEMS);
+  const terms = scopes.flatMap((scope) => stemTerms({ ...scope, isSummary }, stems));
+  const counted = Math.max(LEAST_COUNTED, Math.floor(MOST_COUNTED / Math.max(1, stems.length)));
+  const isAsked = sql`m.kind ${isSummary ? sql`=` : sql`<>`} 'summary' and ${memoryIsInForce(sql)}`;
+  const isPreferred = sql`m.kind = 'preference' and ${memoryIsInForce(sql)}`;
+  // Postgres expects a word in one of 200 memories, whichever it is: among some 100,000 it takes a scan to be sooner done, and is wrong.
+  const rows = await withoutTableScans(
+    sql,
+    (open) => open<MemoryRow[]>`
+    with scopes as (
+      select * from unnest(
+        ${scopes.map(({ scope }) => scope)}::text[], ${scopes.map(({ scopeName }) => scopeName)}::text[]) as s (scope, name)),
+    sharing as (
+      select unnest(w.ids) as id, ln(1 + ${AMONG}::float8 / cardinality(w.ids)) as weight
+      from unnest(${terms}::text[]) as t (term) cross join lateral (
+        select array_agg(l.id) as ids from (
+          select m.id from memories m where m.terms @> array[t.term] and ${isAsked} limit ${counted}) l) w),
+    best as (select s.id, sum(s.weight) as weight from sharing s group by s.id order by 2 desc, 1 desc limit ${2 * matching}),
+    chosen as (
+      (select b.id from best b join memories m on m.id = b.id and ${memoryIsOfScopes(sql, scopes)}
+        order by b.weight * m.confidence desc, b.id desc limit ${matching})
+      union (${newestOf(sql, isAsked, newest)})
+      union (${newestOf(sql, isPreferred, preferences)}))
+    select ${memoryColumns(sql)} from memories m where m.id in (select c.id from chosen c)
+    order by m.created_at desc, m.id desc`,
+  );
+  return rows.map(toMemory);
+}
+
+/** Of each scope by itself: an index has them in order of time. */
+function newestOf(sql: Queries, condition: ReturnType<typeof memoryIsInForce>, limit: number) {
+  return sql`
+    select n.id from scopes s cross join lateral (
+      select m.id, m.created_at from memories m
+      where m.scope = s.scope and m.scope_name = s.name and ${condition}
+      order by m.created_at desc limit ${limit}) n
+    order by n.created_at desc, n.id desc limit ${limit}`;
+}
+
+/** The memory of a scope that is in force and says exactly this; `null` when there is none. */
+export async function findMemoryOfText(sql: Queries, scope: MemoryScope, text: string): Promise<StoredMemory | null> {
+  while (!(await addMissingTerms(sql, [scope])).isAll);
+  const terms = [false, true].map((isSummary) => wholeTextTerm({ ...scope, isSummary }, text));
+  const rows = await sql<MemoryRow[]>`
+    select ${memoryColumns(sql)} from memories m
+    -- Without terms: those that another is taking apart at this moment.
+    where (m.terms && ${terms}::text[] or m.terms is null) and ${memoryIsOfScopes(sql, [scope])} and ${memoryIsInForce(sql)}
+    order by m.created_at desc, m.id desc`;
+  return rows.map(toMemory).find((memory) => memory.text === text) ?? null;
+}

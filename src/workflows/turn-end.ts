@@ -1,0 +1,36 @@
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { TurnOutcome } from '../turn/turn-reference.ts';
+import type { FittedContext } from './compaction.ts';
+
+export interface TurnEnd {
+  readonly outcome: TurnOutcome;
+  readonly reason: string | null;
+}
+
+/** `history_full`: the turn goes on in a new run, where it stood. */
+export type LoopEnd = TurnEnd | 'history_full';
+
+/**
+ * An activity that no retry can mend ends the turn with an outcome, so that nobody waits for it in
+ * vain. If the turn was taken over, writing the outcome fails too, and the workflow with it.
+ */
+export function interruption(error: unknown): TurnEnd {
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  return {
+    outcome: 'interrupted',
+    reason: cause instanceof ApplicationFailure ? (cause.type ?? null) : error.activityType,
+  };
+}
+
+/** What follows when the context was not made ready. */
+export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready' }>): LoopEnd {
+  switch (context.kind) {
+    case 'history_full':
+      return 'history_full';
+    case 'limit':
+      return { outcome: 'budget_exhausted', reason: context.reason };
+    case 'exhausted':
+      return { outcome: 'context_exhausted', reason: 'irreducible' };
+  }
+}

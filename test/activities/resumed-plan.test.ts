@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { compactContext } from '../../src/activities/compact-context.ts';
+import { registerPartAttempt, storePartText } from '../../src/store/compaction-parts.ts';
+import type { Database } from '../../src/store/database.ts';
+import { appendNote, listEntries } from '../../src/store/entries.ts';
+import type { SpendingLimits } from '../../src/turn/spending.ts';
+import { plan, planWithCut, turnWithSteps } from '../store/support/compaction-builders.ts';
+import { headOf, text, useTestStore } from '../store/support/store-builders.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+test.each<[string, SpendingLimits]>([
+  ['is reached', { turn: { steps: 2 }, conversation: {}, noteAt: 0.8 }],
+  ['is near', { turn: { steps: 3 }, conversation: {}, noteAt: 0.5 }],
+])(
+  'a plan that is under way is carried on when a limit %s meanwhile, and nothing is appended under it',
+  async (_, limits) => {
+    const turn = await turnWithSteps(sql);
+    const head = await headOf(sql, turn.conversationId);
+    const before = await listEntries(sql, { conversationId: turn.conversationId });
+    const fresh = await turnWithSteps(sql);
+    const { compaction } = await plan(sql, turn);
+    const check = { callNumber: 3, forced: null, limits };
+    const result = await compactContext(activityDependencies(sql), { turn, ...check }, execution());
+    expect(result).toMatchObject({ kind: 'planned', planned: { compactionId: compaction.compactionId } });
+    expect(await headOf(sql, turn.conversationId)).toBe(head);
+    expect(await listEntries(sql, { conversationId: turn.conversationId })).toHaveLength(before.length);
+    // Without a plan the same limit has its effect.
+    const other = await compactContext(activityDependencies(sql), { turn: fresh, ...check }, execution());
+    if (other.kind === 'limit') {
+      expect(other.reason).toBe('step_limit');
+      return;
+    }
+    expect(await listEntries(sql, { conversationId: fresh.conversationId })).toHaveLength(before.length + 1);
+    expect(other).toMatchObject({ kind: 'fits', view: { headEntryId: await headOf(sql, fresh.conversationId) } });
+  },
+);
+
+test('a plan under which something was appended is not carried on', async () => {
+  const turn = await turnWithSteps(sql);
+  await plan(sql, turn);
+  await appendNote(sql, { ...text('Near the limit.'), turn, slot: 'continuation', key: 'limit' });
+  const result = await compactContext(activityDependencies(sql), { turn, callNumber: 3, forced: null }, execution());
+  expect(result).toMatchObject({ kind: 'fits', view: { headEntryId: await headOf(sql, turn.conversationId) } });
+});
+
+test('of a plan that is under way the parts that are written are left out, and waves that have none left', async () => {
+  const turn = await turnWithSteps(sql);
+  const [part] = planWithCut(4).parts;
+  if (part === undefined) throw new Error('the plan has no part');
+  const parts = [
+    { ...part, number: 1, toSequence: 1 },
+    { ...part, number: 2, fromSequence: 2 },
+    { number: 3, wave: 2, kind: 'merge' as const, inputTokens: 100, maximumOutput: 100 },
+  ];
+  const { compaction } = await plan(sql, turn, planWithCut(4, { parts }));
+  const left = async () => {
+    const result = await compactContext(activityDependencies(sql), { turn, callNumber: 3, forced: null }, execution());
+    if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
+    return result.planned.waves.map((wave) => wave.map(({ number }) => number));
+  };
+  const write = async (number: number): Promise<void> => {
+    const reference = { turn, compactionId: compaction.compactionId, part: number };
+    const registered = await registerPartAttempt(sql, reference, {
+      runId: 'run',
+      activityId: String(number),
+      attempt: 1,
+    });
+    if (registered.state !== 'registered') throw new Error('it is written');
+    const { attempt } = registered;
+    await storePartText(sql, { ...reference, attempt, text: 'Goal', promptVersion: '1', call: null });
+  };
+  expect(await left()).toEqual([[1, 2], [3]]);
+  await write(1);
+  expect(await left()).toEqual([[2], [3]]);
+  await write(2);
+  expect(await left()).toEqual([[3]]);
+  await write(3);
+  expect(await left()).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startCli } from './run-cli.ts';
+import type { CliResult } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
+
+let harness: TurnHarness;
+let conversationId: string;
+
+beforeAll(async () => {
+  harness = await startTurnHarness();
+  const worker = await harness.startWorker();
+  ({ conversationId } = await harness.runTask('Say The answer.'));
+  worker.shutdown();
+  await worker.ended;
+});
+afterAll(() => harness.stop());
+
+const options = () => ({ environment: harness.environment, directory: harness.workspace });
+const cli = async (...args: readonly string[]): Promise<CliResult> => runInProcess(args, options());
+
+async function activeBranch(): Promise<number | undefined> {
+  return (await harness.client.listBranches(conversationId)).find(({ active }) => active)?.branch;
+}
+
+test('without a worker fork says what it waits for and how to start one; who leaves finds the branch changed later', async () => {
+  const running = startCli(['fork', conversationId, '--at', 'start', '--no-summary', '--json'], options());
+  await waitUntil('it is said that no worker serves', () => running.stderr().includes('No worker has taken'));
+  expect(running.stderr()).toContain('npx holdfast worker');
+  running.process.kill('SIGINT');
+  const { code, stdout } = await running.ended;
+  expect(code).toBe(130);
+  expect(JSON.parse(stdout)).toMatchObject({ conversationId, outcome: null, interrupted: true });
+  await harness.startWorker();
+  await expect.poll(activeBranch, { timeout: 60_000 }).toBe(1);
+});
+
+test('regenerate whose fork is refused later says that the message is not answered, and why', async () => {
+  await harness.runTask('Say Once more.', { conversationId });
+  await harness.database`update conversations set agent = 'of-another-machine' where id = ${conversationId}`;
+  const refused = await cli('regenerate', conversationId);
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toMatch(
+    /^The message is not answered: its fork was not made\.\n {2}The worker.s configuration has no such agent/u,
+  );
+  const json = await cli('regenerate', conversationId, '--json');
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ forked: false, outcome: expect.any(String), active: { branch: 1 } });
+  await harness.database`update conversations set agent = 'default' where id = ${conversationId}`;
+  const sent = await cli('regenerate', conversationId, '--json');
+  expect(JSON.parse(sent.stdout)).toMatchObject({ forked: true, outcome: null, active: { branch: 2 } });
+});

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { listEntries } from '../../src/store/entries.ts';
+import { end, go } from '../store/support/branch-builders.ts';
+import { continueConversation, send, startTurn, step, useTestStore } from '../store/support/store-builders.ts';
+import { runInProcess } from './run-in-process.ts';
+
+let sql: Database;
+let url: string;
+useTestStore((store) => {
+  ({ sql, url } = store);
+});
+
+// What is refused rings nobody, so that nothing need listen there.
+const cli = (...args: string[]) =>
+  runInProcess(args, { environment: { DATABASE_URL: url, TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+
+test(
+  'every command that changes the branch is refused while a turn runs, and leaves nothing waiting',
+  { timeout: 60_000 },
+  async () => {
+    const first = await startTurn(sql, 'Read the file.');
+    const { conversationId } = first;
+    await step(sql, first, 1);
+    await end(sql, first);
+    await go(sql, conversationId, { entryId: null, summarizes: false });
+    await send(sql, { conversationId });
+    await step(sql, await continueConversation(sql, conversationId), 1);
+    const message = (await listEntries(sql, { conversationId })).find(({ kind }) => kind === 'user')?.id ?? '';
+    const waiting = async (): Promise<number> =>
+      (await sql`select from messages where conversation_id = ${conversationId}`).length;
+    const before = await waiting();
+    for (const args of [
+      ['fork', conversationId, '--at', 'start'],
+      ['switch', conversationId, '0'],
+      ['regenerate', conversationId],
+      ['edit', conversationId, message, 'Read another file.'],
+    ]) {
+      const { code, stdout, stderr } = await cli(...args);
+      expect({ command: args[0], code, stdout, stderr }).toEqual({
+        command: args[0],
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^error \(conversation_busy\): .*is at work.*\nnext: /u),
+      });
+    }
+    expect(await waiting()).toBe(before);
+  },
+);

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { newId } from '../../src/store/ids.ts';
+import type { Database } from '../../src/store/database.ts';
+import { conversationOf, useTestStore } from '../store/support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { parseOutput, startCli } from './run-cli.ts';
+import { runInProcess } from './run-in-process.ts';
+
+let sql: Database;
+let url: string;
+useTestStore((store) => {
+  ({ sql, url } = store);
+});
+
+const cli = (...args: string[]) => runInProcess(args, { environment: { DATABASE_URL: url } });
+
+async function found(conversationId: string): Promise<string[]> {
+  const shown = z.object({ passages: z.array(z.object({ text: z.string() })) });
+  return parseOutput(await cli('recall', conversationId, 'numbat', '--json'), shown).passages.map(({ text }) => text);
+}
+
+test('reindex makes what a damaged index has lost be found again, of one conversation or of all', async () => {
+  const { conversationId } = await conversationOf(sql, 'The numbat sleeps.', 'Buses were late.');
+  const other = await conversationOf(sql, 'The numbat eats.');
+  expect(await found(conversationId)).toEqual(['The numbat sleeps.']);
+  expect(await found(other.conversationId)).toEqual(['The numbat eats.']);
+  await sql`delete from passages`;
+  expect([...(await found(conversationId)), ...(await found(other.conversationId))]).toEqual([]);
+  expect(await cli('reindex', conversationId)).toMatchObject({
+    code: 0,
+    stdout: 'Indexed 2 passages of 1 conversation.\n',
+  });
+  expect(await found(conversationId)).toEqual(['The numbat sleeps.']);
+  expect(await found(other.conversationId)).toEqual([]);
+  const all = await cli('reindex', '--json');
+  expect(parseOutput(all, z.object({}).loose())).toEqual({
+    conversations: 2,
+    passages: 3,
+    skipped: 0,
+    embedded: 0,
+    interrupted: false,
+  });
+  expect(all.stderr).toBe('');
+  expect(await found(other.conversationId)).toEqual(['The numbat eats.']);
+});
+
+test('reindex of a conversation that is not there is refused', async () => {
+  const unknown = newId();
+  const { code, stderr } = await cli('reindex', unknown);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(new RegExp(`no conversation.*${unknown}`, 'u'))]);
+});
+
+test('reindex of several tells of each one that is done, and of texts that Postgres takes no index of', async () => {
+  const { conversationId } = await conversationOf(sql, 'The quoll digs.', 'Unindexable.');
+  await sql.unsafe(`
+    create function refuse_passage() returns trigger language plpgsql as $$
+    begin
+      if new.text like '%Unindexable%' then raise exception 'refused' using errcode = '22023'; end if;
+      return new;
+    end $$;
+    create trigger refuse_passage before insert on passages for each row execute function refuse_passage();`);
+  const all = await cli('reindex');
+  const done = all.stderr.trimEnd().split('\n');
+  const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`select count(*)::int as count from conversations`;
+  expect(done).toHaveLength(count);
+  expect(done[0]).toBe(`1 of ${count}: conversation …${conversationId.slice(-8)}, 1 passage, 1 text left out`);
+  expect(done.at(-1)).toMatch(new RegExp(`^${count} of ${count}: conversation …[0-9a-f]{8}, \\d+ passages?$`, 'u'));
+  expect(all.stdout).toContain('\n  Left out: 1 text that Postgres takes no index of');
+  const one = await cli('reindex', conversationId, '--json');
+  expect(one.stderr).toBe('');
+  expect(JSON.parse(one.stdout)).toMatchObject({ conversations: 1, passages: 1, skipped: 1 });
+});
+
+test('reindex that is interrupted says so, with exit code 130; what was begun is no conversation that is done', async () => {
+  // More than one transaction takes up.
+  const said = Array.from({ length: 510 }, (_, index) => `potoroo${index}`);
+  const { conversationId } = await conversationOf(sql, ...said);
+  expect(await cli('reindex', conversationId)).toMatchObject({ code: 0 });
+  const interrupted = async (...args: string[]) => {
+    const running = startCli(['reindex', ...args], { environment: { DATABASE_URL: url } });
+    await sql.begin(async (open) => {
+      await open`select from search_progress where conversation_id = ${conversationId} for update`;
+      await waitUntil('the index is waited for', async () => {
+        const waiting = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return waiting.length > 0;
+      });
+      running.process.kill('SIGINT');
+    });
+    return running.ended;
+  };
+  const { code, stdout } = await interrupted();
+  expect([code, stdout]).toEqual([
+    130,
+    expect.stringMatching(
+      /^Stopped after 0 conversations, with 500 passages indexed\.\n.*upkeep.*\n {2}next: npx holdfast reindex\n$/u,
+    ),
+  ]);
+  expect((await cli('recall', conversationId, 'potoroo509')).stdout).toContain('potoroo509');
+  const json = await interrupted('--json');
+  expect(json.code).toBe(130);
+  expect(JSON.parse(json.stdout)).toMatchObject({ conversations: 0, interrupted: true });
+});

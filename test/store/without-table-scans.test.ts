@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { Database, Queries } from '../../src/store/database.ts';
+import { transaction } from '../../src/store/transaction.ts';
+import { withoutTableScans } from '../../src/store/without-table-scans.ts';
+import { useTestStore } from './support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+async function scans(queries: Queries): Promise<unknown> {
+  const [row] = await queries`select current_setting('enable_seqscan') as scans`;
+  return row?.['scans'];
+}
+
+it('plans of its work alone keep to indexes, in a transaction of its own or in that of another', async () => {
+  expect(await withoutTableScans(sql, scans)).toBe('off');
+  expect(await scans(sql)).toBe('on');
+  const seen = await transaction(sql, async (open) => [
+    await withoutTableScans(open, scans),
+    await scans(open),
+    await withoutTableScans(open, scans),
+  ]);
+  expect(seen).toEqual(['off', 'on', 'off']);
+});
+
+it('what fails within it leaves the connection as it was', async () => {
+  await expect(withoutTableScans(sql, (open) => open`select 1 / 0`)).rejects.toThrow('division by zero');
+  expect(await scans(sql)).toBe('on');
+});

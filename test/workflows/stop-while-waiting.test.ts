@@ -1,0 +1,91 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { SentMessage } from '../../src/client/types.ts';
+import { textOf } from '../../src/context/content.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { READ } from './write-scenarios.ts';
+
+let harness: TurnHarness;
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } } });
+  for (let file = 1; file <= 5; file += 1) {
+    const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
+    await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
+  }
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+/** The provider is well again, for the next message and the next test. */
+async function recover(): Promise<void> {
+  await harness.clearFaults();
+  await harness.database`delete from provider_pauses`;
+}
+
+afterEach(recover);
+
+/** Seconds from the row of a stop to the end of its turn: what the test's own process is busy with does not count. */
+async function secondsToEnd(turnId: string, stopId: string): Promise<number> {
+  const [row] = await harness.database<{ seconds: number }[]>`
+    select extract(epoch from t.ended_at - m.created_at)::float8 as seconds
+    from messages m join turns t on t.conversation_id = m.conversation_id and t.id = ${turnId}
+    where m.id = ${stopId}`;
+  return row?.seconds ?? Infinity;
+}
+
+/** Stops a turn that waits: it ends in time, asks for nothing more, and the next message is answered. */
+async function expectStop(sent: SentMessage): Promise<void> {
+  const { client } = harness;
+  const { conversationId } = sent;
+  const asked = (await harness.requests()).total;
+  const stop = await client.stop({ conversationId });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn).toMatchObject({ outcome: 'stopped' });
+  expect(await secondsToEnd(turn.turnId ?? '', stop.messageId)).toBeLessThan(2);
+  expect((await harness.requests()).total).toBe(asked);
+  await recover();
+  expect((await harness.runTask('Say on', { conversationId })).outcome).toBe('completed');
+  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  expect(textOf(entries.at(-1)?.content ?? [])).toBe('on');
+}
+
+async function forkAtStart(): Promise<SentMessage> {
+  const { conversationId } = await harness.runTask('Say one');
+  return harness.client.fork({ conversationId, entryId: null });
+}
+
+const compactingTask = () => harness.client.startTask({ task: `${READ} 5 times, one by one` });
+
+test('a stop aborts a summary before a step within 2 s, and the conversation goes on', async () => {
+  await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
+  const before = (await harness.requests()).summary;
+  const sent = await compactingTask();
+  await waitUntil('each part is asked for', async () => {
+    const parts = await harness.database`
+      select state from compaction_parts where conversation_id = ${sent.conversationId} and wave = 1`;
+    return parts.length > 0 && (await harness.requests()).summary - before === parts.length;
+  });
+  await expectStop(sent);
+});
+
+test.each([
+  ['a model call', 'agent', () => harness.client.startTask({ task: 'Say hello' })],
+  ['a summary', 'summary', compactingTask],
+  ['a branch summary', 'summary', forkAtStart],
+] as const)(
+  "a stop ends the workflow's wait for the rate limit of %s within 2 s, and the conversation goes on",
+  async (_, purpose, start) => {
+    await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 60, times: null, match: { purpose } });
+    const sent = await start();
+    await waitUntil('the turn waits', async () => {
+      const { turn } = await harness.client.getConversation(sent.conversationId);
+      return turn?.state === 'waiting_for_rate_limit';
+    });
+    await expectStop(sent);
+  },
+);

@@ -1,0 +1,72 @@
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { onTestFinished } from 'vitest';
+import type { Activities } from '../../../src/activities/create-activities.ts';
+import { newId } from '../../../src/store/ids.ts';
+import { turnWorkflowId } from '../../../src/temporal/names.ts';
+import { ringDoorbell } from '../../../src/temporal/ring-doorbell.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { scriptedActivities, startWorkerOfActivities } from './worker-of-activities.ts';
+import type { WorkerOfActivities } from './worker-of-activities.ts';
+
+export interface ScriptedTurn extends WorkerOfActivities {
+  readonly conversationId: string;
+  /** What it ended with. */
+  readonly outcomes: readonly string[];
+  /** Runs of its workflow so far. */
+  runs(): Promise<number>;
+}
+
+/** Starts a turn with these activities; its worker stops with the test. */
+export async function startScriptedTurn(
+  address: string,
+  scripted: (turn: { conversationId: string; worker: () => WorkerOfActivities }) => Partial<Activities>,
+): Promise<ScriptedTurn> {
+  const conversationId = newId();
+  const outcomes: string[] = [];
+  let worker: WorkerOfActivities | undefined;
+  const started = (): WorkerOfActivities => {
+    if (worker === undefined) throw new Error('the worker is not started');
+    return worker;
+  };
+  worker = await startWorkerOfActivities(
+    address,
+    scriptedActivities({
+      endTurn: ({ outcome }) => {
+        outcomes.push(outcome);
+        return Promise.resolve();
+      },
+      ...scripted({ conversationId, worker: started }),
+    }),
+  );
+  onTestFinished(() => started().stop());
+  await ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
+  return {
+    ...worker,
+    conversationId,
+    outcomes,
+    runs: async () => (await runHistories(started().temporal, conversationId)).length,
+  };
+}
+
+type RunEvents = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
+
+/** Events of all runs of a conversation's workflow, newest run first: each knows the one that it followed. */
+export async function runHistories(temporal: Client, conversationId: string): Promise<RunEvents[]> {
+  const runs: RunEvents[] = [];
+  let runId: string | null | undefined;
+  do {
+    const handle = temporal.workflow.getHandle(turnWorkflowId(conversationId), runId ?? undefined);
+    const { events } = await handle.fetchHistory();
+    runs.push(events ?? []);
+    runId = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+  } while (runId != null && runId !== '');
+  return runs;
+}
+
+/** Waits until the workflow has seen all that happened to it so far, activities that run left out. */
+export async function waitUntilSeen({ temporal }: WorkerOfActivities, conversationId: string): Promise<void> {
+  await waitUntil('the workflow has seen it', async () => {
+    const { raw } = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
+    return raw.pendingWorkflowTask == null;
+  });
+}
