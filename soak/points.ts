@@ -75,14 +75,28 @@ export interface PointWish {
   readonly conversations: number;
   /** The only point that is wanted; `null`: any. */
   readonly at: string | null;
-  /** Whether a strike has hit a compaction already. */
-  readonly compactionWasHit: boolean;
+  readonly compaction: CompactionStrikes;
 }
 
-export function orderPoints(random: Random, { conversations, at, compactionWasHit }: PointWish): PointOrder {
+/** What strikes have hit of compactions: `hit`, none yet, or `owed`: none, and the run is nearly over. */
+export type CompactionStrikes = 'hit' | 'none' | 'owed';
+
+/** From so many strikes before the last, every one is for a compaction, if none was hit before. */
+const LAST_STRIKES = 5;
+/** How long a worker that owes a compaction is waited for: it gets one of the next few that users ask for. */
+export const OWED_PATIENCE_MILLISECONDS = 20_000;
+
+/** @param left strikes that are still to come */
+export function compactionStrikes(wasHit: boolean, left: number): CompactionStrikes {
+  if (wasHit) return 'hit';
+  return left <= LAST_STRIKES ? 'owed' : 'none';
+}
+
+export function orderPoints(random: Random, { conversations, at, compaction }: PointWish): PointOrder {
   if (at !== null) return { points: at, patience: 4_000 };
+  if (compaction === 'owed') return { points: COMPACTION_POINTS.join(','), patience: OWED_PATIENCE_MILLISECONDS };
   const few = conversations < MANY;
-  if (random.chance(compactionWasHit ? COMPACTION_SHARE.again : COMPACTION_SHARE.first)) {
+  if (random.chance(compaction === 'hit' ? COMPACTION_SHARE.again : COMPACTION_SHARE.first)) {
     const points = few ? COMPACTION_POINTS : [random.pick(COMPACTION_POINTS), random.pick(COMPACTION_POINTS)];
     return { points: points.join(','), patience: few ? 5_000 : 8_000 };
   }

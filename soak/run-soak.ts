@@ -17,6 +17,7 @@ import { inventJob } from './job.ts';
 import { findLeft, waitForCommands } from './left.ts';
 import type { OpenActivity } from './open-work.ts';
 import type { SoakOptions } from './options.ts';
+import { compactionStrikes, OWED_PATIENCE_MILLISECONDS } from './points.ts';
 import { createRandom, seedFor } from './random.ts';
 import type { Random } from './random.ts';
 import { soakResult } from './result.ts';
@@ -138,7 +139,7 @@ function accompany(decider: Parameters<typeof decide>[0], conversations: Convers
 }
 
 /** What is the same for all strikes. */
-type Field = Omit<Battlefield, 'random' | 'compactionWasHit'>;
+type Field = Omit<Battlefield, 'random' | 'compaction'>;
 
 function isOfCompaction({ type }: OpenActivity): boolean {
   return ['compactContext', 'summarize', 'commitCompaction'].includes(type);
@@ -174,8 +175,11 @@ async function strikeAll(
     while (struck.length < kills && Date.now() < end) {
       if (signal?.aborted === true) break;
       const random = createRandom(seedFor(seed, 'strike', struck.length, misses));
-      const compactionWasHit = struck.some(({ strike: { hit } }) => hit.some(isOfCompaction));
-      const hit = await strike({ ...field, random, compactionWasHit }).catch((error: unknown) => {
+      const wasHit = struck.some(({ strike: { hit } }) => hit.some(isOfCompaction));
+      const compaction = compactionStrikes(wasHit, kills - struck.length);
+      if (compaction === 'owed')
+        void conversations.compactOnce(AbortSignal.any([calm.signal, AbortSignal.timeout(OWED_PATIENCE_MILLISECONDS)]));
+      const hit = await strike({ ...field, random, compaction }).catch((error: unknown) => {
         failedStrikes += 1;
         onProgress(`a strike failed: ${String(error)}`);
         if (failedStrikes > MOST_FAILED_STRIKES) throw error;

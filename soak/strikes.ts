@@ -7,7 +7,7 @@ import type { Exposure, Look } from './exposure.ts';
 import { readOpenActivities } from './open-work.ts';
 import type { OpenActivity } from './open-work.ts';
 import { orderPoints } from './points.ts';
-import type { PointOrder } from './points.ts';
+import type { CompactionStrikes, PointOrder } from './points.ts';
 import { signalAll } from './processes.ts';
 import type { Random } from './random.ts';
 import type { Server, Servers } from './servers.ts';
@@ -67,7 +67,7 @@ export interface Battlefield {
   readonly at: string | null;
   readonly kinds: StrikeWeights;
   /** Whether one of the strikes before hit an activity of a compaction. */
-  readonly compactionWasHit: boolean;
+  readonly compaction: CompactionStrikes;
 }
 
 export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
@@ -76,7 +76,8 @@ export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number
  * Strikes once and repairs what it took away. @returns `null` when it would have hit nothing
  */
 export async function strike(field: Battlefield): Promise<Struck | null> {
-  const kind = field.at === null ? field.random.weighted(field.kinds) : 'worker_crash_point';
+  const chosen = field.at === null && field.compaction !== 'owed';
+  const kind = chosen ? field.random.weighted(field.kinds) : 'worker_crash_point';
   switch (kind) {
     case 'worker_crash_point':
       return killAtPoint(field);
@@ -101,10 +102,10 @@ function pickWorker({ places, random }: Battlefield): RunningWorker | null {
 }
 
 async function killAtPoint(field: Battlefield): Promise<Struck | null> {
-  const { random, at, conversations, compactionWasHit } = field;
+  const { random, at, conversations, compaction } = field;
   const worker = pickWorker(field);
   if (worker === null) return null;
-  const order = orderPoints(random, { conversations: conversations().length, at, compactionWasHit });
+  const order = orderPoints(random, { conversations: conversations().length, at, compaction });
   if (!(await diesByOrder(worker, order))) return null;
   const struckAt = Date.now();
   const look = await lookOn(field, worker);

@@ -4,7 +4,8 @@ import type { Exposure } from '../../soak/exposure.ts';
 import { overflowFault } from '../../soak/faults.ts';
 import type { OpenActivity } from '../../soak/open-work.ts';
 import { parseOptions } from '../../soak/options.ts';
-import { orderPoints, whyUnusable } from '../../soak/points.ts';
+import { compactionStrikes, orderPoints, whyUnusable } from '../../soak/points.ts';
+import type { CompactionStrikes } from '../../soak/points.ts';
 import { createRandom, seedFor } from '../../soak/random.ts';
 import { judgeRepeated, paidTooOften } from '../../soak/repeated-calls.ts';
 
@@ -50,26 +51,38 @@ describe('crash points', () => {
   test('those that strikes choose from are reached, those of compactions, decisions and new runs among them', () => {
     const random = createRandom(7);
     const orders = Array.from({ length: 300 }, (_, index) =>
-      orderPoints(random, { conversations: index % 2 === 0 ? 5 : 20, at: null, compactionWasHit: true }),
+      orderPoints(random, { conversations: index % 2 === 0 ? 5 : 20, at: null, compaction: 'hit' }),
     );
     const chosen = new Set(orders.flatMap(({ points }) => points.split(',')));
     expect([...chosen].map((point) => whyUnusable(point)).filter((reason) => reason !== null)).toEqual([]);
     for (const point of ['requestDecisions:written', 'continueTurn:written', 'commitCompaction:after-write'])
       expect(chosen).toContain(point);
-    const only = { conversations: 5, at: 'runTool:claimed', compactionWasHit: true };
+    const only = { conversations: 5, at: 'runTool:claimed', compaction: 'owed' } as const;
     expect(orderPoints(random, only).points).toBe('runTool:claimed');
   });
 
   test('as long as no compaction was hit, most of them are for one', () => {
-    const share = (compactionWasHit: boolean): number => {
+    const share = (compaction: CompactionStrikes): number => {
       const random = createRandom(7);
-      const orders = Array.from({ length: 300 }, () =>
-        orderPoints(random, { conversations: 5, at: null, compactionWasHit }),
-      );
+      const orders = Array.from({ length: 300 }, () => orderPoints(random, { conversations: 5, at: null, compaction }));
       return orders.filter(({ points }) => points.includes('commitCompaction')).length / orders.length;
     };
-    expect(share(false)).toBeGreaterThan(0.65);
-    expect(share(true)).toBeLessThan(0.45);
+    expect(share('none')).toBeGreaterThan(0.65);
+    expect(share('hit')).toBeLessThan(0.45);
+  });
+
+  test('the last five are for one and wait for it, when no compaction was hit before', () => {
+    expect([6, 5, 1].map((left) => compactionStrikes(false, left))).toEqual(['none', 'owed', 'owed']);
+    expect(compactionStrikes(true, 1)).toBe('hit');
+    const random = createRandom(7);
+    const orders = Array.from({ length: 50 }, () =>
+      orderPoints(random, { conversations: 5, at: null, compaction: 'owed' }),
+    );
+    for (const { points, patience } of orders) {
+      expect(points).toContain('compactContext:after-write');
+      expect(points).not.toContain('callModel');
+      expect(patience).toBeGreaterThanOrEqual(20_000);
+    }
   });
 });
 
