@@ -132,7 +132,9 @@ export const policyOptions = z.strictObject({
   keep: z
     .strictObject({
       tail: amount('Newest entries that stay as they are.'),
-      userMessages: amount('Older user messages that stay verbatim, newest first.'),
+      userMessages: amount(
+        'Older user messages that stay verbatim: the newest, up to the first that does not fit; longer ones than half of it are passed over.',
+      ),
       splitTurns: z.boolean().optional().meta({ description: 'Whether a cut may fall inside a turn.' }),
       tailReaches: z.enum(['at_most', 'at_least']).optional().meta({
         description: 'Whether the entry with which the tail gets larger than its budget still belongs to it.',

@@ -170,7 +170,7 @@ export interface CompactionPolicy {
   readonly keep: {
     /** Newest entries that stay as they are. */
     readonly tail: TokenAmount;
-    /** Older user messages that stay verbatim, newest first. */
+    /** Older user messages that stay verbatim: the newest, up to the first that does not fit; longer ones than half of it are passed over. */
     readonly userMessages: TokenAmount;
     /** Whether a cut may fall inside a turn. A single turn that is larger than the tail is always split. */
     readonly splitTurns: boolean;

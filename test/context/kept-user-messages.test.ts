@@ -40,6 +40,19 @@ test('R17 where a pass has little room, what the running turn was asked takes it
   expect(keptWithin(100)).toEqual([0, 4]);
 });
 
+test('R17 nothing older than a message without room stays, for that one may have corrected it; a long one is passed over', () => {
+  const keptOf = (sizes: readonly number[]) =>
+    keptUserMessages({
+      candidates: [...sizes.keys()],
+      tokensAt: (position) => sizes[position] ?? 0,
+      budget: 100,
+      newestIsKept: true,
+      opening: null,
+    });
+  expect(keptOf([10, 45, 30, 40])).toEqual([2, 3]);
+  expect(keptOf([10, 51, 30, 40])).toEqual([0, 2, 3]);
+});
+
 test('R17 a forced pass takes the words of what the running turn was asked last, and only where it would free too little', () => {
   const limits = { window: 16_384, maximumOutput: 3_276 };
   const listed = new Conversation({ limits });
