@@ -100,24 +100,34 @@ test.each([
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
 });
 
-test("Temporal's own cancel ends the turn the way a stop does", async () => {
+test("Temporal's own cancel ends the turn the way a stop does: the running tool is aborted, its call gets a result", async () => {
   const sent = await startHolding('cancelled');
+  const cancelledAt = Date.now();
   await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).cancel();
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
+  expect(held.get('cancelled')?.aborted()).toBe(true);
+  // What has passed since the cancel, less what has passed since the end: no two clocks are compared.
+  const [took] = await harness.database<{ seconds: number }[]>`
+    select extract(epoch from t.ended_at - now())::float8 + ${(Date.now() - cancelledAt) / 1_000} as seconds
+    from turns t where t.id = ${turn.turnId}`;
+  expect(took?.seconds).toBeLessThan(2);
+  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+  expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
 });
 
-test('after a terminate the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
+test('after a terminate the running tool is aborted, and the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
   const sent = await startHolding('terminated');
   await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).terminate('test');
+  // Temporal tells it with the answer to the next heartbeat.
+  await waitUntil('the tool is aborted', () => held.get('terminated')?.aborted() === true);
   const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
   expect(next.outcome).toBe('completed');
   const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
   expect(dead.outcome).toBe('interrupted');
   const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
   expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
-  held.get('terminated')?.release();
 });
 
 test('resume is refused while a turn runs; after a terminate it repairs the conversation at once and goes on', async () => {
