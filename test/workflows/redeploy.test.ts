@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../src/client/create-client.ts';
+import type { HoldfastClient } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -55,8 +57,9 @@ test('a rolling redeploy with 20 turns open runs no tool again and buys no answe
   await harness.clearFaults();
 });
 
-test('1,000 messages of 50 senders during a turn each enter once, in order of each sender, none lost, although the worker dies as it takes them', async () => {
+test('1,000 messages of 50 clients during a turn each enter once, in order of each client, none lost, although workers die as they take and answer them', async () => {
   const other = await startTurnHarness();
+  const clients = await Promise.all(Array.from({ length: 50 }, () => openClient(other)));
   try {
     const doomed = await startWorkerProcess(other, { HOLDFAST_CRASH_POINTS: 'takeMessages:written' });
     await other.fault({ kind: 'delay', milliseconds: 6_000, times: 1 });
@@ -64,14 +67,17 @@ test('1,000 messages of 50 senders during a turn each enter once, in order of ea
     const { conversationId } = sent;
     await waitUntil('the model is asked', async () => (await other.requests()).total === 1);
     await Promise.all(
-      Array.from({ length: 50 }, async (_, sender) => {
+      clients.map(async (client, sender) => {
         for (let index = 0; index < 20; index += 1) {
           const mode = sender === 0 && index % 10 === 9 ? 'queue' : 'steer';
-          await other.client.sendMessage({ conversationId, content: `Say ${sender}/${index}`, mode });
+          await client.sendMessage({ conversationId, content: `Say ${sender}/${index}`, mode });
         }
       }),
     );
     await expectDeath(doomed, 'takeMessages:written');
+    for (const point of ['callModel:stored', 'endTurn:written']) {
+      await expectDeath(await startWorkerProcess(other, { HOLDFAST_CRASH_POINTS: point }), point);
+    }
     await other.startWorker();
     await waitUntil(
       'all messages are taken',
@@ -99,6 +105,12 @@ test('1,000 messages of 50 senders during a turn each enter once, in order of ea
     }
     expect(said).toHaveLength(1_001);
   } finally {
+    await Promise.all(clients.map((client) => client.close()));
     await other.stop();
   }
 }, 400_000);
+
+/** A client with connections of its own. */
+function openClient({ databaseUrl, temporalAddress, taskQueue }: TurnHarness): Promise<HoldfastClient> {
+  return createClient({ databaseUrl, taskQueue, temporal: { address: temporalAddress, namespace: 'default' } });
+}
