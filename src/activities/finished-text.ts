@@ -13,6 +13,7 @@ import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { SummarizeInput } from '../turn/activity-values.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { saidSecrets } from './said-secrets.ts';
 
 /** A token is never more characters than this in what users write. */
 const CHARACTERS_PER_TOKEN = 8;
@@ -39,9 +40,18 @@ export async function finishedText(
   text: string,
 ): Promise<{ readonly text: string; readonly count: number }> {
   const redacted = await redactSecrets(await composedText(dependencies, work, text));
-  const originals = work.entries.map(({ content }) => entryText(content));
-  const restated = withoutSecrets(redacted.text, await restatedSecrets(redacted.text, originals));
+  const restated = withoutSecrets(redacted.text, await secretsIn(dependencies, work, redacted.text));
   return { text: restated.text, count: redacted.count + restated.count };
+}
+
+/** What becomes a memory outlives its conversation: a secret may have been told in a part that was summarized long ago. */
+async function secretsIn({ database }: ActivityDependencies, work: SummaryWork, text: string) {
+  const { entries, input, snapshot } = work;
+  if (snapshot.policy.summary.memory !== undefined) return saidSecrets(database, input.turn.conversationId, text);
+  return restatedSecrets(
+    text,
+    entries.map(({ content }) => entryText(content)),
+  );
 }
 
 async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {

@@ -10,6 +10,11 @@ const MOST_CHARACTERS = 16_000_000;
  * form by itself.
  */
 export async function withoutSaidSecrets(sql: Queries, conversationId: string, text: string): Promise<string> {
+  return withoutSecrets(text, await saidSecrets(sql, conversationId, text)).text;
+}
+
+/** What stands in a text and is known as a secret by what stands beside it anywhere in the conversation. */
+export async function saidSecrets(sql: Queries, conversationId: string, text: string): Promise<ReadonlySet<string>> {
   const values = new Set<string>();
   for (const whose of ['user', 'tools', 'model'] as const) {
     let left = MOST_CHARACTERS;
@@ -19,5 +24,5 @@ export async function withoutSaidSecrets(sql: Queries, conversationId: string, t
       left -= texts.reduce((sum, { length }) => sum + length, 0);
     }
   }
-  return withoutSecrets(text, values).text;
+  return values;
 }

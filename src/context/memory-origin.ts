@@ -4,8 +4,6 @@ import { wordsIn } from './unspaced-words.ts';
 const RUN_WORDS = 4;
 /** Numbers, names of files, addresses: shorter ones stand in too many texts by chance. */
 const SHORTEST_NAME = 4;
-/** Share of a text's runs that must stand in what the user said. */
-const SHARE = 0.5;
 
 export type MemoryOrigin = 'user' | 'model' | 'tool';
 
@@ -20,7 +18,8 @@ export interface OriginReading {
 }
 
 /**
- * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it. As soon as any words of it
+ * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it, but only all of it: behind a wish of
+ * the user's the model may say in other words what a tool asked for. As soon as any words of it
  * stand in tool output only, it is the tool's: what a file or a page says must not come back as if the user or the model had
  * said it, also not behind words of theirs. The same for one number, address, path or identifier: said in other words it has that
  * from the tool still. Case, punctuation and white space do not matter.
@@ -42,8 +41,7 @@ export function readOrigin(text: string): OriginReading {
     },
     origin(isAllRead) {
       if (isOfTools || (!isAllRead && others.size + names.size > 0)) return 'tool';
-      const ofUser = wanted.length - others.size;
-      return ofUser > 0 && ofUser >= wanted.length * SHARE ? 'user' : 'model';
+      return wanted.length > 0 && others.size + names.size === 0 ? 'user' : 'model';
     },
   };
 }

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commitCompaction } from '../../src/activities/commit-compaction.ts';
 import { compactContext } from '../../src/activities/compact-context.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { finishedText } from '../../src/activities/finished-text.ts';
 import { summarize } from '../../src/activities/summarize.ts';
 import { COWORK_POLICY } from '../../src/context/presets/cowork.ts';
-import { listParts } from '../../src/store/compaction-parts.ts';
+import { listParts, readPart } from '../../src/store/compaction-parts.ts';
 import { endCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
@@ -13,6 +14,7 @@ import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
+import { plan, planWithCut } from '../store/support/compaction-builders.ts';
 import { answer, openTestStore, SNAPSHOT, startTurn } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
@@ -133,4 +135,27 @@ test('C17, C18 a flush is a memory before anything is removed, not asked for aga
     'compaction_committed',
   ]);
   expect(await flushes(turn)).toHaveLength(2);
+});
+
+test('R28 what becomes a memory is without a secret that only an earlier part of the conversation tells to be one', async () => {
+  const snapshot = { policy: COWORK_POLICY, workspace: WORKSPACE };
+  const turn = await startTurn(sql, 'Look at postgres://app:Tr0ub4dor9x@db.example.com:5432/orders', { snapshot });
+  await answer(sql, turn, 1, { said: 'Tr0ub4dor9x also opens the admin page.' });
+  const part = {
+    number: 1,
+    wave: 1,
+    kind: 'flush',
+    fromSequence: 2,
+    toSequence: 2,
+    inputTokens: 500,
+    maximumOutput: 200,
+  } as const;
+  const { compaction } = await plan(sql, turn, planWithCut(2, { parts: [part] }));
+  const reference = { turn, compactionId: compaction.compactionId, part: 1 };
+  const source = await readPart(sql, reference);
+  const work = { input: reference, source, snapshot: { ...SNAPSHOT, ...snapshot }, policy: COWORK_POLICY, entries: [] };
+  expect(await finishedText(dependencies, work, 'Tr0ub4dor9x also opens the admin page.')).toEqual({
+    text: '[redacted: said to be secret] also opens the admin page.',
+    count: 1,
+  });
 });
