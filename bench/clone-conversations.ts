@@ -1,19 +1,33 @@
 import type { Database } from '../src/store/database.ts';
 
-/** What a conversation is made of, owners before what they own. */
-const TABLES = [
+/** What a conversation is made of, owners before what they own. The index of search is none of it: no step looks there. */
+export const CLONED_TABLES = [
   'conversations',
   'branches',
+  'messages',
   'turns',
   'entries',
+  'packed_outlines',
   'model_calls',
   'tool_calls',
+  'decisions',
   'compactions',
+  'compaction_parts',
+  'compaction_kept_entries',
+  'compaction_operations',
+  'memories',
   'events',
 ] as const;
 
-/** Text columns that must be unique, or name something that must be. */
-const UNIQUE_TEXTS: ReadonlySet<string> = new Set(['workflow_id', 'begun_by_run_id', 'run_id', 'message_id']);
+/** Text columns that must be unique, or name something that must be; `id` is that of messages. */
+const UNIQUE_TEXTS: ReadonlySet<string> = new Set([
+  'id',
+  'workflow_id',
+  'begun_by_run_id',
+  'run_id',
+  'message_id',
+  'follows_id',
+]);
 
 /** Copies that one statement writes. */
 const BATCH = 50;
@@ -29,7 +43,7 @@ export async function cloneConversations(
   onProgress: (copies: number) => void = () => undefined,
 ): Promise<void> {
   const columns = new Map<string, readonly Column[]>();
-  for (const table of TABLES) columns.set(table, await columnsOf(sql, table));
+  for (const table of CLONED_TABLES) columns.set(table, await columnsOf(sql, table));
   for (let first = 1; first <= request.copies; first += BATCH) {
     const last = Math.min(first + BATCH - 1, request.copies);
     await sql.begin(async (open) => {
@@ -48,7 +62,7 @@ export async function cloneConversations(
     onProgress(last);
   }
   // As autovacuum would in time; the map of visible rows too, which scans of an index alone need.
-  await sql`vacuum (analyze) conversations, branches, turns, entries, model_calls, tool_calls, compactions, events`;
+  await sql`vacuum (analyze) ${sql(CLONED_TABLES)}`;
   // Else what was just written is still being written while something is measured.
   await sql`checkpoint`;
 }

@@ -1,13 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../src/store/database.ts';
 
-/** Rows read in a table since the server counts. */
+/** What was done with a table while something ran. */
 export interface TableReads {
   readonly table: string;
-  /** By scans of the whole table. */
+  /** Rows read by scans of the whole table. */
   readonly scanned: number;
-  /** Through indexes. */
+  /** Rows read through indexes. A scan of an index alone fetches none of the table: its entries count, where they are more. */
   readonly fetched: number;
+  /** Scans that began, of the table or of an index, whether or not they found a row. */
+  readonly scans: number;
+  /** Rows inserted, updated or deleted. */
+  readonly written: number;
+}
+
+/** What the server counted since it counts. */
+interface TableCounts extends TableReads {
+  /** Entries read of indexes, for rows that were fetched or without. */
+  readonly entries: number;
 }
 
 /**
@@ -33,9 +43,9 @@ const READ_WHOLE: ReadonlyMap<string, string> = new Map([
   ['search_agents', 'one row an agent'],
 ]);
 
-/** Reads of the tables that grow with use. */
-export async function judgedReadsDuring(sql: Database, work: () => Promise<unknown>): Promise<readonly TableReads[]> {
-  return (await readsDuring(sql, work)).filter(({ table }) => !READ_WHOLE.has(table));
+/** Those of the tables that grow with use. */
+export function judgedReads(reads: readonly TableReads[]): readonly TableReads[] {
+  return reads.filter(({ table }) => !READ_WHOLE.has(table));
 }
 
 /**
@@ -46,14 +56,21 @@ export async function readsDuring(sql: Database, work: () => Promise<unknown>): 
   const before = await counts(sql);
   await work();
   const after = await counts(sql);
-  return after.map(({ table, scanned, fetched }) => {
-    const earlier = before.find((each) => each.table === table);
-    return { table, scanned: scanned - (earlier?.scanned ?? 0), fetched: fetched - (earlier?.fetched ?? 0) };
+  return after.map((now) => {
+    const then = before.find(({ table }) => table === now.table);
+    const since = (count: Exclude<keyof TableCounts, 'table'>): number => now[count] - (then?.[count] ?? 0);
+    return {
+      table: now.table,
+      scanned: since('scanned'),
+      fetched: Math.max(since('fetched'), since('entries')),
+      scans: since('scans'),
+      written: since('written'),
+    };
   });
 }
 
 /** Looks until nothing is told any more: what was done before must not count as what is measured. */
-async function counts(sql: Database): Promise<readonly TableReads[]> {
+async function counts(sql: Database): Promise<readonly TableCounts[]> {
   const deadline = Date.now() + LONGEST_WAIT_MILLISECONDS;
   let last = await look(sql);
   let changedAt = Date.now();
@@ -66,8 +83,10 @@ async function counts(sql: Database): Promise<readonly TableReads[]> {
   return last;
 }
 
-async function look(sql: Database): Promise<readonly TableReads[]> {
-  return sql<TableReads[]>`
-    select relname as table, seq_tup_read::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as fetched
-    from pg_stat_user_tables where schemaname = 'public' order by relname`;
+async function look(sql: Database): Promise<readonly TableCounts[]> {
+  return sql<TableCounts[]>`
+    select relname as table, seq_tup_read::float8 as scanned, coalesce(idx_tup_fetch, 0)::float8 as fetched,
+      (seq_scan + coalesce(idx_scan, 0))::float8 as scans, (n_tup_ins + n_tup_upd + n_tup_del)::float8 as written,
+      coalesce((select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relid = t.relid), 0)::float8 as entries
+    from pg_stat_user_tables t where schemaname = 'public' order by relname`;
 }

@@ -4,7 +4,7 @@ import type { Figure } from '../figures.ts';
 import { fillConversation } from '../fill-conversation.ts';
 import { runRawTurn, runTurn } from '../measured-turn.ts';
 import { exactly, median, ratios, summarize } from '../statistics.ts';
-import { judgedReadsDuring } from '../table-reads.ts';
+import { judgedReads, readsDuring } from '../table-reads.ts';
 import type { TableReads } from '../table-reads.ts';
 import { startRawWorker } from '../warm-up.ts';
 
@@ -97,7 +97,7 @@ interface TurnReads {
 }
 
 async function rowsOfTurn(stack: BenchStack): Promise<TurnReads> {
-  const reads = await judgedReadsDuring(stack.database, () => runTurn(stack, STEPS));
+  const reads = judgedReads(await readsDuring(stack.database, () => runTurn(stack, STEPS)));
   const scanned = reads.reduce((sum, each) => sum + each.scanned, 0);
   return { reads, scanned, read: scanned + reads.reduce((sum, each) => sum + each.fetched, 0) };
 }

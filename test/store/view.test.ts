@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../src/context/measurement-arithmetic.ts';
+import { fillConversation } from '../../bench/fill-conversation.ts';
 import { measureView } from '../../src/context/measure-view.ts';
 import { canonicalView, projectView } from '../../src/context/project-view.ts';
 import { commitCompaction, storePlan } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
 import { appendNote } from '../../src/store/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/fit-check.ts';
 import { newId } from '../../src/store/ids.ts';
@@ -13,7 +15,7 @@ import { readWindowSource } from '../../src/store/window-source.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 import { act, ACTION_ON_BRANCHES } from './support/growing-conversations.ts';
 import type { Action, Growth } from './support/growing-conversations.ts';
-import { headOf, startTurn, step, text, useTestStore } from './support/store-builders.ts';
+import { answer, closeToolCall, headOf, startTurn, step, text, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -121,6 +123,23 @@ describe('the view', () => {
     const { summary: inForce, operations } = after;
     expect(window).toMatchObject({ summary: inForce, operations, calibration: { factor: 1, samples: 0 } });
     expect([...(window?.entries ?? [])]).toEqual([...after.entries]);
+  });
+
+  it('of a conversation that a benchmark fills begins with its summary, and is measured with it', async () => {
+    const template = await startTurn(sql, 'what is asked');
+    for (const callNumber of [1, 2]) await step(sql, template, callNumber);
+    await answer(sql, template, 3);
+    await endTurn(sql, { turn: template, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    const { turn, conversationId } = await fillConversation(sql, { template: template.conversationId, steps: 130 });
+    const projection = await readCurrentProjectionSource(sql, conversationId);
+    if (projection === null) throw new Error('a filled conversation has a turn');
+    const [summary, request, ...kept] = projectView(projection.input).messages;
+    expect(JSON.stringify(summary)).toContain('The user asked for pauses.');
+    expect(JSON.stringify(request)).toContain('what is asked');
+    // Three steps of an answer and a result, and the last answer.
+    expect(kept).toHaveLength(7);
+    const [check, source] = [await readFitCheck(sql, turn), await readPlanSource(sql, turn)];
+    expect(addMeasurements(check.view, check.fixed)).toEqual(measureView({ ...source, fixed: check.fixed }));
   });
 
   it('is refused to a turn that was taken over, and unknown for what does not exist', async () => {
