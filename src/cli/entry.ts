@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { withReader } from './connect.ts';
 import { count } from './count-option.ts';
+import { findConversation } from './find-conversation.ts';
+import { findEntry, readEntryArgument } from './find-entry.ts';
 import { holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
@@ -8,6 +10,8 @@ import { entryListLines } from './render/entry-list.ts';
 import { safeText } from './render/safe-text.ts';
 import { lateResultLines } from './render/entry-list.ts';
 import { describeContent } from './render/entry-words.ts';
+import { isId } from '../store/ids.ts';
+import { UsageError } from './usage-error.ts';
 
 /** `holdfast entry`: one entry with its whole original. */
 export function entryCommand(): Command {
@@ -20,10 +24,15 @@ export function entryCommand(): Command {
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab',
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab > output.txt',
         'npx holdfast entry 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab --context 3',
+        'npx holdfast entry last 12',
       ],
     }),
   )
-    .argument('<id>', 'id of the entry or the compaction; `holdfast show` and `holdfast recall` print it')
+    .argument(
+      '<id>',
+      'id of the entry or the compaction; `holdfast show` and `holdfast recall` print it. Or its conversation',
+    )
+    .argument('[number]', 'number of the entry, where its conversation is given')
     .option(
       '--context <number>',
       'list so many entries before and after it, or where the summary was made',
@@ -36,9 +45,12 @@ interface EntryFlags extends ConnectionFlags {
   readonly context?: number;
 }
 
-async function entry(id: string, flags: EntryFlags): Promise<void> {
+async function entry(first: string, number: string | undefined, flags: EntryFlags): Promise<void> {
   const output = openOutput();
+  const numbered = number === undefined ? null : readEntryArgument(number);
+  if (numbered === null) requireId(first);
   await withReader(flags, async (client) => {
+    const id = numbered === null ? first : await findEntry(client, await findConversation(client, first), numbered);
     if (flags.context !== undefined) {
       const entries = await client.listEntriesAround({ entryId: id, count: flags.context });
       if (flags.json === true) output.json({ entries });
@@ -58,6 +70,16 @@ async function entry(id: string, flags: EntryFlags): Promise<void> {
       output.lines(lateResultLines(lateResults, { columns: output.columns(), style: output.style, full: true }));
     } else await writeAll(original ?? Buffer.from(text, 'utf8'));
   });
+}
+
+/** @throws UsageError */
+function requireId(given: string): void {
+  if (isId(given.trim())) return;
+  throw new UsageError(
+    'usage',
+    `"${given}" is no id of an entry or a compaction.`,
+    'Give the whole id, or the conversation and then the number: `npx holdfast show <conversation>` prints both.',
+  );
 }
 
 function encodeOriginal(original: Uint8Array): { readonly encoding: 'utf8' | 'base64'; readonly data: string } {

@@ -80,16 +80,23 @@ async function recall(first: string, second: string | undefined, flags: RecallFl
     const { style } = output;
     const shown = { columns: output.columns(), style, now: Date.now(), namesConversations: conversationId === null };
     if (flags.json === true) output.json({ conversationId, ...(agent !== undefined && { agent }), query, passages });
-    else if (passages.length === 0) output.line('Nothing found. Try other words, or a part of an identifier.');
+    else if (passages.length === 0) output.line(nothingFound(agent));
     else output.lines(passageLines(passages, shown));
   });
+}
+
+/** A misspelt agent must not look like one that was told nothing. */
+function nothingFound(agent: string | undefined): string {
+  const where = agent === undefined ? '' : ` in conversations of agent ${JSON.stringify(agent)}`;
+  const next = agent === undefined ? '' : '; `npx holdfast list` names the agents';
+  return `Nothing found${where}. Try other words, or a part of an identifier${next}.`;
 }
 
 /** @throws UsageError */
 function wantedOf(
   first: string,
   second: string | undefined,
-  { agent }: RecallFlags,
+  { agent, after, before }: RecallFlags,
 ): { readonly reference: string | null; readonly query: string } {
   if (agent !== undefined && second !== undefined)
     throw new UsageError(
@@ -102,5 +109,11 @@ function wantedOf(
     throw new UsageError('usage', 'The query is missing.', 'Give the conversation, then the query; or --agent.');
   if (query.trim() === '')
     throw new UsageError('usage', 'The query is empty.', 'Give words, a phrase, an identifier or a path.');
+  if (after !== undefined && before !== undefined && before <= after)
+    throw new UsageError(
+      'usage',
+      `Nothing is before ${before} and not before ${after}.`,
+      'Give --before a later time than --after.',
+    );
   return { reference: agent === undefined ? first : null, query };
 }

@@ -33,6 +33,7 @@ const entryList = z.object({
   entries: z.array(
     z.object({
       entryId: z.string(),
+      sequence: z.number(),
       kind: z.string(),
       toolName: z.string().nullable(),
       originalBytes: z.number().nullable(),
@@ -105,6 +106,10 @@ describe('an entry', () => {
     expect(code).toBe(0);
     expect(stdout === SURVEY).toBe(true);
     expect((await cli('entry', entries.at(-1)?.entryId ?? '')).stdout).toBe('The survey is read.');
+    expect((await cli('entry', 'last', String(entries.at(-1)?.sequence))).stdout).toBe('The survey is read.');
+    const bare = await cli('entry', '2');
+    expect(bare).toMatchObject({ code: 2, stdout: '' });
+    expect(bare.stderr).toContain('the conversation and then the number');
   });
 
   test('that does not exist is an error with the next step', async () => {
@@ -188,7 +193,12 @@ describe('context and memory', () => {
     expect(stdout).toContain('heron nests at marker');
     const [, found = ''] = /, conversation ([0-9a-f]{8}) /u.exec(stdout) ?? [];
     expect((await cli('recall', found, 'heron marker')).stdout).toContain('heron nests at marker');
-    expect((await cli('recall', '--agent', 'nobody', 'heron marker')).stdout).toContain('Nothing found');
+    expect((await cli('recall', '--agent', 'nobody', 'heron marker')).stdout).toContain(
+      'Nothing found in conversations of agent "nobody"',
+    );
+    const reversed = await cli('recall', 'last', 'heron', '--after', '2030-01-01', '--before', '2020-01-01');
+    expect(reversed.code).toBe(2);
+    expect(reversed.stderr).toContain('Give --before a later time than --after.');
     const both = await cli('recall', 'last', 'heron marker', '--agent', 'default');
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('one is named too')]);
     const missing = await cli('recall', 'last');

@@ -27,3 +27,9 @@ test('a word that few passages have stands for one like it that many have', asyn
   expect(found[0]?.text).toBe(QUESTION);
   expect(found.slice(1).map(({ match }) => match)).toEqual(often.map(() => 'similar'));
 });
+
+test('new words are in the index at once: no search reads a list of those that wait for autovacuum', async () => {
+  const [index] = await sql<{ options: string[] }[]>`
+    select reloptions as options from pg_class where oid = 'search_vocabulary_likeness'::regclass`;
+  expect(index?.options).toEqual(['fastupdate=off']);
+});
