@@ -37,7 +37,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
 import { redactedView } from './redacted-view.ts';
-import { waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { throughOutage } from './through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
 
@@ -277,6 +277,7 @@ async function afterModelError(
     times,
   });
   if (wait.isWaitedOut) return waitOut(dependencies, turn, wait);
+  await recordShortWait(dependencies, turn, wait);
   const message = `summarizing model not available (${verdict.cause})`;
   throw retryableFailure(`BranchSummary.${verdict.cause}`, message, wait.delayMilliseconds);
 }

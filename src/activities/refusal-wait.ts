@@ -76,3 +76,19 @@ export async function recordWait(
   await recordEvent(database, { turn, kind: 'turn_waiting', data });
   reachCrashPoint(`${activity}:waiting`);
 }
+
+/** Shorter waits would only flicker. */
+const SHORTEST_TOLD_MILLISECONDS = 2_000;
+
+/**
+ * Temporal calls the activity again after this wait. A summary waits for as long as its provider stays away, so it says so each time;
+ * a model call tells its failures by themselves.
+ */
+export async function recordShortWait(
+  dependencies: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
+  turn: TurnReference,
+  wait: NamedWait,
+): Promise<void> {
+  if (wait.delayMilliseconds < SHORTEST_TOLD_MILLISECONDS) return;
+  await recordWait(dependencies, turn, { ...wait, holdsWorker: false });
+}

@@ -16,10 +16,10 @@ import {
   recordPartFailure,
   registerPartAttempt,
   storePartText,
-  withdrawPartAttempt,
 } from '../store/compaction-parts.ts';
 import type { NewPartMemory, PartCall, PartReference, PartSource } from '../store/compaction-parts.ts';
 import { newId } from '../store/ids.ts';
+import { withdrawPartAttempt } from '../store/part-costs.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
@@ -31,7 +31,7 @@ import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { passGate } from './pass-gate.ts';
 import type { OpenPass } from './provider-gate.ts';
-import { waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
 import { throughOutage } from './through-outage.ts';
@@ -261,14 +261,17 @@ async function afterModelError(
   if (verdict.cause === 'outage' && error.status !== 503 && error.status !== 529) {
     return afterModelFailure(dependencies, task, `status_${error.status}`, call);
   }
-  await throughOutage(dependencies, task.execution, () => withdrawPartAttempt(dependencies.database, task.input));
+  const { attempt, execution, input } = task;
+  const tried = { ...input, attempt };
+  await throughOutage(dependencies, execution, () => withdrawPartAttempt(dependencies.database, input.turn, tried));
   dependencies.reachCrashPoint('summarize:withdrawn');
   const wait = await waitAfterRefusal(dependencies, verdict, {
     activity: 'summarize',
     model: task.snapshot.summarizer.model,
-    times: task.execution.attempt,
+    times: execution.attempt,
   });
-  if (wait.isWaitedOut) return waitOut(dependencies, task.input.turn, wait);
+  if (wait.isWaitedOut) return waitOut(dependencies, input.turn, wait);
+  await recordShortWait(dependencies, input.turn, wait);
   const message = `summarizing model not available (${verdict.cause})`;
   throw retryableFailure(`Summary.${verdict.cause}`, message, wait.delayMilliseconds);
 }

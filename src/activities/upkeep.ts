@@ -21,8 +21,8 @@ import type { ActivityDependencies } from './dependencies.ts';
 
 /** Seconds that a row may wait before upkeep takes it for one that nobody rang for. */
 const UNRUNG_AFTER_SECONDS = 5;
-/** Seconds that a turn may be without a sign before Temporal is asked for its workflow. */
-const LOST_AFTER_SECONDS = 30;
+/** Seconds since its beginning before which a turn is not looked at: most have ended by then, and Temporal need not be asked. */
+const YOUNGEST_LOOKED_AT_SECONDS = 30;
 /** Conversations that are found at a time. */
 const LOOKED_AT_ONCE = 200;
 /** Of them, those whose look is noted with one write. */
@@ -71,7 +71,7 @@ export async function repairLostTurns(dependencies: ActivityDependencies): Promi
 export async function repairSomeTurns(dependencies: ActivityDependencies, most: number): Promise<void> {
   const { database, isWorkflowOpen, ringDoorbell, reachCrashPoint } = dependencies;
   const apart = workApart(dependencies);
-  const open = await findOpenTurns(database, { olderThanSeconds: LOST_AFTER_SECONDS, limit: most });
+  const open = await findOpenTurns(database, { olderThanSeconds: YOUNGEST_LOOKED_AT_SECONDS, limit: most });
   const turns = open.map(({ turn }) => turn);
   for (let first = 0; first < turns.length; first += NOTED_AT_ONCE) {
     const some = turns.slice(first, first + NOTED_AT_ONCE);

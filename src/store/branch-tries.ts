@@ -51,7 +51,8 @@ export async function countUnreportedBranchTries(sql: Database, turn: TurnRefere
 }
 
 /**
- * A try ended unpaid: the provider refused it, or was not reached.
+ * A try ended unpaid: the provider refused it, or was not reached. Said again, as when the reply of the commit was lost, it changes
+ * nothing.
  * @param tried `failed`: it counts toward the retries of the model's failures, once.
  * @returns failures of the model so far.
  * @throws StoreError `stale_epoch`
@@ -63,10 +64,13 @@ export async function withdrawBranchTry(
 ): Promise<number> {
   return writeAsTurn(sql, turn, async ({ sql: open }) => {
     const [row] = await open<{ failures: number }[]>`
-      update turns set unreported_branch_tries = greatest(0, unreported_branch_tries - 1),
+      update turns set withdrawn_branch_try = ${tried.attempt}, unreported_branch_tries = greatest(0, unreported_branch_tries - 1),
         branch_failures = branch_failures + (${tried.failed} and branch_tries = ${tried.attempt})::int
-      where id = ${turn.turnId} returning branch_failures as failures`;
-    return row?.failures ?? 0;
+      where id = ${turn.turnId} and withdrawn_branch_try < ${tried.attempt} returning branch_failures as failures`;
+    if (row !== undefined) return row.failures;
+    const [known] = await open<{ failures: number }[]>`
+      select branch_failures as failures from turns where id = ${turn.turnId}`;
+    return known?.failures ?? 0;
   });
 }
 

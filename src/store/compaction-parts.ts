@@ -194,14 +194,6 @@ export async function registerPartAttempt(
   });
 }
 
-/**
- * A try ended before the model was asked, or the provider refused it unpaid: nothing of it counts.
- * @throws StoreError `stale_epoch`
- */
-export async function withdrawPartAttempt(sql: Database, reference: PartReference): Promise<void> {
-  await writeAsTurn(sql, reference.turn, (writer) => reportTry(writer, reference, null));
-}
-
 async function requirePart(sql: Queries, { compactionId, part }: PartReference): Promise<PartRow> {
   const row = (await listParts(sql, compactionId)).find((each) => each.part.number === part);
   if (row === undefined) throw partNotFound(compactionId, part);

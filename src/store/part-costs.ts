@@ -2,6 +2,8 @@ import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import type { Database } from './database.ts';
+import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter, Writer } from './transaction.ts';
 import { addUsage, usageSums } from './usage.ts';
 
@@ -36,6 +38,24 @@ export async function reportTry(writer: TurnWriter, part: Part, call: PartCall |
       duration_milliseconds = duration_milliseconds + ${Math.round(durationMilliseconds)} ${where}`;
   if (usage === null && cost === 0) return;
   await payTries(writer, turn, part, { tries: 1 + (row?.unreported ?? 0), usage, cost });
+}
+
+/**
+ * A try ended before the model was asked, or the provider refused it unpaid: nothing of it counts. Said again, as when the reply
+ * of the commit was lost, it changes nothing.
+ * @throws StoreError `stale_epoch`
+ */
+export async function withdrawPartAttempt(
+  sql: Database,
+  turn: TurnReference,
+  { compactionId, part, attempt }: Part & { readonly attempt: number },
+): Promise<void> {
+  await writeAsTurn(sql, turn, async ({ sql: open }) => {
+    await open`
+      update compaction_parts set withdrawn_attempt = ${attempt}, unreported_tries = greatest(0, unreported_tries - 1),
+        epoch = ${turn.epoch}
+      where compaction_id = ${compactionId} and number = ${part} and withdrawn_attempt < ${attempt}`;
+  });
 }
 
 /** The last try is the one that is paid for; those before it were bought again. */

@@ -6,9 +6,18 @@ export async function newestRunOf(client: Client, workflowId: string): Promise<s
   return (await describeNewestRun(client, workflowId))?.runId ?? null;
 }
 
-/** Whether Temporal has an open workflow with this id. */
+/** Not `PAUSED`, which an operator may end again; nor `CONTINUED_AS_NEW`: another run goes on. */
+const CLOSED: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
+
+/** Whether Temporal has an open workflow with this id: one that runs, or that an operator has paused. */
 export async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
-  return (await describeNewestRun(client, workflowId))?.status.name === 'RUNNING';
+  const run = await describeNewestRun(client, workflowId);
+  return run !== null && isOpenStatus(run.status.name);
+}
+
+/** @param status name of a workflow's status, as Temporal gives it */
+export function isOpenStatus(status: string): boolean {
+  return !CLOSED.has(status);
 }
 
 async function describeNewestRun(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | null> {

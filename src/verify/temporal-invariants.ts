@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../store/database.ts';
+import { isOpenStatus } from '../temporal/newest-run.ts';
 import { PAYLOAD_LIMIT_BYTES } from '../temporal/payload-guard.cjs';
 import { inScope } from './invariant.ts';
 import type { Breach, CheckedInvariant, VerifyScope } from './invariant.ts';
@@ -87,17 +88,22 @@ async function turnsWithoutWorkflow(client: Client, open: readonly TurnRun[], li
   const breaches: Breach[] = [];
   for (const { conversationId, turnId, workflowId } of open) {
     const status = await statusOf(client, workflowId);
-    if (status !== 'RUNNING')
-      breaches.push({ conversationId, subject: `turn ${turnId}`, found: `workflow ${workflowId} is ${status}` });
+    if (status === null || !isOpenStatus(status))
+      breaches.push({
+        conversationId,
+        subject: `turn ${turnId}`,
+        found: `workflow ${workflowId} is ${status ?? 'unknown to Temporal'}`,
+      });
   }
   return breaches.slice(0, limit);
 }
 
-async function statusOf(client: Client, workflowId: string): Promise<string> {
+/** `null`: Temporal does not know the workflow. */
+async function statusOf(client: Client, workflowId: string): Promise<string | null> {
   try {
     return (await client.workflow.getHandle(workflowId).describe()).status.name;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'unknown to Temporal';
+    if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   }
 }

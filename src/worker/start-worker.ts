@@ -36,8 +36,8 @@ import { endStrayCommands } from './stray-commands.ts';
 import { ensureUpkeepSchedule } from './upkeep-schedule.ts';
 
 /**
- * Milliseconds between looks whether the upkeep schedule still exists. With the 10 s until it first runs and the 30 s for which a turn
- * may be silent, a turn whose workflow was lost with Temporal's data is ended within a minute.
+ * Milliseconds between looks whether the upkeep schedule still exists. With the 10 s until it first runs and the 30 s that a turn must
+ * be old, a turn whose workflow was lost with Temporal's data is ended within a minute.
  */
 const SCHEDULE_CHECK_INTERVAL_MILLISECONDS = 20_000;
 

@@ -184,3 +184,16 @@ test('a paid summary that cannot be stored counts as paid and toward the retries
   const { usage } = await getTurn(sql, part.turn.turnId);
   expect(usage.modelCalls).toBe(3);
 });
+
+test('a summary whose provider is not reached says for whom it waits, uses up no retry, and waits on', async () => {
+  const part = await plannedPart();
+  const dependencies = activityDependencies(sql, { simulatorUrl: 'http://127.0.0.1:1' });
+  for (const attempt of [1, 9])
+    await expect(summarize(dependencies, part, execution({ attempt }))).rejects.toMatchObject({
+      type: 'Summary.connection',
+    });
+  expect(await rowOf(part)).toMatchObject({ state: 'planned', failures: 0, unreported: 0 });
+  const events = await listEvents(sql, { conversationId: part.turn.conversationId });
+  const waits = events.filter(({ kind }) => kind === 'turn_waiting').map(({ data }) => data);
+  expect(waits).toEqual([{ reason: 'outage', delayMilliseconds: 16_000, provider: 'sim', holdsWorker: false }]);
+});

@@ -113,6 +113,8 @@ describe('a change of branch', () => {
     expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(1);
     expect(await withdrawBranchTry(sql, next, { attempt: 1, failed: true })).toBe(1);
     expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(2);
+    // The reply of its commit was lost.
+    expect(await withdrawBranchTry(sql, next, { attempt: 1, failed: true })).toBe(1);
     const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
     expect(await findReplaced(sql, fences)).toEqual([null, null]);
     expect(await registerBranchTry(sql, next, FIRST_ATTEMPT, 100)).toBe(3);

@@ -6,13 +6,13 @@ import {
   recordPartFailure,
   registerPartAttempt,
   storePartText,
-  withdrawPartAttempt,
 } from '../../src/store/compaction-parts.ts';
 import { commitCompaction, endCompaction } from '../../src/store/compactions.ts';
 import { readCosts } from '../../src/store/costs.ts';
 import type { Database } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
+import { withdrawPartAttempt } from '../../src/store/part-costs.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { markInterrupted } from '../../src/store/upkeep.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -144,7 +144,7 @@ describe('parts', () => {
     const part = { turn, compactionId, part: 1 };
     const call = { model: 'sim/sim-32k', usage: null, durationMilliseconds: 7 };
     await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await withdrawPartAttempt(sql, part);
+    await withdrawPartAttempt(sql, turn, { ...part, attempt: 1 });
     await registerPartAttempt(sql, part, FIRST_ATTEMPT);
     await recordPartFailure(sql, {
       ...part,
@@ -160,13 +160,25 @@ describe('parts', () => {
     expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
   });
 
+  it('take back no more than one try with a withdrawal that is said twice: another may be paid', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compactionId } = (await plan(sql, turn)).compaction;
+    const part = { turn, compactionId, part: 1 };
+    // Lost with its worker; then refused unpaid, and the reply of the commit that says so is lost.
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
+    await registerPartAttempt(sql, part, FIRST_ATTEMPT);
+    await withdrawPartAttempt(sql, turn, { ...part, attempt: 2 });
+    await withdrawPartAttempt(sql, turn, { ...part, attempt: 2 });
+    expect(await registerPartAttempt(sql, part, FIRST_ATTEMPT)).toMatchObject({ attempt: 3, unreported: 1 });
+  });
+
   it('count a try that the end of the turn cut off as paid, for the input that was estimated', async () => {
     const turn = await turnWithSteps(sql);
     const before = (await getTurn(sql, turn.turnId)).usage;
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
     await registerPartAttempt(sql, part, FIRST_ATTEMPT);
-    await withdrawPartAttempt(sql, part);
+    await withdrawPartAttempt(sql, turn, { ...part, attempt: 1 });
     await registerPartAttempt(sql, part, FIRST_ATTEMPT);
     await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
     const { usage } = await getTurn(sql, turn.turnId);

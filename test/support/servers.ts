@@ -70,6 +70,7 @@ async function tryTestTemporal(options: TestTemporalOptions): Promise<LocalTempo
     dynamicConfiguration: {
       // Else the successor of a run that took less than 1 s waits for the rest of it.
       'history.workflowIdReuseMinimalInterval': '"0s"',
+      'frontend.WorkflowPauseEnabled': 'true',
       ...(events === undefined ? {} : { 'limit.historyCount.suggestContinueAsNew': String(events) }),
       ...(bytes === undefined ? {} : { 'limit.historySize.suggestContinueAsNew': String(bytes) }),
       ...options.dynamicConfiguration,

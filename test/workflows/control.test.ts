@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
+import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -128,6 +131,23 @@ test('after a terminate the running tool is aborted, and the next message repair
   expect(dead.outcome).toBe('interrupted');
   const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
   expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
+});
+
+test('a turn that an operator pauses in Temporal is no lost one: it goes on when he lets it', async () => {
+  const { client, temporal, database, taskQueue } = harness;
+  const sent = await startHolding('paused');
+  const { conversationId } = sent;
+  const workflowId = turnWorkflowId(conversationId);
+  const request = { namespace: 'default', workflowId, identity: taskQueue, reason: 'test', requestId: randomUUID() };
+  await temporal.workflowService.pauseWorkflowExecution(request);
+  await database`update turns set begun_at = begun_at - interval '1 minute' where conversation_id = ${conversationId}`;
+  expect(await isWorkflowOpen(temporal, workflowId)).toBe(true);
+  await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+  await expectAllHolds(harness);
+  held.get('paused')?.release();
+  await temporal.workflowService.unpauseWorkflowExecution({ ...request, requestId: randomUUID() });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn.outcome).toBe('completed');
 });
 
 test('resume is refused while a turn runs; after a terminate it repairs the conversation at once and goes on', async () => {
