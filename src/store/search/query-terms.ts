@@ -159,9 +159,15 @@ const NO_NAMES = new Set(['i', "i'm", "i've", "i'd", "i'll", 'i’m', 'i’ve', 
 
 const STOP_WORDS_AND_NAMES = new Set(['will', 'don']);
 
-/** Words with a capital that do not begin a sentence, and numbers. */
+/** What counts its kind is one name, not its parts: "pump-4", "E1042", "v2.1". What begins with a digit may be a time ("7pm"). */
+const NUMBERED = /(?<![\p{L}\p{N}_./:@-])\p{L}[\p{L}\p{N}]*(?:[-_./:@]?[\p{L}\p{N}]+)*/gu;
+
+/** Words with a capital that do not begin a sentence, numbers, and words with a number in them. */
 function namesOf(query: string): ReadonlySet<string> {
   const found = query.matchAll(/(?<=[^.!?\s]\s+["'“‘(]?)\p{Lu}[\p{L}\p{M}'’-]*|\d+/gu);
   const names = [...found].map(([name]) => name).filter((name) => !NO_NAMES.has(name.toLowerCase()));
-  return new Set(names.flatMap((name) => wordsOf(name).map(({ text }) => text)));
+  const numbered = [...query.matchAll(NUMBERED)]
+    .map(([word]) => word.toLowerCase())
+    .filter((word) => /\p{N}/u.test(word));
+  return new Set([...names.flatMap((name) => wordsOf(name).map(({ text }) => text)), ...numbered]);
 }
