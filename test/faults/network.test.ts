@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -23,7 +25,12 @@ let worker: WorkerProcess;
 let proxies: Record<'Postgres' | 'Temporal' | 'the model', TcpProxy>;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 3 } }' });
+  harness = await startTurnHarness();
+  // For the worker's process only: the agent of the harness has the same name.
+  await writeFile(
+    join(harness.workspace, 'holdfast.yaml'),
+    'providers: { simulator: { idleTimeoutSeconds: 3 } }\nagents: { default: { allowCommands: true } }\n',
+  );
   proxies = {
     Postgres: await startTcpProxy(harness.databaseUrl),
     Temporal: await startTcpProxy(harness.temporalAddress),

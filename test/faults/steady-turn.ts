@@ -1,31 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
+import { newId } from '../../src/store/ids.ts';
 import { verify } from '../../src/verify/verify.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-/** Milliseconds of each model answer: faults meet every kind of work, and steps are few. */
-const ANSWER_MILLISECONDS = 250;
+/** Milliseconds of each model answer, and of each command: faults meet both, and steps are few. */
+const ANSWER_MILLISECONDS = 150;
+const COMMAND_MILLISECONDS = 100;
 
 const PATIENCE_MILLISECONDS = 120_000;
 
-/** A turn of equal steps that goes on while a test breaks things. */
+/**
+ * A turn of equal steps that goes on while a test breaks things. Each step runs a command, which acts `once`: it writes its
+ * number into a file, which no server that is broken keeps. The agent has to allow commands.
+ */
 export interface SteadyTurn {
   readonly conversationId: string;
-  /** Waits until the turn has made progress from here on. Fails when it has none left to make: a fault would meet nothing. */
+  /**
+   * Waits until the turn has made progress from here on, with no command run twice. Fails when it has none left to make: a
+   * fault would meet nothing.
+   */
   goesOn(): Promise<void>;
-  /** Waits for the end: completed, each call once, nothing lost. */
+  /** Waits for the end: completed, each command run once or told to the model as one of an unknown outcome, nothing lost. */
   completes(): Promise<void>;
 }
 
 export async function startSteadyTurn(harness: TurnHarness, steps: number): Promise<SteadyTurn> {
   await harness.clearFaults();
   await harness.fault({ kind: 'delay', milliseconds: ANSWER_MILLISECONDS, times: null });
+  const conversationId = newId();
+  const file = `effects-${conversationId}.txt`;
+  const command = `echo $index >> ${file}; sleep ${COMMAND_MILLISECONDS / 1_000}`;
   const sent = await harness.client.startTask({
-    // Another file in each step, or the guard against loops would end the turn. None of them exists: a result is a result.
-    task: `Call read_file with {"path": "missing-$index.txt"} ${steps} times, one by one\nSay all done`,
+    conversationId,
+    task: `Call run_command with ${JSON.stringify({ command })} ${steps} times, one by one\nSay all done`,
   });
-  const { conversationId } = sent;
+  const effects = async (): Promise<number[]> => {
+    const text = await readFile(join(harness.workspace, file), 'utf8').catch(() => '');
+    return text.split('\n').filter(Boolean).map(Number);
+  };
   const answers = async (): Promise<number> => {
     const [row] = await harness.database<{ count: number }[]>`
       select count(*)::int as count from entries where conversation_id = ${conversationId} and kind = 'assistant'`;
@@ -40,6 +56,8 @@ export async function startSteadyTurn(harness: TurnHarness, steps: number): Prom
       const count = await answers();
       expect(count, 'answers before the end').toBeLessThanOrEqual(steps - 1);
       await reaches(count + 2);
+      const acted = await effects();
+      expect(acted, 'commands run').toEqual([...new Set(acted)]);
     },
     async completes() {
       await harness.clearFaults();
@@ -48,9 +66,29 @@ export async function startSteadyTurn(harness: TurnHarness, steps: number): Prom
       const entries = await harness.client.listEntries({ conversationId, limit: 1_000 });
       expect(entries.filter(({ kind }) => kind === 'tool_result')).toHaveLength(steps);
       expect(textOf(entries.at(-1)?.content ?? [])).toBe('all done');
+      expectEachOnce(await effects(), await toolOutcomes(harness, conversationId), steps);
       await nothingIsBroken(harness);
     },
   };
+}
+
+/** What the model was told of each call, in their order: the first call is that with the number 1. */
+async function toolOutcomes({ database }: TurnHarness, conversationId: string): Promise<string[]> {
+  const rows = await database<{ outcome: string }[]>`
+    select outcome from tool_calls where conversation_id = ${conversationId} order by call_number, call_index`;
+  return rows.map(({ outcome }) => outcome);
+}
+
+/** A command that is told as succeeded has run exactly once; one whose outcome is told as unknown has run at most once. */
+function expectEachOnce(effects: readonly number[], outcomes: readonly string[], steps: number): void {
+  const told = outcomes.map((outcome, at) => {
+    const times = effects.filter((number) => number === at + 1).length;
+    return outcome === 'outcome_unknown' && times <= 1 ? 'unknown' : `${outcome}, ran ${times} times`;
+  });
+  const known = told.filter((one) => one !== 'unknown');
+  expect(told).toHaveLength(steps);
+  expect(known).toEqual(known.map(() => 'succeeded, ran 1 times'));
+  expect(known.length, 'calls with a known outcome').toBeGreaterThan(0);
 }
 
 /** Everything that `holdfast verify` checks in Postgres holds. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../src/client/create-client.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
@@ -9,6 +10,7 @@ import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -211,12 +213,40 @@ test('sending the same message id twice enters it once; other content under the 
 
 test('a row that nobody rang for is found by upkeep', async () => {
   const { conversationId } = await harness.runTask('Say hello');
-  const silent = await silentClient();
+  // No server listens there.
+  const silent = await clientThatRings('127.0.0.1:1');
   const sent = await silent.sendMessage({ conversationId, content: 'Say found', mode: 'queue' });
   await silent.close();
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
 });
+
+test.each(['was never answered', 'fell silent'])(
+  'a sender whose connection to Temporal %s returns once its row is stored, gives its ring up after 2 s when it closes, and upkeep finds the row',
+  async (connection) => {
+    const { conversationId } = await harness.runTask('Say hello');
+    const network = await startTcpProxy(harness.temporalAddress);
+    const failures: unknown[] = [];
+    const sender = await clientThatRings(network.address, (_, error) => failures.push(error));
+    if (connection === 'fell silent') {
+      const heard = await sender.sendMessage({ conversationId, content: 'Say heard', mode: 'queue' });
+      await harness.client.waitForOutcome({ ...heard, timeoutMilliseconds: 120_000 });
+    }
+    await network.blackHole();
+    const began = performance.now();
+    const sent = await sender.sendMessage({ conversationId, content: 'Say found', mode: 'queue' });
+    // Measured: a connection that is not answered fails after 5 s, a ring on one that fell silent after 190 s.
+    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(await harness.database`select from messages where id = ${sent.messageId}`).toHaveLength(1);
+    await waitUntil('it rings', () => network.connections() > 0);
+    expect(failures).toEqual([]);
+    await sender.close();
+    expect(failures).toEqual([new Error('Temporal did not answer within 2000 ms')]);
+    await network.close();
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    expect(turn.outcome).toBe('completed');
+  },
+);
 
 test('a stop that is sent while no worker is alive ends the turn when one runs', async () => {
   const sent = await startHolding('later');
@@ -255,12 +285,15 @@ test('ringing an idle conversation starts nothing that stays', async () => {
   await waitUntil('the run completed', async () => (await handle.describe()).status.name === 'COMPLETED');
 });
 
-/** A client whose doorbells reach nobody: it rings on a port where no server listens. */
-async function silentClient(): Promise<TurnHarness['client']> {
-  const { createClient } = await import('../../src/client/create-client.ts');
+/** A client that rings at another address than the harness's. */
+async function clientThatRings(
+  address: string,
+  onDoorbellFailure: (conversationId: string, error: unknown) => void = () => undefined,
+): Promise<TurnHarness['client']> {
   return createClient({
     databaseUrl: harness.databaseUrl,
-    temporal: { address: '127.0.0.1:1', namespace: 'default' },
+    temporal: { address, namespace: 'default' },
     taskQueue: harness.taskQueue,
+    onDoorbellFailure,
   });
 }
