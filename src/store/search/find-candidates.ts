@@ -65,7 +65,8 @@ export async function findPool(
   }
   const isFull = best.length === gathering.count;
   // Where more have the words than are looked at, those that have them in a row may be among the others.
-  const inRow = isFull && isSoughtAsPhrase(phrases) ? await findPhrases(sql, scope, phrases, { terms, blocks }) : [];
+  const inRow =
+    isFull && isSoughtAsPhrase(phrases, scope) ? await findPhrases(sql, scope, phrases, { terms, blocks }) : [];
   const ofPhrase = new Set(inRow.filter((id) => ids?.has(id) ?? true));
   const found =
     ofPhrase.size === 0 ? [] : await gatherBest(sql, scope, { terms, chosen, blocks }, { ...gathering, ids: ofPhrase });

@@ -12,12 +12,16 @@ const MOST_POSTINGS = 60_000;
 /** Passages with all words of a phrase in which Postgres looks whether they stand in a row. */
 const MOST_LOOKED_AT = 4_000;
 const MOST_FOUND = 20;
-/** An unquoted query of so many words may be meant as it is. */
+/** An unquoted query of so many words may be meant as it is … */
 const MOST_WORDS = 4;
+/** … and of so many where the words of a longer one alone are in too many passages to find those that have them in a row. */
+const MOST_WORDS_AMONG_MANY = 12;
+const MANY_PASSAGES = 200_000;
 
 /** Whether the query may be a row of words that its words alone do not find: "get up". */
-export function isSoughtAsPhrase({ all, areQuoted }: Phrases): boolean {
-  return areQuoted || all.every(({ text }) => text.split(' ').length <= MOST_WORDS);
+export function isSoughtAsPhrase({ all, areQuoted }: Phrases, { passages }: Pick<SearchedScope, 'passages'>): boolean {
+  const most = passages > MANY_PASSAGES ? MOST_WORDS_AMONG_MANY : MOST_WORDS;
+  return areQuoted || all.every(({ text }) => text.split(' ').length <= most);
 }
 
 /** Ids of the newest passages that have the words of all phrases in a row; stems count for their words. */
@@ -32,7 +36,7 @@ export async function findPhrases(
   // Words alone are in a row with nothing.
   if (rows.every((row) => row === null || row.length < 2) || rows.includes(null)) return [];
   const sought = [...new Set(known)];
-  const ids = await withAll(sql, scope, sought, blocks);
+  const ids = await withAll(sql, scope, rarestOf(sought), blocks);
   if (ids.length === 0) return [];
   const asked = rows.map((row) => `(${(row ?? []).map(anyOf).join(' <-> ')})`).join(' & ');
   const found = await sql<{ id: string }[]>`
@@ -57,6 +61,14 @@ function termsInRow(phrase: string, terms: readonly WeightedTerm[]): readonly We
 
 function anyOf({ terms }: WeightedTerm): string {
   return `(${terms.map(quoteTerm).join(' | ')})`;
+}
+
+/** Words that are everywhere leave out next to nothing, and their postings would leave room for the newest passages only. */
+function rarestOf(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
+  const [first, ...others] = terms.toSorted((one, other) => one.passages - other.passages);
+  if (first === undefined) return [];
+  let left = MOST_POSTINGS - first.passages;
+  return [first, ...others.filter(({ passages }) => (left -= passages) >= 0)];
 }
 
 /** Ids of the newest passages that have each of the terms, by their postings. */

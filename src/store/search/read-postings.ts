@@ -9,6 +9,17 @@ import type { WeightedTerm } from './weigh-terms.ts';
  */
 export const MOST_POSTINGS = 14_000;
 
+/** Passages of a scope up to which that many are enough: of more, words that are telling among them are in more than are read. */
+const PASSAGES_OF_MOST_POSTINGS = 150_000;
+/** Longest reading, for a million passages and more: 270 KB. */
+const LARGEST_READING = 90_000;
+
+/** Postings that a search of so many passages reads. Whatever the size, it is bounded. */
+export function postingsFor({ passages }: Pick<SearchedScope, 'passages'>): number {
+  const inProportion = Math.round((MOST_POSTINGS * passages) / PASSAGES_OF_MOST_POSTINGS);
+  return Math.min(LARGEST_READING, Math.max(MOST_POSTINGS, inProportion));
+}
+
 /** The terms of a query by index that choose its passages, those that few have first. */
 export function choosingTerms(terms: readonly WeightedTerm[], most = MOST_POSTINGS): number[] {
   const chosen: number[] = [];
@@ -94,8 +105,9 @@ async function readBlocks(
 }
 
 /** Scattered older blocks of rare words: to read all that the agent has of these takes less time than to look for each block. */
-function areFew({ newestFrom }: SearchedScope, { terms, chosen }: PostingsReading): boolean {
-  return newestFrom !== null && chosen.reduce((sum, index) => sum + (terms[index]?.passages ?? 0), 0) <= MOST_POSTINGS;
+function areFew(scope: SearchedScope, { terms, chosen }: PostingsReading): boolean {
+  const all = chosen.reduce((sum, index) => sum + (terms[index]?.passages ?? 0), 0);
+  return scope.newestFrom !== null && all <= postingsFor(scope);
 }
 
 /** All blocks of the agent from the first to the last: none of another stands under its number. */
@@ -107,8 +119,9 @@ function hasAllBetween(scope: SearchedScope, blocks: readonly number[]): boolean
 export function portionsOf(scope: SearchedScope, { terms, chosen, blocks }: PostingsReading): (readonly number[])[] {
   const ofTerm = Math.max(...chosen.map((index) => terms[index]?.passages ?? 0));
   const perBlock = ofTerm / scope.blocks.length;
-  if (perBlock * blocks.length <= MOST_POSTINGS) return [blocks];
-  const size = Math.max(1, Math.floor(MOST_POSTINGS / Math.max(1, perBlock)));
+  const most = postingsFor(scope);
+  if (perBlock * blocks.length <= most) return [blocks];
+  const size = Math.max(1, Math.floor(most / Math.max(1, perBlock)));
   const portions: (readonly number[])[] = [];
   for (let end = blocks.length; end > 0; end -= size) portions.push(blocks.slice(Math.max(0, end - size), end));
   return portions;
@@ -116,5 +129,6 @@ export function portionsOf(scope: SearchedScope, { terms, chosen, blocks }: Post
 
 /** Of the postings in scope so many are in these blocks that terms may have so many in all to be chosen. */
 export function mostPostings(scope: SearchedScope, blocks: readonly number[]): number {
-  return blocks.length === 0 ? MOST_POSTINGS : (MOST_POSTINGS * scope.blocks.length) / blocks.length;
+  const most = postingsFor(scope);
+  return blocks.length === 0 ? most : (most * scope.blocks.length) / blocks.length;
 }
