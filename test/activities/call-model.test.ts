@@ -5,6 +5,7 @@ import { failureForHistory } from '../../src/activities/activity-error.ts';
 import { callModel } from '../../src/activities/call-model.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import type { Operation } from '../../src/context/plan.ts';
+import { freePort } from '../../src/local/ports.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import { commitCompaction } from '../../src/store/commit-compaction.ts';
@@ -191,9 +192,9 @@ function expectSpread(actual: unknown, milliseconds: number): void {
 }
 
 /** What comes of one try: how long Temporal is told to wait, or what the activity returned. */
-async function tryOnce(turn: Awaited<ReturnType<typeof startTurn>>, callNumber = 1): Promise<unknown> {
+async function tryOnce(turn: Awaited<ReturnType<typeof startTurn>>, callNumber = 1, simulatorUrl = simulator.url) {
   const headEntryId = await headOf(sql, turn.conversationId);
-  const dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
+  const dependencies = activityDependencies(sql, { simulatorUrl });
   try {
     return (await callModel(dependencies, { turn, callNumber, headEntryId }, execution())).kind;
   } catch (error) {
@@ -201,13 +202,17 @@ async function tryOnce(turn: Awaited<ReturnType<typeof startTurn>>, callNumber =
   }
 }
 
-test('a model that fails is asked again after 1, 2, 4, 8 and 16 s, and the eighth failure ends the call', async () => {
-  const turn = await startTurn(sql, 'Say hello');
-  await fault({ kind: 'server_error', status: 503 }, 8);
-  const waits: unknown[] = [];
-  for (let number = 0; number < 8; number += 1) waits.push(await tryOnce(turn));
-  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000, 'failed']);
-});
+test.each(['HTTP 503', 'ECONNREFUSED'])(
+  'a model server that fails with %s is asked again after 1, 2, 4, 8 and 16 s, and the eighth failure ends the call',
+  async (failing) => {
+    const turn = await startTurn(sql, 'Say hello');
+    const refusing = failing === 'ECONNREFUSED' ? `http://127.0.0.1:${await freePort()}` : undefined;
+    if (refusing === undefined) await fault({ kind: 'server_error', status: 503 }, 8);
+    for (const expected of [1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000, 'failed'])
+      expect(await tryOnce(turn, 1, refusing)).toBe(expected);
+    expect((await listModelCalls(sql, turn))[7]?.failure?.evidence).toContain(failing);
+  },
+);
 
 test('rate limits use up none of the tries, and one that is said again and again is waited for longer each time', async () => {
   const turn = await startTurn(sql, 'Say hello');
@@ -271,8 +276,7 @@ test('R12 R29 a request that lacks a pinned text is never sent: no try is regist
 
 test('a call that its worker gives up when it is shut down is counted by its estimate, once, beside the one that was answered', async () => {
   const turn = await startTurn(sql, 'Say hello');
-  const headEntryId = await headOf(sql, turn.conversationId);
-  const input = { turn, callNumber: 1, headEntryId };
+  const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId) };
   const hanging = await startHttpServer(() => undefined);
   onTestFinished(() => hanging.close());
   const shutdown = new AbortController();

@@ -184,13 +184,22 @@ test('all processes frozen for three timeouts: the turn goes on, and nothing is 
   await turn.completes();
 });
 
-test('a turn lives through Temporal being killed and started again', longTest, async () => {
-  const turn = await startSteadyTurn(harness, 5);
-  await killTemporal();
-  await delay(OUTAGE_MILLISECONDS);
-  await openTemporal();
-  await turn.completes();
-});
+test(
+  'a turn lives through Temporal being killed and started again, and so does a message that is sent meanwhile',
+  longTest,
+  async () => {
+    const turn = await startSteadyTurn(harness, 5);
+    await killTemporal();
+    const accepted = await harness.client.startTask({ task: 'Say accepted' });
+    await delay(OUTAGE_MILLISECONDS);
+    await openTemporal();
+    expect(await harness.client.waitForOutcome({ ...accepted, timeoutMilliseconds: 120_000 })).toMatchObject({
+      outcome: 'completed',
+      steps: 1,
+    });
+    await turn.completes();
+  },
+);
 
 test(
   "when Temporal's data is lost during turns, the next message ends its turn as interrupted and goes on; without one, upkeep does within a minute",
@@ -222,21 +231,32 @@ test(
   async () => {
     const turn = await startSteadyTurn(harness, 100);
     const { conversationId } = turn;
+    const stored = () => harness.database<{ id: string; sequence: number }[]>`
+      select id, sequence from entries where conversation_id = ${conversationId} order by sequence`;
     const backup = join(directory, 'backup');
+    // The worker writes until Postgres stops and once it is back: the backup has the first list, and at most the second.
+    const held = await stored();
     await database.stop();
     copy(dataDirectory(), backup);
     await openPostgres();
+    const mostHeld = (await stored()).length;
     await turn.goesOn();
+    const lost = (await stored()).slice(mostHeld);
+    expect(lost.length).toBeGreaterThan(0);
     await database.stop();
     await rm(dataDirectory(), { recursive: true });
     copy(backup, dataDirectory());
     await openPostgres();
-    await waitUntil(
-      'the turn has ended',
-      async () => (await harness.client.getConversation(conversationId)).turn?.state === 'ended',
-      120_000,
+    const ended = async () => (await harness.client.getConversation(conversationId)).turn?.state === 'ended';
+    await waitUntil('the turn has ended', ended, 120_000);
+    // It goes on from the backup's state, or an activity is refused and no retry can mend it.
+    expect(['completed', 'interrupted']).toContain(
+      (await harness.client.getConversation(conversationId)).turn?.outcome,
     );
     await nextTurnCompletes(conversationId);
+    const entries = await stored();
+    expect(entries.slice(0, held.length)).toEqual([...held]);
+    expect(entries.filter(({ id }) => lost.some((one) => one.id === id))).toEqual([]);
   },
 );
 
