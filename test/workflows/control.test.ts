@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
@@ -13,7 +15,7 @@ import { waitUntil } from '../support/wait-until.ts';
 let harness: TurnHarness;
 let worker: RunningWorker;
 /** Calls of the tool `hold` that are running; each ends when it is released or aborted, the one named `deaf` when released only. */
-const held = new Map<string, { release: () => void; aborted: () => boolean }>();
+const held = new Map<string, { release: () => void; abortedAt: () => number | null }>();
 
 const hold = defineTool({
   name: 'hold',
@@ -22,7 +24,9 @@ const hold = defineTool({
   effect: 'none',
   run: async ({ name }, { signal }) => {
     await new Promise<void>((resolve) => {
-      held.set(name, { release: resolve, aborted: () => signal.aborted });
+      let abortedAt: number | null = null;
+      signal.addEventListener('abort', () => (abortedAt = performance.now()), { once: true });
+      held.set(name, { release: resolve, abortedAt: () => abortedAt });
       if (name !== 'deaf') signal.addEventListener('abort', () => resolve(), { once: true });
     });
     signal.throwIfAborted();
@@ -86,7 +90,7 @@ test.each([
   const stop = await client.stop({ conversationId: sent.conversationId });
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
-  expect(held.get(name)?.aborted()).toBe(true);
+  expect(held.get(name)?.abortedAt()).not.toBeNull();
   const [took] = await database<{ result: number; turn: number }[]>`
     select extract(epoch from max(e.created_at) - m.created_at)::float8 as result,
       extract(epoch from t.ended_at - m.created_at)::float8 as turn
@@ -100,13 +104,48 @@ test.each([
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
 });
 
-test("Temporal's own cancel ends the turn the way a stop does", async () => {
-  const sent = await startHolding('cancelled');
-  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).cancel();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn.outcome).toBe('stopped');
-  expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
-});
+/** When requests of a model were closed before they were answered: the simulator runs in this process. */
+function watchClosedRequests(): readonly number[] {
+  const closed: number[] = [];
+  const watch = (message: unknown): void => {
+    const { response } = message as { readonly response: ServerResponse };
+    response.once('close', () => {
+      if (!response.writableFinished) closed.push(performance.now());
+    });
+  };
+  subscribe('http.server.request.start', watch);
+  onTestFinished(() => void unsubscribe('http.server.request.start', watch));
+  return closed;
+}
+
+test.each([
+  ['cancel', 'stopped'],
+  ['terminate', 'interrupted'],
+] as const)(
+  'a %s by Temporal itself aborts the running tool and closes the request of a model within 2 s: the turn is %s, and the conversation goes on',
+  async (end, outcome) => {
+    const { client } = harness;
+    const closed = watchClosedRequests();
+    await harness.fault({ kind: 'hang', times: 1, match: { containing: `Say ${end}` } });
+    const acting = await startHolding(end);
+    const before = (await harness.requests()).total;
+    const asking = await client.startTask({ task: `Say ${end}` });
+    await waitUntil('the model is asked', async () => (await harness.requests()).total === before + 1);
+    expect([held.get(end)?.abortedAt(), closed]).toEqual([null, []]);
+    const ended = performance.now();
+    for (const { conversationId } of [acting, asking])
+      await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId))[end]();
+    // Before anything else is sent: nobody but Temporal tells the worker.
+    await waitUntil('both are aborted', () => held.get(end)?.abortedAt() !== null && closed.length === 1);
+    expect((held.get(end)?.abortedAt() ?? Infinity) - ended).toBeLessThan(2_000);
+    expect((closed[0] ?? Infinity) - ended).toBeLessThan(2_000);
+    for (const sent of [acting, asking]) {
+      const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
+      expect(next.outcome).toBe('completed');
+      expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 })).outcome).toBe(outcome);
+    }
+  },
+);
 
 test('after a terminate the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
   const sent = await startHolding('terminated');
