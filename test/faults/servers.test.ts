@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -19,14 +19,13 @@ import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import { familyOf, signalAll } from './processes.ts';
+import { runShortOfConnections } from './short-of-connections.ts';
 import { nothingIsBroken, startSteadyTurn } from './steady-turn.ts';
 
 /** Three heartbeat timeouts. */
 const FROZEN_MILLISECONDS = 15_000;
 const OUTAGE_MILLISECONDS = 2_000;
 const CONNECTIONS = 40;
-/** Connections that are refused to the worker while there are too few. */
-const REFUSALS = 3;
 
 let directory: string;
 let database: LocalPostgres;
@@ -101,48 +100,6 @@ async function nextTurnCompletes(conversationId: string): Promise<void> {
   await nothingIsBroken(harness);
 }
 
-/** Refusals of a connection that Postgres has logged: SQLSTATE 53300, "too many connections". */
-async function refusedConnections(): Promise<number> {
-  const log = await readFile(postgresLog(), 'utf8');
-  return log.split('FATAL:  53300:').length - 1;
-}
-
-/**
- * Takes every connection that Postgres has, until it has refused some to the worker: the log tells of more refusals than met the
- * connections that are taken here. Then gives all of them back.
- */
-async function shortOfConnections(): Promise<void> {
-  const others = postgres(database.url('postgres'), {
-    // One more than there are: the last is always refused.
-    max: CONNECTIONS + 1,
-    backoff: () => 0.01,
-    onnotice: () => undefined,
-  });
-  const admin = await others.reserve();
-  const taken = [admin];
-  // The log says the SQLSTATE then.
-  await admin`alter system set log_error_verbosity = verbose`;
-  await admin`select pg_reload_conf()`;
-  const before = await refusedConnections();
-  let refusedHere = 0;
-  const takeAll = async (): Promise<void> => {
-    try {
-      for (;;) taken.push(await others.reserve());
-    } catch (error) {
-      expect(error).toMatchObject({ code: '53300' });
-      refusedHere += 1;
-    }
-  };
-  await waitUntil('Postgres has refused the worker', async () => {
-    await takeAll();
-    await admin`
-      select pg_terminate_backend(pid) from pg_stat_activity where application_name in ('holdfast-worker', 'holdfast-live')`;
-    return (await refusedConnections()) - before - refusedHere >= REFUSALS;
-  });
-  for (const connection of taken) connection.release();
-  await others.end({ timeout: 1 });
-}
-
 const longTest = { timeout: 300_000 };
 
 test('a turn lives through Postgres being killed, out of connections, read-only and full', longTest, async () => {
@@ -153,7 +110,7 @@ test('a turn lives through Postgres being killed, out of connections, read-only 
   await openPostgres();
   await turn.goesOn();
 
-  await shortOfConnections();
+  await runShortOfConnections({ url: database.url('postgres'), connections: CONNECTIONS, logFile: postgresLog() });
   await turn.goesOn();
 
   const settings = postgres(database.url('postgres'), { max: 1, fetch_types: false, onnotice: () => undefined });

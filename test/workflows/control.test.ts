@@ -1,39 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { textOf } from '../../src/context/content.ts';
-import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
-import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { createHeldCalls } from './support/held-calls.ts';
 
 let harness: TurnHarness;
 let worker: RunningWorker;
-/** Calls of the tool `hold` that are running; each ends when it is released or aborted, the one named `deaf` when released only. */
-const held = new Map<string, { release: () => void; aborted: () => boolean }>();
-
-const hold = defineTool({
-  name: 'hold',
-  description: 'Waits until it is released.',
-  input: z.object({ name: z.string() }),
-  effect: 'none',
-  run: async ({ name }, { signal }) => {
-    await new Promise<void>((resolve) => {
-      held.set(name, { release: resolve, aborted: () => signal.aborted });
-      if (name !== 'deaf') signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    signal.throwIfAborted();
-    return { content: `released ${name}` };
-  },
-});
+const { tool: hold, held, start } = createHeldCalls();
+const startHolding = (name: string) => start(harness, name);
 
 beforeAll(async () => {
   harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
@@ -53,12 +34,6 @@ async function eventsOf(conversationId: string): Promise<TimelineEvent[]> {
     if (events.length === eventCount) break;
   }
   return events;
-}
-
-async function startHolding(name: string): Promise<{ conversationId: string; messageId: string }> {
-  const sent = await harness.client.startTask({ task: `Call hold with {"name": "${name}"}` });
-  await waitUntil(`${name} is held`, () => held.has(name));
-  return sent;
 }
 
 test('a steering message enters at the next step, a queued one starts the next turn', async () => {
@@ -91,7 +66,7 @@ test.each([
   const stop = await client.stop({ conversationId: sent.conversationId });
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
-  expect(held.get(name)?.aborted()).toBe(true);
+  expect(held.get(name)?.abortedAt()).not.toBeNull();
   const [took] = await database<{ result: number; turn: number }[]>`
     select extract(epoch from max(e.created_at) - m.created_at)::float8 as result,
       extract(epoch from t.ended_at - m.created_at)::float8 as turn
@@ -103,69 +78,6 @@ test.each([
   expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
   held.get(name)?.release();
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
-});
-
-test("Temporal's own cancel ends the turn the way a stop does: the running tool is aborted, its call gets a result", async () => {
-  const sent = await startHolding('cancelled');
-  const cancelledAt = Date.now();
-  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).cancel();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn.outcome).toBe('stopped');
-  expect(held.get('cancelled')?.aborted()).toBe(true);
-  // What has passed since the cancel, less what has passed since the end: no two clocks are compared.
-  const [took] = await harness.database<{ seconds: number }[]>`
-    select extract(epoch from t.ended_at - now())::float8 + ${(Date.now() - cancelledAt) / 1_000} as seconds
-    from turns t where t.id = ${turn.turnId}`;
-  expect(took?.seconds).toBeLessThan(2);
-  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
-  expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
-  expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
-});
-
-test('after a terminate the running tool is aborted, and the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
-  const sent = await startHolding('terminated');
-  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).terminate('test');
-  // Temporal tells it with the answer to the next heartbeat.
-  await waitUntil('the tool is aborted', () => held.get('terminated')?.aborted() === true);
-  const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
-  expect(next.outcome).toBe('completed');
-  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
-  expect(dead.outcome).toBe('interrupted');
-  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
-  expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
-});
-
-test('a turn that an operator pauses in Temporal is no lost one: it goes on when he lets it', async () => {
-  const { client, temporal, database, taskQueue } = harness;
-  const sent = await startHolding('paused');
-  const { conversationId } = sent;
-  const workflowId = turnWorkflowId(conversationId);
-  const request = { namespace: 'default', workflowId, identity: taskQueue, reason: 'test', requestId: randomUUID() };
-  await temporal.workflowService.pauseWorkflowExecution(request);
-  await database`update turns set begun_at = begun_at - interval '1 minute' where conversation_id = ${conversationId}`;
-  expect(await isWorkflowOpen(temporal, workflowId)).toBe(true);
-  await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
-  await expectAllHolds(harness);
-  held.get('paused')?.release();
-  await temporal.workflowService.unpauseWorkflowExecution({ ...request, requestId: randomUUID() });
-  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  expect(turn.outcome).toBe('completed');
-});
-
-test('resume is refused while a turn runs; after a terminate it repairs the conversation at once and goes on', async () => {
-  const sent = await startHolding('resumed');
-  const { conversationId } = sent;
-  await expect(harness.client.resume({ conversationId })).rejects.toMatchObject({
-    code: 'nothing_to_resume',
-    message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
-  });
-  await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).terminate('test');
-  const resumed = await harness.client.resume({ conversationId });
-  const next = await harness.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 });
-  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
-  expect([dead.outcome, next.outcome]).toEqual(['interrupted', 'completed']);
-  expect(next.turnId).not.toBe(dead.turnId);
-  held.get('resumed')?.release();
 });
 
 test('a stop for an idle conversation is taken, answered at once and changes nothing', async () => {

@@ -1,116 +1,150 @@
-import { z } from 'zod';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { HoldfastClient } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/content.ts';
-import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
+import type { WorkerProcess } from '../support/worker-process.ts';
+
+const TURNS = 20;
+const STEPS = 6;
+const SENDERS = 50;
+const MESSAGES_OF_EACH = 20;
 
 let harness: TurnHarness;
 
-const work = defineTool({
-  name: 'work',
-  description: 'Works a moment.',
-  input: z.object({ n: z.number() }),
-  effect: 'once',
-  run: async ({ n }) => {
-    await delay(100);
-    return { content: `worked ${n}` };
-  },
-});
+async function openHarness(): Promise<TurnHarness> {
+  harness = await startTurnHarness();
+  // The last that is closed: those that a test opens later go first.
+  onTestFinished(() => harness.stop());
+  return harness;
+}
 
-beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [work], agent: { tools: ['work', 'list_files'] } });
-});
+/** A worker process that the test ends, also when it fails. */
+async function startProcess(environment?: Readonly<Record<string, string>>): Promise<WorkerProcess> {
+  const started = await startWorkerProcess(harness, environment);
+  onTestFinished(async () => {
+    started.kill('SIGKILL');
+    await started.exited;
+  });
+  return started;
+}
 
-afterAll(() => harness.stop());
-
-test('a rolling redeploy with 20 turns open runs no tool again and buys no answer twice', async () => {
-  const { client, database } = harness;
-  const first = await harness.startWorker();
-  await harness.fault({ kind: 'delay', milliseconds: 150, times: null });
+test('a rolling redeploy of worker processes with 20 turns open runs no tool again and buys no answer twice', async () => {
+  const { client, database, workspace } = await openHarness();
+  const agent = { model: 'simulator/sim-32k', allowCommands: true, tools: ['run_command'] };
+  await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
+  const first = await startProcess();
+  // Turns are open for longer than two workers take to start.
+  await harness.fault({ kind: 'delay', milliseconds: 800, times: null });
   const turns = await Promise.all(
-    Array.from({ length: 20 }, () => client.startTask({ task: 'Call work with {"n": "$index"} 4 times, one by one' })),
+    Array.from({ length: TURNS }, (_, turn) =>
+      client.startTask({
+        task: `Call run_command with {"command": "echo ${turn}/$index >> acts.txt"} ${STEPS} times, one by one`,
+      }),
+    ),
   );
-  const begun = async (): Promise<number> =>
-    (await database`select distinct turn_id from tool_calls where state <> 'requested'`).length;
-  await waitUntil('tools of most turns have run', async () => (await begun()) >= 15);
-  const open = await database`select from turns where outcome is null`;
-  expect(open.length).toBeGreaterThan(10);
-  const second = await harness.startWorker();
-  first.shutdown();
-  await first.ended;
-  await harness.startWorker();
-  second.shutdown();
-  await second.ended;
-  for (const turn of turns) {
-    expect((await client.waitForOutcome({ ...turn, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
-  }
+  const openTurns = async (): Promise<number> => (await database`select from turns where outcome is null`).length;
+  await waitUntil('tools of most turns have run', async () => {
+    const begun = await database`select distinct turn_id from tool_calls where state <> 'requested'`;
+    return begun.length >= 15;
+  });
+  const second = await startProcess();
+  expect(await openTurns()).toBeGreaterThan(10);
+  first.kill('SIGTERM');
+  await startProcess();
+  expect(await openTurns()).toBeGreaterThan(10);
+  second.kill('SIGTERM');
+  expect([await first.exited, await second.exited]).toMatchObject([{ code: 0 }, { code: 0 }]);
+  for (const turn of turns)
+    expect(await client.waitForOutcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
+      outcome: 'completed',
+      steps: STEPS + 1,
+    });
+  // What the commands did, whatever the rows say.
+  const acts = (await readFile(join(workspace, 'acts.txt'), 'utf8')).trimEnd().split('\n');
+  expect(acts).toHaveLength(TURNS * STEPS);
+  expect(new Set(acts).size).toBe(TURNS * STEPS);
+  // What the provider was asked, and what is counted.
+  const calls = await database<{ attempt: number; state: string }[]>`select attempt, state from model_calls`;
+  expect((await harness.requests()).total).toBe(TURNS * (STEPS + 1));
+  expect(calls).toHaveLength(TURNS * (STEPS + 1));
   const again = await database`
     select attempt from tool_calls where attempt <> 1 or outcome <> 'succeeded'
     union all select attempt from model_calls where attempt <> 1 or state <> 'answered'`;
   expect(again).toEqual([]);
-  await harness.clearFaults();
-});
+  // Each of the three worked: none was only started and stopped.
+  expect(await database`select distinct worker_identity from tool_calls`).toHaveLength(3);
+}, 240_000);
 
-test('1,000 messages of 50 clients during a turn each enter once, in order of each client, none lost, although workers die as they take and answer them', async () => {
-  const other = await startTurnHarness();
-  const clients = await Promise.all(Array.from({ length: 50 }, () => openClient(other)));
-  try {
-    const doomed = await startWorkerProcess(other, { HOLDFAST_CRASH_POINTS: 'takeMessages:written' });
-    await other.fault({ kind: 'delay', milliseconds: 6_000, times: 1 });
-    const sent = await other.client.startTask({ task: 'Call list_files with {"path": "."}\nSay done' });
-    const { conversationId } = sent;
-    await waitUntil('the model is asked', async () => (await other.requests()).total === 1);
-    await Promise.all(
-      clients.map(async (client, sender) => {
-        for (let index = 0; index < 20; index += 1) {
-          const mode = sender === 0 && index % 10 === 9 ? 'queue' : 'steer';
-          await client.sendMessage({ conversationId, content: `Say ${sender}/${index}`, mode });
-        }
-      }),
-    );
-    await expectDeath(doomed, 'takeMessages:written');
-    for (const point of ['callModel:stored', 'endTurn:written']) {
-      await expectDeath(await startWorkerProcess(other, { HOLDFAST_CRASH_POINTS: point }), point);
-    }
-    await other.startWorker();
-    await waitUntil(
-      'all messages are taken',
-      async () => {
-        const conversation = await other.client.getConversation(conversationId);
-        return conversation.waitingMessages === 0 && conversation.turn?.state === 'ended';
-      },
-      120_000,
-    );
-    const said: string[] = [];
-    for (let after = 0; ;) {
-      const page = await other.client.listEntries({ conversationId, afterSequence: after, limit: 1_000 });
-      if (page.length === 0) break;
-      after = page.at(-1)?.sequence ?? after;
-      said.push(...page.filter(({ kind }) => kind === 'user').map(({ content }) => textOf(content)));
-    }
-    for (let sender = 0; sender < 50; sender += 1) {
-      const all = Array.from({ length: 20 }, (_, index) => `Say ${sender}/${index}`);
-      const own = said.filter((text) => text.startsWith(`Say ${sender}/`));
-      // Queued ones come after the turn; each kind keeps its order.
-      const isQueued = (text: string): boolean => sender === 0 && text.endsWith('9');
-      expect(own.toSorted()).toEqual(all.toSorted());
-      expect(own.filter((text) => !isQueued(text))).toEqual(all.filter((text) => !isQueued(text)));
-      expect(own.filter(isQueued)).toEqual(all.filter(isQueued));
-    }
-    expect(said).toHaveLength(1_001);
-  } finally {
-    await Promise.all(clients.map((client) => client.close()));
-    await other.stop();
+/** Each sends its messages one after the other, over connections of its own; `0` sends some that wait for the next turn. */
+async function sendAll(client: HoldfastClient, conversationId: string, sender: number): Promise<void> {
+  for (let index = 0; index < MESSAGES_OF_EACH; index += 1) {
+    const mode = isQueued(sender, index) ? 'queue' : 'steer';
+    await client.sendMessage({ conversationId, content: `Say ${sender}/${index}`, mode });
   }
-}, 400_000);
-
-/** A client with connections of its own. */
-function openClient({ databaseUrl, temporalAddress, taskQueue }: TurnHarness): Promise<HoldfastClient> {
-  return createClient({ databaseUrl, taskQueue, temporal: { address: temporalAddress, namespace: 'default' } });
 }
+
+function isQueued(sender: number, index: number): boolean {
+  return sender === 0 && index % 10 === 9;
+}
+
+async function userTexts(conversationId: string): Promise<string[]> {
+  const said: string[] = [];
+  for (let after = 0; ;) {
+    const page = await harness.client.listEntries({ conversationId, afterSequence: after, limit: 1_000 });
+    if (page.length === 0) return said;
+    after = page.at(-1)?.sequence ?? after;
+    said.push(...page.filter(({ kind }) => kind === 'user').map(({ content }) => textOf(content)));
+  }
+}
+
+test('1,000 messages of 50 clients during a turn each enter once, in order of each client, none lost, although three workers die as they come and are taken', async () => {
+  const { database, databaseUrl, taskQueue, temporalAddress } = await openHarness();
+  const temporal = { address: temporalAddress, namespace: 'default' };
+  const clients = await Promise.all(
+    Array.from({ length: SENDERS }, () => createClient({ databaseUrl, taskQueue, temporal })),
+  );
+  onTestFinished(async () => {
+    await Promise.all(clients.map((client) => client.close()));
+  });
+  const killed = await startProcess();
+  await harness.fault({ kind: 'hang', times: 1 });
+  const { conversationId } = await harness.client.startTask({ task: 'Call list_files with {"path": "."}\nSay done' });
+  await waitUntil('the model is asked', async () => (await harness.requests()).total === 1);
+  const sending = Promise.all(clients.map((client, sender) => sendAll(client, conversationId, sender)));
+  const written = async (): Promise<number> => (await database`select from messages`).length;
+  await waitUntil('the first are there', async () => (await written()) > 100);
+  // In the middle of the model call, while messages come.
+  killed.kill('SIGKILL');
+  await killed.exited;
+  expect(await written()).toBeLessThan(1_001);
+  // One dies with the steering messages taken, one with the first that was queued.
+  for (const point of ['takeMessages:written', 'beginTurn:written'])
+    await expectDeath(await startProcess({ HOLDFAST_CRASH_POINTS: point }), point);
+  await sending;
+  await harness.startWorker();
+  await waitUntil(
+    'all messages are taken',
+    async () => {
+      const conversation = await harness.client.getConversation(conversationId);
+      return conversation.waitingMessages === 0 && conversation.turn?.state === 'ended';
+    },
+    120_000,
+  );
+  const said = await userTexts(conversationId);
+  for (let sender = 0; sender < SENDERS; sender += 1) {
+    const indexes = Array.from({ length: MESSAGES_OF_EACH }, (_, index) => index);
+    // Queued ones come after the turn; each kind keeps its order.
+    const steered = indexes.filter((index) => !isQueued(sender, index));
+    const queued = indexes.filter((index) => isQueued(sender, index));
+    expect(said.filter((text) => text.startsWith(`Say ${sender}/`))).toEqual(
+      [...steered, ...queued].map((index) => `Say ${sender}/${index}`),
+    );
+  }
+  expect(said).toHaveLength(SENDERS * MESSAGES_OF_EACH + 1);
+}, 400_000);

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { ListedEntry } from '../../src/client/types.ts';
+import { textOf } from '../../src/context/content.ts';
+import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { expectAllHolds } from '../support/expect-all-holds.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { createHeldCalls } from './support/held-calls.ts';
+
+let harness: TurnHarness;
+const { tool: hold, held, start } = createHeldCalls();
+const startHolding = (name: string) => start(harness, name);
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+const shown = (entries: readonly ListedEntry[]): string[] =>
+  entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`);
+
+/** When requests of a model were closed before they were answered: the simulator runs in this process. */
+function watchClosedRequests(): readonly number[] {
+  const closed: number[] = [];
+  const watch = (message: unknown): void => {
+    const { response } = message as { readonly response: ServerResponse };
+    response.once('close', () => {
+      if (!response.writableFinished) closed.push(performance.now());
+    });
+  };
+  subscribe('http.server.request.start', watch);
+  onTestFinished(() => void unsubscribe('http.server.request.start', watch));
+  return closed;
+}
+
+test.each([
+  ['cancel', 'stopped'],
+  ['terminate', 'interrupted'],
+] as const)(
+  'a %s by Temporal itself aborts the running tool and closes the request of a model within 2 s: the turn is %s, and the conversation goes on',
+  async (end, outcome) => {
+    const { client } = harness;
+    const closed = watchClosedRequests();
+    await harness.fault({ kind: 'hang', times: 1, match: { containing: `Say ${end}` } });
+    const acting = await startHolding(end);
+    const before = (await harness.requests()).total;
+    const asking = await client.startTask({ task: `Say ${end}` });
+    await waitUntil('the model is asked', async () => (await harness.requests()).total === before + 1);
+    expect([held.get(end)?.abortedAt(), closed]).toEqual([null, []]);
+    const ended = performance.now();
+    for (const { conversationId } of [acting, asking])
+      await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId))[end]();
+    // Before anything else is sent: nobody but Temporal tells the worker.
+    await waitUntil('both are aborted', () => held.get(end)?.abortedAt() !== null && closed.length === 1);
+    expect((held.get(end)?.abortedAt() ?? Infinity) - ended).toBeLessThan(2_000);
+    expect((closed[0] ?? Infinity) - ended).toBeLessThan(2_000);
+    for (const sent of [acting, asking]) {
+      const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
+      expect(next.outcome).toBe('completed');
+      expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 })).outcome).toBe(outcome);
+    }
+  },
+);
+
+test('after a terminate the running tool is aborted, and the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
+  const sent = await startHolding('terminated');
+  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).terminate('test');
+  // Temporal tells it with the answer to the next heartbeat.
+  await waitUntil('the tool is aborted', () => held.get('terminated')?.abortedAt() !== null);
+  const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
+  expect(next.outcome).toBe('completed');
+  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  expect(dead.outcome).toBe('interrupted');
+  const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+  expect(shown(entries).find((text) => text.startsWith('tool_result'))).toMatch(/Outcome unknown/);
+});
+
+test('a turn that an operator pauses in Temporal is no lost one: it goes on when he lets it', async () => {
+  const { client, temporal, database, taskQueue } = harness;
+  const sent = await startHolding('paused');
+  const { conversationId } = sent;
+  const workflowId = turnWorkflowId(conversationId);
+  const request = { namespace: 'default', workflowId, identity: taskQueue, reason: 'test', requestId: randomUUID() };
+  await temporal.workflowService.pauseWorkflowExecution(request);
+  await database`update turns set begun_at = begun_at - interval '1 minute' where conversation_id = ${conversationId}`;
+  expect(await isWorkflowOpen(temporal, workflowId)).toBe(true);
+  await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+  await expectAllHolds(harness);
+  held.get('paused')?.release();
+  await temporal.workflowService.unpauseWorkflowExecution({ ...request, requestId: randomUUID() });
+  const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(turn.outcome).toBe('completed');
+});
+
+test('resume is refused while a turn runs; after a terminate it repairs the conversation at once and goes on', async () => {
+  const sent = await startHolding('resumed');
+  const { conversationId } = sent;
+  await expect(harness.client.resume({ conversationId })).rejects.toMatchObject({
+    code: 'nothing_to_resume',
+    message: `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
+  });
+  await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).terminate('test');
+  const resumed = await harness.client.resume({ conversationId });
+  const next = await harness.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 });
+  const dead = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  expect([dead.outcome, next.outcome]).toEqual(['interrupted', 'completed']);
+  expect(next.turnId).not.toBe(dead.turnId);
+  held.get('resumed')?.release();
+});
