@@ -6,7 +6,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changedKeptHistories, describeChanges } from '../../scripts/kept-histories.mjs';
+import type { AgentTurnInput } from '../../src/workflows/agent-turn.ts';
+import type { TurnProgress } from '../../src/turn/carry-over.ts';
 import { keepHistory } from './keep-runs.ts';
+import { keptHistories } from './kept-histories.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FIRST = 'test/histories/kept/1.0.0/first.json';
@@ -47,12 +50,60 @@ beforeEach(async () => {
 
 afterEach(async () => rm(folder, { recursive: true, force: true }));
 
+/** What a run was left by the one before it. A turn that is refused ends in its first run, and leaves no `refusal`. */
+const CARRIED: Readonly<Record<Exclude<keyof TurnProgress, 'refusal'>, true>> = {
+  branchRequested: true,
+  callNumber: true,
+  checkLeft: true,
+  clock: true,
+  commandOnly: true,
+  compactions: true,
+  consumptions: true,
+  conversationRest: true,
+  cutAnswers: true,
+  decisionsWaiting: true,
+  facts: true,
+  forced: true,
+  lastAnswer: true,
+  limits: true,
+  loopGuard: true,
+  loopLimits: true,
+  overflowRecoveries: true,
+  steeringWaiting: true,
+  stepLimit: true,
+  steps: true,
+  stopRequested: true,
+  toolCalls: true,
+  turn: true,
+  undecided: true,
+};
+
+interface KeptEvents {
+  readonly events: readonly {
+    readonly workflowExecutionStartedEventAttributes?: { readonly input?: { readonly payloads: readonly { readonly data: string }[] } };
+  }[];
+}
+
+/** Fields that a kept run began with. */
+function carriedFields(text: string): string[] {
+  const [started] = (JSON.parse(text) as KeptEvents).events;
+  const data = started?.workflowExecutionStartedEventAttributes?.input?.payloads[0]?.data;
+  if (data === undefined) return [];
+  const input = JSON.parse(Buffer.from(data, 'base64').toString()) as Partial<AgentTurnInput>;
+  return Object.keys(input.carryOver?.progress ?? {});
+}
+
 const changedPaths = (): readonly string[][] => changedKeptHistories(clone).changes.map(({ paths }) => [...paths]);
 
 describe('kept histories', () => {
   test('of this project were never changed', () => {
     const { changes } = changedKeptHistories(ROOT);
     expect(describeChanges(changes).split('\n').slice(0, -2)).toEqual(['']);
+  });
+
+  test('have runs that began with each field that a turn carries over', () => {
+    const carried = new Set(keptHistories().flatMap(({ text }) => carriedFields(text)));
+    expect([...carried].toSorted()).toEqual(Object.keys(CARRIED));
   });
 
   test('may be added', () => {

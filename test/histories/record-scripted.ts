@@ -1,17 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Activities } from '../../src/activities/create-activities.ts';
-import { newId } from '../../src/store/ids.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
-import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import {
-  ANSWERED,
-  CALLS_A_TOOL,
-  scriptedActivities,
-  startWorkerOfActivities,
-} from '../workflows/support/worker-of-activities.ts';
-import { keepRuns } from './keep-runs.ts';
+import { ANSWERED, CALLS_A_TOOL } from '../workflows/support/worker-of-activities.ts';
+import { keepScripted } from './keep-scripted.ts';
 
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
 
@@ -21,31 +12,9 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-interface Rings {
-  ring(): Promise<void>;
-  /** Returns once the workflow has looked. */
-  acknowledgedRing(): Promise<unknown>;
-}
-
-/** Keeps the history of a turn whose activities are scripted: what must happen at the same time, and seldom does. */
-async function keepScripted(name: string, script: (rings: Rings) => Partial<Activities>): Promise<void> {
-  const conversationId = newId();
-  const workflowId = turnWorkflowId(conversationId);
-  const ring = (): Promise<void> => ringDoorbell(worker.temporal, worker.taskQueue, conversationId);
-  const acknowledgedRing = () => worker.temporal.workflow.getHandle(workflowId).executeUpdate('acknowledge');
-  const scripted = scriptedActivities(script({ ring, acknowledgedRing }));
-  const worker = await startWorkerOfActivities(server.address, scripted);
-  try {
-    await ring();
-    await keepRuns(name, workflowId, worker.temporal);
-  } finally {
-    await worker.stop();
-  }
-}
-
 test('a decision that comes while the turn asks for decisions', async () => {
   let asked = 0;
-  await keepScripted('decided-while-asking', ({ acknowledgedRing }) => ({
+  await keepScripted(server.address, 'decided-while-asking', ({ acknowledgedRing }) => ({
     callModel: () => Promise.resolve(asked === 0 ? { ...CALLS_A_TOOL, asks: true } : ANSWERED),
     lookAtInbox: () =>
       Promise.resolve({ waiting: 0, steering: 0, stopRequested: false, compactRequested: false, decisionsWaiting: asked }),
@@ -63,7 +32,7 @@ test('a decision that comes while the turn asks for decisions', async () => {
 test('a look at the inbox that is reported after what it saw was taken', async () => {
   const nothing = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false };
   let [looks, calls, taken] = [0, 0, false];
-  await keepScripted('late-look', ({ ring }) => ({
+  await keepScripted(server.address, 'late-look', ({ ring }) => ({
     lookAtInbox: async ({ turn }) => {
       if (turn === null) return nothing;
       looks += 1;

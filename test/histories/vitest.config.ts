@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     ...serviceTests,
     root: fileURLToPath(new URL('../..', import.meta.url)),
-    include: ['test/histories/record.ts', 'test/histories/record-parts.ts', 'test/histories/record-scripted.ts'],
+    include: ['test/histories/record*.ts'],
     // All write the manifest.
     fileParallelism: false,
   },
