@@ -1,8 +1,13 @@
-/** Pattern of a stretch of scripts that write words without spaces between them. */
-export const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
+/**
+ * Pattern of a stretch of scripts that write words without spaces between them. Kana with the signs that both kinds share: by
+ * `Script` alone the `ー` of most loanwords would be of no script, and end the stretch.
+ */
+export const UNSPACED = String.raw`[\p{Script=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+`;
 const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
 /** Takes a word apart into stretches with and without spaces, by turns: `文件txt` is two. */
 const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');
+/** Kana and Hangul letters of half the width, whose marks of voice stand behind them: `ﾊﾞ`. */
+const HALF_WIDTH = /[\uFF66-\uFFDC]+/gu;
 /** What takes two code units. */
 const SURROGATE = /[\uD800-\uDFFF]/;
 
@@ -13,12 +18,17 @@ const SURROGATE = /[\uD800-\uDFFF]/;
  * @param pattern of words, with the flags `g` and `u`
  */
 export function wordsIn(text: string, pattern: RegExp): string[] {
-  const found: string[] = text.match(pattern) ?? [];
   // One look at the whole text: most have no such script, and many are long.
-  if (!HAS_UNSPACED.test(text)) return found;
+  if (!HAS_UNSPACED.test(text)) return text.match(pattern) ?? [];
+  const found: string[] = inFullWidth(text).match(pattern) ?? [];
   const words: string[] = [];
   for (const word of found) addWithPairs(words, word);
   return words;
+}
+
+/** Kana and Hangul as they are mostly written: `ｻｰﾊﾞｰ` is `サーバー`. Shorter, where marks of voice join their letters. */
+export function inFullWidth(text: string): string {
+  return text.replaceAll(HALF_WIDTH, (letters) => letters.normalize('NFKC'));
 }
 
 /** Whether a word has characters of these scripts. */

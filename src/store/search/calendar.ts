@@ -22,3 +22,8 @@ export function nearestYear(month: number, writtenAt: Date): number {
   if (distance > 6) return writtenAt.getUTCFullYear() - 1;
   return distance < -6 ? writtenAt.getUTCFullYear() + 1 : writtenAt.getUTCFullYear();
 }
+
+/** Monday of the week that is so many weeks after that of a date; with its time of day. */
+export function mondayOf(date: Date, weeks: number): Date {
+  return addDays(date, -((date.getUTCDay() + 6) % 7) + 7 * weeks);
+}

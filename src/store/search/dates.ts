@@ -5,7 +5,7 @@ import { relativeTermsOf } from './relative-dates.ts';
 /**
  * Dates that a text speaks of, as terms of the search index: `@2026-03-05` a day, `@2026-03` a month,
  * `@2026` a year, `@-03` a month of any year. Relative words ("last Tuesday", "two weeks ago") are
- * resolved against the time at which the text was written. English, basic German and Chinese words, and numbers; UTC.
+ * resolved against the time at which the text was written. English, basic German, Chinese and Japanese words, and numbers; UTC.
  */
 
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
@@ -36,7 +36,7 @@ const MONTH_ALONE = new RegExp(
   'giu',
 );
 const MAYBE_DATED =
-  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|heute|woche|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天昨周月年]|圣诞|元旦|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of)[ -]\p{Lu}/iu;
+  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|圣诞|元旦|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of)[ -]\p{Lu}/iu;
 
 /** Terms of the dates that a text names, resolved against `writtenAt`. */
 export function dateTermsOf(text: string, writtenAt: Date): string[] {

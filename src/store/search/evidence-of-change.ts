@@ -2,22 +2,27 @@ import { dateTermsOf } from './dates.ts';
 
 /** Says by itself that something is no longer as it was. */
 const CHANGES =
-  /\b(?:no longer|any ?more|correction|instead|(?:i was|that was) (?:wrong|mistaken)|turns out|scratch that|as of|from now on|used to|moved (?:to|from|in with|out)|moving (?:to|in with)|relocat\w+|renam\w+|chang(?:ed|es|ing) (?:to|from|my|our|his|her|their|its|the|it)|switch(?:ed|es|ing) (?:to|from)|replac(?:ed|es|ing)|(?:was|were|been|got|gets|is|are) (?:now )?(?:changed|moved|pushed|postponed|rescheduled|delayed|updated|raised|lowered|increased|reduced|cut)|(?:went|goes|gone) (?:up|down)|nicht mehr|stattdessen|umgezogen|geändert|umbenannt|verschoben|korrektur|ab sofort|ersetzt)\b|不再|改成|改为|改到|搬到|搬家|换成|更正/iu;
+  /\b(?:no longer|any ?more|correction|instead|(?:i was|that was) (?:wrong|mistaken)|turns out|scratch that|as of|from now on|used to|moved (?:to|from|in with|out)|moving (?:to|in with)|relocat\w+|renam\w+|chang(?:ed|es|ing) (?:to|from|my|our|his|her|their|its|the|it)|switch(?:ed|es|ing) (?:to|from)|replac(?:ed|es|ing)|(?:was|were|been|got|gets|is|are) (?:now )?(?:changed|moved|pushed|postponed|rescheduled|delayed|updated|raised|lowered|increased|reduced|cut)|(?:went|goes|gone) (?:up|down)|nicht mehr|stattdessen|umgezogen|geändert|umbenannt|verschoben|korrektur|ab sofort|ersetzt)\b|不再|改成|改为|改到|改在|推迟|搬到|搬去|搬家|换成|换到|更正|変更|変わ(?:っ|り)|変え(?:た|まし)|引っ?越|転居|転職|移転|延期|訂正|改め|もう.{1,20}(?:ない|ません)|변경|바뀌|바뀐|바꾸|바꿨|옮겼|옮긴|옮겨|이사|이직|연기(?:됐|되|된)|정정|더 이상/iu;
 /** Says so where both are of the same. */
 const TELLS_OF_NOW =
-  /\b(?:now|nowadays|these days|currently|by now|(?:my|our|his|her|their|its|the|a) new|jetzt|inzwischen|mittlerweile|neue[rsnm]?|started)\b|现在|如今|目前|新的/iu;
+  /\b(?:now|nowadays|these days|currently|by now|(?:my|our|his|her|their|its|the|a) new|jetzt|inzwischen|mittlerweile|neue[rsnm]?|started)\b|现在|如今|目前|新的|現在|今[はで]|今では|新しい|지금|이제|현재|새로/iu;
 /** "beta-9, not alpha-7" */
 const NEGATED =
-  /\b(?:not|instead of|rather than|nicht|statt)\s+(?:the |an? |in |at |on |der |die |das )?([\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]*)|不是([^,，。]{1,12})/giu;
-const FIRST_PERSON = /\b(?:I|my|me|we|our|us|ich|mein\w*|wir|unser\w*)\b|我/iu;
+  /\b(?:not|instead of|rather than|nicht|statt)\s+(?:the |an? |in |at |on |der |die |das )?([\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]*)|不是([^,，。]{1,12})|([\p{Script=Han}\p{Script=Katakana}ー\p{N}a-z]{1,12})(?:では|じゃ)(?:なく|な[いか]|ありません)|([\p{Script=Hangul}\p{N}a-z]{1,12}?)[이가] 아니/giu;
+const FIRST_PERSON =
+  /\b(?:I|my|me|we|our|us|ich|mein\w*|wir|unser\w*)\b|我|私|僕|俺|わたし|(?<!\p{L})(?:[나저내제난전]|우리)(?!\p{L}{2})/iu;
+/** Japanese and Korean leave out who does it when it is who speaks: no word has the ending of a subject. */
+const WITHOUT_SUBJECT =
+  /^(?=[^はが]*\p{Script=Hiragana})[^はが]*$|^(?=.*\p{Script=Hangul})(?!.*\p{L}[은는이가](?:[^\p{L}]|$)).*$/u;
 /** What is, not what happened. */
 const STATE = /\b(?:is|are|am|'s|’s|now|currently|ist|sind)\b/iu;
 
-const ASKS_FOR_STATE = /^(?:liv|home|resid|work|job|employ|compan|wohn|arbeit)|住|工作|上班/u;
+const ASKS_FOR_STATE =
+  /^(?:liv|home|resid|work|job|employ|compan|wohn|arbeit)|住|工作|上班|働|勤|仕事|살[고아았]|사[는나니]|일하|다니|근무|직장/u;
 /** Where somebody lives and what for somebody works: of these one has one at a time, however each is said. */
 const SINGLE_STATES: readonly RegExp[] = [
-  /\b(?:lives?|lived|living|resides?|based) (?:in|at|near)\b|\b(?:moved|moving|relocated) (?:back )?to\b|\bwohn\w+ (?:jetzt )?in\b|住在|搬到/iu,
-  /\bwork(?:s|ed|ing)? (?:at|for|as)\b|\b(?:job|position|role) (?:at|with|as)\b|\bjoined\b|\barbeite\w* (?:jetzt )?(?:bei|als)\b|在.{1,12}(?:工作|上班)/iu,
+  /\b(?:lives?|lived|living|resides?|based) (?:in|at|near)\b|\b(?:moved|moving|relocated) (?:back )?to\b|\bwohn\w+ (?:jetzt )?in\b|住在|搬到|搬去|搬家|に住|引っ?越|転居|살고|살아|살았|이사/iu,
+  /\bwork(?:s|ed|ing)? (?:at|for|as)\b|\b(?:job|position|role) (?:at|with|as)\b|\bjoined\b|\barbeite\w* (?:jetzt )?(?:bei|als)\b|在.{1,12}(?:工作|上班)|入职|跳槽|で働|に勤め|転職|入社|에서 일|에 다[니녀녔]|근무|이직|입사/iu,
 ];
 
 const FRAME =
@@ -90,7 +95,7 @@ export class Stated {
   }
 
   get isOfSpeaker(): boolean {
-    this.#isOfSpeaker ??= FIRST_PERSON.test(this.text);
+    this.#isOfSpeaker ??= FIRST_PERSON.test(this.text) || WITHOUT_SUBJECT.test(this.text);
     return this.#isOfSpeaker;
   }
 
@@ -141,7 +146,8 @@ function areOfDifferentPeople(one: Stated, other: Stated): boolean {
 
 function denies(newer: string, older: string): boolean {
   const known = older.toLowerCase();
-  for (const [, word, characters] of newer.matchAll(NEGATED)) {
+  for (const [, word, ...others] of newer.matchAll(NEGATED)) {
+    const characters = others.find((each) => each !== undefined);
     const denied = (word ?? characters ?? '').toLowerCase().replace(/[.-]+$/u, '');
     if (denied.length > 2 && known.includes(denied)) return true;
     if (characters !== undefined && known.includes(denied)) return true;

@@ -39,6 +39,13 @@ export function isWider({ isRelated, share }: QueryTerm): boolean {
   return isRelated && share === WIDER_SHARE;
 }
 
+/** Pairs of characters of which Japanese makes the grammar of sentences; no dictionary of Postgres knows them. */
+const JAPANESE_STOP_WORDS = new Set(
+  'です でし ます まし ませ せん した すか たか して てい いる いま ある あり する から まで ので には では とは こと もの どこ こで こに いつ つで だれ れで なに なん んで この その これ それ'.split(
+    ' ',
+  ),
+);
+
 /** Words of a query that are looked for; what comes after is too much for one question. */
 const MOST_TERMS = 40;
 
@@ -79,7 +86,7 @@ export async function queryTermsOf(
     found.set(stem, {
       word: text,
       terms,
-      isStopWord: ofWord.some(({ isStopWord }) => isStopWord),
+      isStopWord: JAPANESE_STOP_WORDS.has(text) || ofWord.some(({ isStopWord }) => isStopWord),
       isDate: false,
       isName: names.has(text) && (STOP_WORDS_AND_NAMES.has(text) || !ofWord.some(({ isStopWord }) => isStopWord)),
       isRelated: false,

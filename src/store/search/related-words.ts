@@ -1,7 +1,8 @@
 /**
  * English words that one speaks of the same things with: who asks for a "pet" is told of a dog. First words for the same, or for
  * the kind, then of what there are many kinds: these stand for the first, and, as the weaker sign, the first for these. Everyday
- * words only: those of a trade are the same in question and answer.
+ * words only: those of a trade are the same in question and answer. Of Chinese, Japanese and Korean, by pairs of characters as the
+ * index has them, what tells where one lives or works by now.
  */
 const GROUPS = `
 mother mom mum mama mommy
@@ -206,6 +207,12 @@ teenager teen
 deadline due: until finish
 publish published release released: out
 writer author
+住在 住哪: 搬到 搬去 搬家
+工作 上班: 入职 跳槽
+住ん 住む: っ越 引越 転居
+働い 働く 勤め: 転職 入社
+살고 살아 사는: 이사
+일하 일해 다니 근무: 이직 입사
 `;
 
 export interface RelatedWords {
@@ -232,7 +239,7 @@ for (const line of GROUPS.trim().split('\n')) {
   for (const word of narrower) relate(WIDER, word, alike);
 }
 
-/** Other words that an answer may have for this one of the question; none for most. English. */
+/** Other words that an answer may have for this one of the question; none for most. */
 export function relatedWordsOf(word: string): RelatedWords {
   const alike = related(ALIKE, word);
   return { alike, wider: related(WIDER, word).filter((other) => !alike.includes(other)) };

@@ -1,6 +1,6 @@
-import { addDays, dayTerms, monthTerms } from './calendar.ts';
+import { addDays, dayTerms, mondayOf, monthTerms } from './calendar.ts';
+import { weekdaysIn } from './weekdays.ts';
 
-const WEEKDAYS = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
 const ONES =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
     ' ',
@@ -11,30 +11,29 @@ const SEASONS = ['spring', 'summer', 'fall', 'winter'];
 /** March, June, September, December: where the seasons begin, months from 0. */
 const FIRST_MONTHS = [2, 5, 8, 11];
 
-const WEEKDAY_NAME = String.raw`(?:${WEEKDAYS.join('|')}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)`;
 const NUMBER_WORD = `(?:(?:${TENS.join('|')})(?:[ -](?:${ONES.slice(1, 10).join('|')}))?|${ONES.slice(1).toReversed().join('|')}|a hundred)`;
 
 const NEAR_DAY =
-  /\b(yesterday|today|tonight|tomorrow|last night|this morning|(?:the )?day before yesterday|vorgestern|gestern|heute)\b|(前天|昨天|昨晚|今天|明天)/giu;
-const WEEKDAY = new RegExp(String.raw`\b(last|this past|this|next|on|coming) (${WEEKDAY_NAME})`, 'giu');
-const PART_OF_WEEKDAY = new RegExp(
-  String.raw`(?<!\b(?:last|past|this|next|on|coming) )\b(${WEEKDAYS.join('|')}) (?:morning|afternoon|evening|night)\b`,
-  'giu',
-);
+  /\b(yesterday|today|tonight|tomorrow|last night|this morning|(?:the )?day before yesterday|vorgestern|gestern|heute)\b|(前天|昨天|昨晚|今天|明天|一昨日|昨日|昨夜|今日|明後日|明日)/giu;
 const NEAR_UNIT =
   /\b(last|this past|this|next|past|over the|during the|at the) (weekend|week|month|year)\b(?! of \d)/giu;
 const BEFORE_LAST = /\bthe (weekend|week|month|year) before last\b/giu;
 const GERMAN_UNIT = /\b(letzte|vorige|diese|nächste|kommende)[nrsm]? (Wochenende|Woche|Monat|Jahr)\b/giu;
 const CHINESE_UNIT = /(上个?|这个?|本|下个?)(周末|星期|周|月)|(去年|今年|明年)/gu;
-const AGO = new RegExp(
-  String.raw`\b(\d{1,3}|half a|an?|(?:a )?couple(?: of)?|(?:a )?few|several|${NUMBER_WORD}) (day|weekend|week|month|year)s? (?:ago|back|earlier)\b`,
+const JAPANESE_UNIT = /(先々|先|今|再来|来)(週末|週|月)|(一昨年|昨年|来年)/gu;
+const AMOUNT = String.raw`(\d{1,3}|half a|an?|(?:a )?couple(?: of)?|(?:a )?few|several|${NUMBER_WORD})`;
+const AGO = new RegExp(String.raw`\b${AMOUNT} (day|weekend|week|month|year)s? (ago|back|earlier|from now)\b`, 'giu');
+/** "Twice in a week" is how often, and "in a day" how long. */
+const AHEAD = new RegExp(
+  String.raw`(?<!\b(?:once|twice|times) )\bin (?!an? day)${AMOUNT} (day|week|month|year)s?\b`,
   'giu',
 );
-const GERMAN_AGO = new RegExp(
-  String.raw`\bvor (\d{1,3}|einem|einer|${GERMAN_ONES.slice(2).join('|')}) (Tag|Woche|Monat|Jahr)(?:e?n|e)?\b`,
+const GERMAN_DISTANCE = new RegExp(
+  String.raw`\b(vor|in) (\d{1,3}|einem|einer|${GERMAN_ONES.slice(2).join('|')}) (Tag|Woche|Monat|Jahr)(?:e?n|e)?\b`,
   'giu',
 );
-const CHINESE_AGO = /(\d{1,3}|[一两二三四五六七八九十]) ?(天|个?星期|周|个月|年)(?:以?前)/gu;
+const CHINESE_AGO =
+  /(?<![月\d])(\d{1,3}|[一两二三四五六七八九十]) ?(天|日|个?星期|周|週間?|[个かカヶヵ]月|年)(?:以?前)/gu;
 const SEASON =
   /\b(last|this past|past|this|next|in|during|over the|in the|during the|since|until|that|of|early|late|mid)[ -](spring|summer|fall|autumn|winter)(?:(?: of|,)? (\d{4}))?\b|\b(spring|summer|fall|autumn|winter)(?: of)? (\d{4})\b/giu;
 
@@ -50,27 +49,44 @@ const CHINESE_UNITS: Readonly<Record<string, string>> = {
   周: 'week',
   星期: 'week',
   周末: 'weekend',
+  日: 'day',
+  週: 'week',
+  週末: 'weekend',
   月: 'month',
   年: 'year',
 };
+const YEARS: Readonly<Record<string, number>> = { 一昨年: -2, 去年: -1, 昨年: -1, 今年: 0, 明年: 1, 来年: 1 };
+const JAPANESE_STEPS: Readonly<Record<string, number>> = { 先々: -2, 先: -1, 今: 0, 来: 1, 再来: 2 };
 const CHINESE_NUMBERS = '零一二三四五六七八九十';
 const NEAR_DAYS: Readonly<Record<string, number>> = {
   tomorrow: 1,
   明天: 1,
+  明日: 1,
+  明後日: 2,
   yesterday: -1,
   'last night': -1,
   gestern: -1,
   昨天: -1,
   昨晚: -1,
+  昨日: -1,
+  昨夜: -1,
   'day before yesterday': -2,
   'the day before yesterday': -2,
   vorgestern: -2,
   前天: -2,
+  一昨日: -2,
 };
 
 /** Terms of the days, months and years that a text names as seen from when it was written. */
 export function relativeTermsOf(text: string, writtenAt: Date): string[] {
-  return [...daysIn(text, writtenAt), ...unitsIn(text, writtenAt), ...seasonsIn(text, writtenAt)];
+  const { terms, rest } = weekdaysIn(text, writtenAt);
+  return [
+    ...daysIn(rest, writtenAt),
+    ...terms,
+    ...unitsIn(rest, writtenAt),
+    ...distancesIn(rest, writtenAt),
+    ...seasonsIn(rest, writtenAt),
+  ];
 }
 
 function daysIn(text: string, writtenAt: Date): string[] {
@@ -78,22 +94,13 @@ function daysIn(text: string, writtenAt: Date): string[] {
   for (const [word] of text.matchAll(NEAR_DAY)) {
     terms.push(...dayTerms(addDays(writtenAt, NEAR_DAYS[word.toLowerCase()] ?? 0)));
   }
-  for (const [, which = '', name = ''] of text.matchAll(WEEKDAY)) {
-    // Short ones without a capital are words of their own: "on sat", "this sun".
-    const isShort = !name.toLowerCase().endsWith('day');
-    if (isShort && !/^\p{Lu}/u.test(name)) continue;
-    terms.push(...dayTerms(nearWeekday(writtenAt, which.toLowerCase(), weekdayOf(name))));
-  }
-  for (const [, name = ''] of text.matchAll(PART_OF_WEEKDAY)) {
-    terms.push(...dayTerms(nearWeekday(writtenAt, 'on', weekdayOf(name))));
-  }
   return terms;
 }
 
 function unitsIn(text: string, writtenAt: Date): string[] {
   const terms: string[] = [];
-  const add = (unit: string, ...steps: readonly number[]): void => {
-    for (const step of steps) terms.push(...unitTerms(writtenAt, unit, step));
+  const add = (unit: string, steps: number): void => {
+    terms.push(...unitTerms(writtenAt, unit, steps));
   };
   for (const [, which = '', unit = ''] of text.matchAll(NEAR_UNIT)) {
     const steps = stepsOf(which.toLowerCase(), unit.toLowerCase(), writtenAt);
@@ -105,20 +112,38 @@ function unitsIn(text: string, writtenAt: Date): string[] {
     add(GERMAN_UNITS[unit.toLowerCase()] ?? 'week', steps);
   }
   for (const [, which = '', unit = '', year] of text.matchAll(CHINESE_UNIT)) {
-    if (year !== undefined) add('year', year === '去年' ? -1 : year === '今年' ? 0 : 1);
+    if (year !== undefined) add('year', YEARS[year] ?? 0);
     else add(CHINESE_UNITS[unit] ?? 'week', which.startsWith('上') ? -1 : which.startsWith('下') ? 1 : 0);
   }
-  for (const [, amount = '', unit = ''] of text.matchAll(AGO)) {
-    if (/^half/iu.test(amount)) add('month', unit.toLowerCase() === 'year' ? -6 : 0);
-    else add(unit.toLowerCase(), ...amountsOf(amount.toLowerCase()).map((each) => -each));
+  for (const [, which = '', unit = '', year] of text.matchAll(JAPANESE_UNIT)) {
+    if (year === undefined) add(CHINESE_UNITS[unit] ?? 'week', JAPANESE_STEPS[which] ?? 0);
+    else add('year', YEARS[year] ?? 0);
   }
-  for (const [, amount = '', unit = ''] of text.matchAll(GERMAN_AGO)) {
+  return terms;
+}
+
+/** So many units before or after the time of writing. */
+function distancesIn(text: string, writtenAt: Date): string[] {
+  const terms: string[] = [];
+  const add = (unit: string, steps: number): void => {
+    terms.push(...unitTerms(writtenAt, unit, steps));
+  };
+  const addEnglish = (amount: string, unit: string, direction: 1 | -1): void => {
+    if (/^half/iu.test(amount)) add('month', unit.toLowerCase() === 'year' ? 6 * direction : 0);
+    else for (const each of amountsOf(amount.toLowerCase())) add(unit.toLowerCase(), direction * each);
+  };
+  for (const [, amount = '', unit = '', where = ''] of text.matchAll(AGO)) {
+    addEnglish(amount, unit, where.toLowerCase() === 'from now' ? 1 : -1);
+  }
+  for (const [, amount = '', unit = ''] of text.matchAll(AHEAD)) addEnglish(amount, unit, 1);
+  for (const [, where = '', amount = '', unit = ''] of text.matchAll(GERMAN_DISTANCE)) {
     const named = GERMAN_ONES.indexOf(amount.toLowerCase());
-    add(GERMAN_UNITS[unit.toLowerCase()] ?? 'day', -(named > 0 ? named : /^ein/iu.test(amount) ? 1 : Number(amount)));
+    const count = named > 0 ? named : /^ein/iu.test(amount) ? 1 : Number(amount);
+    add(GERMAN_UNITS[unit.toLowerCase()] ?? 'day', where.toLowerCase() === 'in' ? count : -count);
   }
   for (const [, amount = '', unit = ''] of text.matchAll(CHINESE_AGO)) {
     const named = CHINESE_NUMBERS.indexOf(amount.replace('两', '二'));
-    add(CHINESE_UNITS[unit.replace('个', '')] ?? 'day', -(named > 0 ? named : Number(amount)));
+    add(CHINESE_UNITS[unit.replace(/[个かカヶヵ間]/u, '')] ?? 'day', -(named > 0 ? named : Number(amount)));
   }
   return terms;
 }
@@ -173,21 +198,10 @@ function unitTerms(writtenAt: Date, unit: string, steps: number): string[] {
       return [...dayTerms(saturday), ...dayTerms(addDays(saturday, 1))];
     }
     default: {
-      const monday = addDays(writtenAt, -((writtenAt.getUTCDay() + 6) % 7) + 7 * steps);
+      const monday = mondayOf(writtenAt, steps);
       return Array.from({ length: 7 }, (_, day) => dayTerms(addDays(monday, day))).flat();
     }
   }
-}
-
-function weekdayOf(name: string): number {
-  return WEEKDAYS.findIndex((weekday) => weekday.startsWith(name.toLowerCase().slice(0, 3)));
-}
-
-function nearWeekday(writtenAt: Date, which: string, weekday: number): Date {
-  const back = (writtenAt.getUTCDay() - weekday + 7) % 7;
-  if (which === 'next') return addDays(writtenAt, 7 - back);
-  if (which === 'this' || which === 'coming') return addDays(writtenAt, (7 - back) % 7);
-  return addDays(writtenAt, -(back === 0 && which !== 'on' ? 7 : back));
 }
 
 /** Of "a few" each that may be meant. */

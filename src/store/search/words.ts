@@ -1,4 +1,4 @@
-import { UNSPACED } from '../../context/unspaced-words.ts';
+import { inFullWidth, UNSPACED } from '../../context/unspaced-words.ts';
 import { wholeCharacters } from '../../tools/whole-characters.ts';
 
 /**
@@ -110,7 +110,9 @@ function patternOf(text: string): RegExp | null {
 }
 
 function composed(text: string): string {
-  return DECOMPOSED.test(text) ? text.normalize('NFC') : text;
+  if (ASCII.test(text)) return text;
+  const full = inFullWidth(text);
+  return DECOMPOSED.test(full) ? full.normalize('NFC') : full;
 }
 
 function withoutClitics(text: string): string {

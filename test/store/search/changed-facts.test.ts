@@ -61,6 +61,11 @@ describe('of two facts', () => {
       'Wo wohne ich?',
     ],
     ['我住在北京。', '我现在住在上海。', '我住在哪里?'],
+    ['我住在北京。', '我搬到上海了。', '我住在哪里?'],
+    ['会議は金曜日の15時です。', '会議は木曜日の10時に変更になりました。', '会議はいつですか?'],
+    ['私は東京に住んでいます。', '大阪に引っ越しました。', '私はどこに住んでいますか?'],
+    ['회의는 금요일 3시입니다.', '회의는 목요일 10시로 변경되었습니다.', '회의는 언제예요?'],
+    ['저는 서울에 살고 있어요.', '부산으로 이사했어요.', '저는 어디에 살고 있나요?'],
   ])('%j is superseded by %j', async (older, newer, query) => {
     expect(await ask(older, newer, query)).toEqual({ isNewerFirst: true, isMarked: true });
   });
@@ -94,6 +99,9 @@ describe('of two facts', () => {
       'Ada Bell is a member of the rowing club.',
       'Which club is Ada Bell a member of?',
     ],
+    ['我住在北京。', '小明搬到上海了。', '我住在哪里?'],
+    ['私は東京に住んでいます。', '弟は大阪に引っ越しました。', '私はどこに住んでいますか?'],
+    ['저는 서울에 살고 있어요.', '동생이 부산으로 이사했어요.', '저는 어디에 살고 있나요?'],
   ])('%j stays true beside %j', async (older, newer, query) => {
     expect((await ask(older, newer, query)).isMarked).toBe(false);
   });

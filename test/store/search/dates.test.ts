@@ -43,6 +43,23 @@ describe('dateTermsOf', () => {
     ['am 5. Mai 2023', ['@2023-05-05']],
     ['昨天我去了', ['@2026-03-10']],
     ['2023年5月8日', ['@2023-05-08']],
+    ['the Tuesday before last', ['@2026-03-03']],
+    ['on Tuesday last week', ['@2026-03-03']],
+    ['last week on Sunday', ['@2026-03-08']],
+    ['Friday of next week', ['@2026-03-20']],
+    ['letzten Dienstag', ['@2026-03-10']],
+    ['vorletzten Dienstag', ['@2026-03-03']],
+    ['nächsten Montag', ['@2026-03-16']],
+    ['Dienstag letzter Woche', ['@2026-03-03']],
+    ['in drei Tagen', ['@2026-03-14']],
+    ['in three days', ['@2026-03-14']],
+    ['ten miles in a day, twice in two days', []],
+    ['上周二我去了', ['@2026-03-03']],
+    ['下周日', ['@2026-03-22']],
+    ['先週の火曜日に行きました', ['@2026-03-03']],
+    ['来週月曜', ['@2026-03-16']],
+    ['3日前', ['@2026-03-08']],
+    ['on Fridays we rest, on Friday evenings too', []],
     ['it is on sat, I fall in the sun', []],
     ['nothing of the kind', []],
     ['2026-13-45', []],
@@ -81,10 +98,15 @@ describe('dateTermsOf', () => {
     expect([...new Set(found)]).toEqual(expected);
   });
 
-  it('has the seven days of the weeks before last, and of German and Chinese ones', () => {
+  it('has the seven days of the weeks before last, and of German, Chinese and Japanese ones', () => {
     expect(days('the week before last')[0]).toBe('@2026-02-23');
     expect(days('letzte Woche')).toEqual(days('last week'));
     expect(days('上周')).toEqual(days('last week'));
+    expect(days('上周一起吃饭')).toEqual(days('last week'));
+    expect(days('先週')).toEqual(days('last week'));
+    expect(days('in two weeks')[0]).toBe('@2026-03-23');
+    expect(days('in zwei Wochen')).toEqual(days('in two weeks'));
+    expect(days('two weeks from now')).toEqual(days('in two weeks'));
   });
 
   it('takes a number alone for a year in a query', () => {

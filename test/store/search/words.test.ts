@@ -12,6 +12,9 @@ describe('wordsOf', () => {
     ['Café ÜBER', ['café', 'über']],
     ['明天开会', ['明天', '天开', '开会']],
     ['猫', ['猫']],
+    ['サーバー', ['サー', 'ーバ', 'バー']],
+    ['ｻｰﾊﾞｰ', ['サー', 'ーバ', 'バー']],
+    ['ﾡￂ', ['가']],
     ['open 文件.txt now', ['open', '文件', 'txt', 'now']],
     ["don't ask Anna's O'Neill", ['don', 'ask', 'anna', 'o', 'neill']],
     ['Zu\u0308rich-re\u0301sume\u0301.txt', ['zürich-résumé.txt', 'zürich', 'résumé', 'txt']],
@@ -40,6 +43,8 @@ describe('wordsOf', () => {
     expect(wordsAt(text, [1, 5]).map((word) => word.text)).toEqual(['zürich', 'हिन्दी']);
     const mixed = `${text} 猫`;
     expect(wordsAt(mixed, [5, 8]).map((word) => word.text)).toEqual(['हिन्दी', '猫']);
+    expect([countPlaces('ﾃﾞｰﾀ x'), countPlaces('データ x')]).toEqual([3, 3]);
+    expect(wordsAt('ﾃﾞｰﾀ x', [2, 3]).map((word) => word.text)).toEqual(['ータ', 'x']);
   });
 
   it('are plain when a dictionary may know them', () => {

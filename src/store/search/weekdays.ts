@@ -1,0 +1,110 @@
+import { addDays, dayTerms, mondayOf } from './calendar.ts';
+
+const ENGLISH = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
+const GERMAN = 'sonntag montag dienstag mittwoch donnerstag freitag samstag'.split(' ');
+const CHINESE = Array.from('日一二三四五六');
+const JAPANESE = Array.from('日月火水木金土');
+
+const DAY = `(?<day>${ENGLISH.join('|')})`;
+const DAY_OR_SHORT = String.raw`(?<day>(?:${ENGLISH.join('|')})\b|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)`;
+const WHICH = '(?<which>last|this past|past|this|next)';
+const PART = '(?:morning|afternoon|evening|night)';
+const GERMAN_DAY = `(?<day>${GERMAN.join('|')})`;
+const GERMAN_WHICH = '(?<which>vorletzte|letzte|vorige|diese|nächste|kommende)';
+/** Part of another word, or of an amount: "last week together", "three days of last week". */
+const NO_CHINESE_DAY = '(?!一[起直共定样樣下次个個天]|[二三四五六][十个個天次]|日[本元语語文])';
+
+interface Reading {
+  readonly pattern: RegExp;
+  /** `null`: it is no day. */
+  dayOf(writtenAt: Date, day: string, which: string): Date | null;
+}
+
+/** Those that name the week stand first: "on Tuesday last week" is not the Tuesday before. */
+const READINGS: readonly Reading[] = [
+  ofWeek(String.raw`\b${DAY},? (?:of )?${WHICH} week\b`),
+  ofWeek(String.raw`\b${WHICH} week,? (?:on )?${DAY}\b`),
+  ofWeek(String.raw`\b${GERMAN_DAY},? (?:in )?(?:der )?${GERMAN_WHICH}[nr]? Woche\b`),
+  ofWeek(String.raw`\b${GERMAN_WHICH}[nr]? Woche,? (?:am )?${GERMAN_DAY}\b`),
+  ofWeek(
+    `(?<which>上上|上|这|這|本|下下|下)[个個]?(?:周|週|星期|礼拜|禮拜)${NO_CHINESE_DAY}(?<day>[${CHINESE.join('')}])`,
+  ),
+  ofWeek(`(?<which>先々|先|今|再来|来)週の?(?<day>[${JAPANESE.join('')}])曜`),
+  nearest(String.raw`\bthe ${DAY} (?<which>before last)\b`),
+  // "On Friday evenings" is no day.
+  nearest(String.raw`\b(?<which>last|this past|this|next|on|coming) ${DAY_OR_SHORT}(?! ${PART}s\b)`),
+  nearest(String.raw`\b${DAY} ${PART}\b`),
+  nearest(String.raw`\b${GERMAN_WHICH}[nrsm]? ${GERMAN_DAY}\b`),
+];
+
+const WEEKS: Readonly<Record<string, number>> = {
+  last: -1,
+  past: -1,
+  'this past': -1,
+  next: 1,
+  vorletzte: -2,
+  letzte: -1,
+  vorige: -1,
+  nächste: 1,
+  kommende: 1,
+  上上: -2,
+  上: -1,
+  下: 1,
+  下下: 2,
+  先々: -2,
+  先: -1,
+  来: 1,
+  再来: 2,
+};
+
+/** Terms of the days of the week that a text names as seen from when it was written, and what it says besides. */
+export function weekdaysIn(
+  text: string,
+  writtenAt: Date,
+): { readonly terms: readonly string[]; readonly rest: string } {
+  const terms: string[] = [];
+  let rest = text;
+  for (const { pattern, dayOf } of READINGS) {
+    if (rest.search(pattern) < 0) continue;
+    for (const { groups } of rest.matchAll(pattern)) {
+      const day = dayOf(writtenAt, groups?.['day'] ?? '', groups?.['which']?.toLowerCase() ?? 'on');
+      if (day !== null) terms.push(...dayTerms(day));
+    }
+    // The week that a day is of is not meant as a whole.
+    rest = rest.replaceAll(pattern, ' ');
+  }
+  return { terms, rest };
+}
+
+function ofWeek(pattern: string): Reading {
+  return {
+    pattern: new RegExp(pattern, 'giu'),
+    dayOf: (writtenAt, day, which) => addDays(mondayOf(writtenAt, WEEKS[which] ?? 0), (weekdayOf(day) + 6) % 7),
+  };
+}
+
+/** Of all days of that name the nearest one before or after. */
+function nearest(pattern: string): Reading {
+  return {
+    pattern: new RegExp(pattern, 'giu'),
+    dayOf: (writtenAt, day, which) => {
+      // Short ones without a capital are words of their own: "on sat", "this sun".
+      const isWhole = /(?:day|tag|mittwoch)$/iu.test(day);
+      return isWhole || /^\p{Lu}/u.test(day) ? nearWeekday(writtenAt, which, weekdayOf(day)) : null;
+    },
+  };
+}
+
+function nearWeekday(writtenAt: Date, which: string, weekday: number): Date {
+  const back = (writtenAt.getUTCDay() - weekday + 7) % 7;
+  const weeks = which === 'before last' ? -2 : (WEEKS[which] ?? 0);
+  if (weeks > 0) return addDays(writtenAt, 7 - back);
+  if (weeks < 0) return addDays(writtenAt, 7 * (weeks + 1) - (back === 0 ? 7 : back));
+  return addDays(writtenAt, which === 'on' ? -back : (7 - back) % 7);
+}
+
+function weekdayOf(name: string): number {
+  const begin = name.toLowerCase().slice(0, 3);
+  const known = [ENGLISH, GERMAN, CHINESE, JAPANESE].find((names) => names.some((each) => each.startsWith(begin)));
+  return (known ?? ENGLISH).findIndex((each) => each.startsWith(begin));
+}
