@@ -41,7 +41,7 @@ const AFTER_WRITES = {
   changeBranch: ['queued', 'registered', 'failed', 'written', 'refused', 'paused', 'waiting'],
   ringForWaitingMessages: ['rung'],
   repairLostTurns: ['interrupted', 'rung'],
-  indexFallenBehind: ['indexed'],
+  indexFallenBehind: ['taken-apart', 'indexed'],
   deleteExpired: ['deleted'],
 } as const;
 

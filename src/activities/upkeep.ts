@@ -148,7 +148,7 @@ async function takeMemoriesApart(
 ): Promise<void> {
   while (!ending.aborted) {
     const { written, isAll } = await addMissingTerms(database, null);
-    if (written > 0) reachCrashPoint('indexFallenBehind:indexed');
+    if (written > 0) reachCrashPoint('indexFallenBehind:taken-apart');
     if (isAll) return;
   }
 }

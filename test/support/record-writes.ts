@@ -41,6 +41,34 @@ function currentActivity() {
   }
 }
 
+/** A database as a worker has it that is killed behind the first write that it commits: from then on nothing reaches Postgres. */
+export function killedBehindWrite(database: Database): {
+  readonly database: Database;
+  /** Tables that the write went to; none: there was nothing to write. */
+  readonly lastWrite: () => readonly string[];
+} {
+  let last: readonly string[] = [];
+  const observed = recording(database, (tables) => {
+    last = tables;
+  });
+  const requireLife = (): void => {
+    if (last.length > 0) throw new Error('the worker is dead');
+  };
+  return {
+    database: new Proxy(observed, {
+      apply(target, self: unknown, values: unknown[]) {
+        requireLife();
+        return Reflect.apply(target, self, values) as unknown;
+      },
+      get(target, name) {
+        if (name === 'begin') requireLife();
+        return Reflect.get(target, name) as unknown;
+      },
+    }),
+    lastWrite: () => last,
+  };
+}
+
 /** A statement of its own, as far as its words tell; a transaction by what Postgres counted of it. */
 function recording(database: Database, wrote: (tables: readonly string[]) => void): Database {
   const begin = async (work: (open: Transaction) => Promise<unknown>): Promise<unknown> => {

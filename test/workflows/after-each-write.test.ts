@@ -21,6 +21,7 @@ const DEATHS_OF_UPKEEP = [
   'ringForWaitingMessages:rung',
   'repairLostTurns:interrupted',
   'repairLostTurns:rung',
+  'indexFallenBehind:taken-apart',
   'indexFallenBehind:indexed',
   'deleteExpired:deleted',
 ] as const satisfies readonly CrashPoint[];
@@ -127,6 +128,11 @@ test.concurrent('upkeep: whichever write is the last of a worker, the next upkee
       await end(sent.conversationId);
       await dieInUpkeep(point);
     }
+    await database`
+      insert into memories (id, scope, scope_name, kind, text, origin)
+      values (gen_random_uuid(), 'agent', 'nobody', 'fact', '"Pump 7 opens at 4 bar."', 'user')`;
+    await dieInUpkeep('indexFallenBehind:taken-apart');
+    expect(await database`select from memories where terms is null`).toEqual([]);
     await dieInUpkeep('indexFallenBehind:indexed');
     const inProcess = await harness.startWorker();
     await waitUntil(

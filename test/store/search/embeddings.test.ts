@@ -13,6 +13,7 @@ import { embedBehind, ensureEmbeddings } from '../../../src/store/search/embeddi
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import { endTurn } from '../../../src/store/end-turn.ts';
 import { activityDependencies } from '../../activities/support/activity-dependencies.ts';
+import { killedBehindWrite } from '../../support/record-writes.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { closeToolCall, conversationOf, openTestStore } from '../support/store-builders.ts';
 
@@ -48,15 +49,15 @@ afterAll(async () => {
   await store.close();
 });
 
-const upkeep = (on: TextEmbedder | null, log?: (line: string) => void): Promise<void> =>
+const upkeep = (on: TextEmbedder | null, log?: (line: string) => void, database = sql): Promise<void> =>
   indexFallenBehind(
     {
-      ...activityDependencies(sql),
+      ...activityDependencies(database),
       embedder: on,
       ...(log !== undefined && { logger: pino({ level: 'warn' }, { write: log }) }),
     },
     undefined,
-    forever,
+    { signal: new AbortController().signal },
   );
 
 /** One run of upkeep ends after a few seconds, and on a busy machine that is not enough for hundreds of passages. */
@@ -206,6 +207,32 @@ describe('search by meaning', () => {
     await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
     await deleteConversation(sql, conversationId);
     expect(await vectors(conversationId)).toBe(0);
+  });
+
+  it('killed behind any of its writes, upkeep does the rest the next time: nothing is lost, and no passage embedded twice', async () => {
+    const { conversationId } = await conversationOf(sql, ...Array.from({ length: 130 }, (_, index) => `line ${index}`));
+    await sql`
+      insert into memories (id, scope, scope_name, kind, text, origin)
+      values (gen_random_uuid(), 'agent', 'nobody', 'fact', '"Pump 7 opens at 4 bar."', 'user')`;
+    asked = [];
+    const lastWrites: string[] = [];
+    for (let isDone = false; !isDone;) {
+      const killed = killedBehindWrite(sql);
+      // What a dead worker fails with, nobody hears.
+      await upkeep(embedder, undefined, killed.database).catch(() => undefined);
+      lastWrites.push(...killed.lastWrite());
+      isDone = killed.lastWrite().length === 0;
+    }
+    expect(lastWrites).toEqual(expect.arrayContaining(['memories', 'passages', 'passage_embeddings']));
+    // Three batches of at most 64, each of which was the last thing that a worker did.
+    expect(lastWrites.filter((table) => table === 'passage_embeddings')).toHaveLength(3);
+    expect(await sql`select from memories where terms is null`).toHaveLength(0);
+    expect(await vectors(conversationId)).toBe(130);
+    expect(asked).toHaveLength(130);
+    const counted = await sql`
+      select s.passages as indexed, e.passages as embedded
+      from search_progress s join embedding_progress e using (conversation_id) where conversation_id = ${conversationId}`;
+    expect(counted).toEqual([{ indexed: 130, embedded: 130 }]);
   });
 
   it('makes all anew for another model, and refuses vectors of another size', async () => {
