@@ -17,7 +17,7 @@ const NO_CHINESE_DAY = '(?!一[起直共定样樣下次个個天]|[二三四五�
 interface Reading {
   readonly pattern: RegExp;
   /** `null`: it is no day. */
-  dayOf(writtenAt: Date, day: string, which: string): Date | null;
+  readonly dayOf: (writtenAt: Date, day: string, which: string) => Date | null;
 }
 
 /** Those that name the week stand first: "on Tuesday last week" is not the Tuesday before. */

@@ -192,27 +192,6 @@ describe('searchMemory', () => {
     expect(await texts(turn, 're\u0301sume\u0301')).toHaveLength(1);
   });
 
-  it.each(['サーバーはどこですか', 'ｻｰﾊﾞｰはどこですか'])(
-    'keeps the characters of a loanword together: %s',
-    async (query) => {
-      const said = [
-        'サーバーは大阪のデータセンターにあります。',
-        'ｻｰﾊﾞｰは地下です。',
-        'サラダバーのサービスはカレーとスープです。',
-        'バーベキューはサッカーの後です。',
-        '会議は金曜日です。',
-      ];
-      const { conversationId } = await conversationOf(sql, ...said);
-      const found = await searchMemory(sql, { conversationId, query });
-      expect(
-        found
-          .slice(0, 2)
-          .map(({ text }) => said.indexOf(text))
-          .toSorted(),
-      ).toEqual([0, 1]);
-    },
-  );
-
   it.each(['"heron eats frogs"', '“heron eats frogs”', '«heron eats frogs»'])(
     'takes %s for a phrase',
     async (query) => {

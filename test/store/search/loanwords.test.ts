@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import type { Database } from '../../../src/store/database.ts';
+import { searchMemory } from '../../../src/store/search.ts';
+import { conversationOf, useTestStore } from '../support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+it.each(['サーバーはどこですか', 'ｻｰﾊﾞｰはどこですか'])(
+  'keeps the characters of a loanword together: %s',
+  async (query) => {
+    const said = [
+      'サーバーは大阪のデータセンターにあります。',
+      'ｻｰﾊﾞｰは地下です。',
+      'サラダバーのサービスはカレーとスープです。',
+      'バーベキューはサッカーの後です。',
+      '会議は金曜日です。',
+    ];
+    const { conversationId } = await conversationOf(sql, ...said);
+    const found = await searchMemory(sql, { conversationId, query });
+    expect(
+      found
+        .slice(0, 2)
+        .map(({ text }) => said.indexOf(text))
+        .toSorted((one, other) => one - other),
+    ).toEqual([0, 1]);
+  },
+);
