@@ -188,6 +188,32 @@ describe('migrate', () => {
     expect(rows.map(({ through }) => through)).toEqual([3, 9, 9]);
   });
 
+  it('knows from when to when the passages of a block were said that an earlier version indexed', async () => {
+    const sql = connect();
+    const later = (await readdir(directory)).filter((file) => file >= '000055');
+    await Promise.all(later.map(async (file) => rm(join(directory, file))));
+    await migrate(sql, directory);
+    const conversationId = newId();
+    await sql`insert into conversations (id, agent) values (${conversationId}, 'a')`;
+    await sql`insert into search_agents (agent) values ('a')`;
+    await sql`insert into search_progress (conversation_id) values (${conversationId})`;
+    await sql`
+      insert into search_blocks (conversation_number, agent_number, is_spoken)
+      select p.number, a.number, spoken from search_progress p, search_agents a, unnest('{true,false}'::bool[]) as spoken order by spoken desc`;
+    await sql`
+      insert into passages (id, conversation_id, source_id, kind, character_offset, text, terms, words, created_at, said_at)
+      select b.number * 4096 + t.place, ${conversationId}, gen_random_uuid(), 'user', 0, 'x', ''::tsvector, 1, t.created_at::timestamptz, t.said_at::timestamptz
+      from search_blocks b, (values (0, '2026-02-01T00:00:00Z', null), (1, '2026-03-01T00:00:00Z', '2020-01-01T00:00:00Z'), (2, '2026-01-01T00:00:00Z', null)) as t (place, created_at, said_at)
+      where b.is_spoken`;
+    await cp(MIGRATIONS, directory, { recursive: true });
+    await migrate(sql, directory);
+    const rows = await sql`select earliest, latest from search_blocks order by is_spoken desc`;
+    expect(rows).toEqual([
+      { earliest: new Date('2020-01-01T00:00:00Z'), latest: new Date('2026-02-01T00:00:00Z') },
+      { earliest: null, latest: null },
+    ]);
+  });
+
   it('comments every table, column, function and type', async () => {
     const sql = connect();
     await migrate(sql, directory);

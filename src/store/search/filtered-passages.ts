@@ -21,7 +21,10 @@ export interface FilteredPassages {
   readonly ids: IdSet | null;
 }
 
-/** Up to so many passages of a time range are looked up one by one; more are told block by block. */
+/**
+ * Where blocks at the edges of a time have more passages than this, as they do when times lie in any order, those of the time are looked
+ * up one by one, up to as many.
+ */
 const MOST_LISTED = 20_000;
 
 /**
@@ -73,20 +76,57 @@ async function idsInRange(
   mostListed: number,
 ): Promise<ReadonlySet<number> | IdsOfBlocks | null> {
   if (filter.after === undefined && filter.before === undefined) return null;
-  const rows = await sql<{ id: string }[]>`
-    select p.id ${passagesInRange(sql, scope, filter)} limit ${mostListed + 1}`;
-  if (rows.length <= mostListed) return new Set(rows.map(({ id }) => Number(id)));
-  // A block is in the order of its log: hardly one has others between its first and its last, unless headings name other times.
-  const blocks = await sql<{ block: number; first: number; last: number; places: number[] | null }[]>`
-    with found as (
-      select (p.id / ${BLOCK_PASSAGES})::int as block, (p.id % ${BLOCK_PASSAGES})::int as place
-      ${passagesInRange(sql, scope, filter)})
-    select block, min(place) as first, max(place) as last,
-      case when count(*) <= max(place) - min(place) then array_agg(place) end as places
-    from found group by 1`;
-  return new IdsOfBlocks(
-    blocks.map(({ block, places, ...range }) => [block, { ...range, places: places && new Set(places) }] as const),
-  );
+  const blocks = await blocksInTime(sql, scope, filter);
+  const edges = blocks.filter(({ isWhole }) => !isWhole);
+  if (edges.reduce((sum, { passages }) => sum + passages, 0) > mostListed) {
+    const rows = await sql<{ id: string }[]>`
+      select p.id ${passagesInRange(sql, scope, filter)} limit ${mostListed + 1}`;
+    if (rows.length <= mostListed) return new Set(rows.map(({ id }) => Number(id)));
+  }
+  const whole = blocks.filter(({ isWhole }) => isWhole);
+  return new IdsOfBlocks([
+    ...whole.map(({ number }) => [number, { first: 0, last: BLOCK_PASSAGES - 1, places: null }] as const),
+    ...(await placesInTime(sql, edges, filter)),
+  ]);
+}
+
+interface BlockInTime {
+  readonly number: number;
+  readonly passages: number;
+  /** All of its passages are in the time; of the others some may be. */
+  readonly isWhole: boolean;
+}
+
+async function blocksInTime(
+  sql: Database,
+  { conversationId, numbers, agentNumber }: SearchedScope,
+  filter: SearchFilter,
+): Promise<readonly BlockInTime[]> {
+  const after = filter.after === undefined ? sql`'-infinity'::timestamptz` : sql`${filter.after}::timestamptz`;
+  const before = filter.before === undefined ? sql`'infinity'::timestamptz` : sql`${filter.before}::timestamptz`;
+  return sql<BlockInTime[]>`
+    select b.number, b.passages, b.earliest >= ${after} and b.latest < ${before} as "isWhole" from search_blocks b
+    where ${conversationId === null ? sql`b.agent_number = ${agentNumber}` : sql`b.conversation_number = any(${[...numbers]}::int[])`}
+      and b.latest >= ${after} and b.earliest < ${before}`;
+}
+
+/** A block is in the order of its log: hardly one has others between its first and its last, unless headings name other times. */
+async function placesInTime(
+  sql: Database,
+  blocks: readonly BlockInTime[],
+  filter: SearchFilter,
+): Promise<(readonly [block: number, places: PlacesOfBlock])[]> {
+  if (blocks.length === 0) return [];
+  const rows = await sql<{ block: number; first: number; last: number; places: number[] | null }[]>`
+    select b.number as block, f.first, f.last, f.places
+    from unnest(${blocks.map(({ number }) => number)}::int[]) as b (number) cross join lateral (
+      select min(e.place) as first, max(e.place) as last,
+        case when count(*) <= max(e.place) - min(e.place) then array_agg(e.place) end as places
+      from (
+        select (p.id % ${BLOCK_PASSAGES})::int as place from passages p
+        where p.id >= b.number * ${BLOCK_PASSAGES}::bigint and p.id < (b.number + 1) * ${BLOCK_PASSAGES}::bigint ${inTime(sql, filter)}) e
+      having count(*) > 0) f`;
+  return rows.map(({ block, places, ...range }) => [block, { ...range, places: places && new Set(places) }]);
 }
 
 function passagesInRange(sql: Database, { conversationId, agent }: SearchedScope, filter: SearchFilter): Fragment {

@@ -1,10 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { deleteConversation } from '../../../src/store/delete-conversation.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import { filteredPassages } from '../../../src/store/search/filtered-passages.ts';
-import type { FilteredPassages } from '../../../src/store/search/filtered-passages.ts';
-import { conversationScope } from '../../../src/store/search/scope.ts';
+import type { SearchFilter } from '../../../src/store/search/filtered-passages.ts';
+import { BLOCK_PASSAGES } from '../../../src/store/search/postings.ts';
+import { agentScope, conversationScope } from '../../../src/store/search/scope.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
@@ -33,31 +35,78 @@ it('goes by the time that the heading of an entry names, in all of its passages,
   }
 });
 
-it('finds the same passages whether they are listed one by one or block by block, with times in any order', async () => {
-  const texts = Array.from(
-    { length: 60 },
-    (_, index) => `[202${(index * 7) % 5}-03-05 10:00] Ada: the harbour ${index}.`,
-  );
-  const { conversationId } = await loadEntries(sql, texts.length, (index) => texts[index] ?? '');
-  await indexConversation(sql, conversationId);
-  const { scope } = await conversationScope(sql, conversationId);
-  if (scope === null) throw new Error('nothing is indexed');
-  const stored = await sql<{ id: string }[]>`select id from passages where conversation_id = ${conversationId}`;
-  for (const filter of [
-    { after: '2022-01-01T00:00:00Z' },
-    { before: '2023-01-01T00:00:00Z' },
-    { after: '2021-01-01T00:00:00Z', before: '2022-01-01T00:00:00Z' },
-    { after: '2019-01-01T00:00:00Z' },
-  ]) {
-    const [listed, byBlock] = [
-      await filteredPassages(sql, scope, filter),
-      await filteredPassages(sql, scope, filter, 1),
-    ];
-    const idsOf = ({ ids }: FilteredPassages) => stored.map(({ id }) => Number(id)).filter((id) => ids?.has(id));
-    expect(idsOf(byBlock)).toEqual(idsOf(listed));
-    expect(idsOf(listed).length).toBeGreaterThan(0);
-    expect(byBlock.blocks).toEqual(listed.blocks);
+describe('passages of a time', () => {
+  const inYears = (first: number, end: number): { after: string; before: string } => {
+    return { after: `${first}-01-01T00:00:00Z`, before: `${end}-01-01T00:00:00Z` };
+  };
+  const agent = 'bench-of-times';
+
+  async function loadYears(years: readonly number[]): Promise<string> {
+    const { conversationId } = await loadEntries(
+      sql,
+      years.length,
+      (index) => `[${years[index]}-03-05 10:00] Ada: the harbour.`,
+    );
+    await sql`update conversations set agent = ${agent} where id = ${conversationId}`;
+    await indexConversation(sql, conversationId);
+    return conversationId;
   }
+
+  /** Years of those that a filter lets through, of all of the agent. */
+  async function yearsFound(filter: SearchFilter, mostListed?: number): Promise<readonly number[]> {
+    const scope = await agentScope(sql, agent);
+    if (scope === null) throw new Error('nothing is indexed');
+    const { ids, blocks } = await filteredPassages(sql, scope, filter, mostListed);
+    const stored = await sql<{ id: string; year: number }[]>`
+      select p.id, substr(p.text, 2, 4)::int as year from passages p join conversations c on c.id = p.conversation_id
+      where c.agent = ${agent} order by year`;
+    const found = stored.filter(({ id }) => ids?.has(Number(id)));
+    expect(new Set(blocks)).toEqual(new Set(found.map(({ id }) => Math.floor(Number(id) / BLOCK_PASSAGES))));
+    return found.map(({ year }) => year);
+  }
+
+  it.each([20_000, 200, 40, 1])(
+    'are those and no others, with times in any order, when up to %i are listed',
+    async (mostListed) => {
+      const stored = [
+        // The first and the last of it are written behind the others, in a statement of their own.
+        [...Array.from({ length: 260 }, (_, index) => 2021 + ((index * 7) % 3)), 2024, 2020],
+        [2022, 2022],
+        [2023, 2024, 2020],
+      ];
+      const conversations: string[] = [];
+      for (const years of stored) conversations.push(await loadYears(years));
+      const all = stored.flat().toSorted((one, other) => one - other);
+      for (const [first, end] of [
+        [2022, 2025],
+        [2010, 2023],
+        [2021, 2022],
+        [2022, 2023],
+        [2019, 2030],
+        [2020, 2021],
+      ] as const)
+        expect(await yearsFound(inYears(first, end), mostListed)).toEqual(
+          all.filter((year) => year >= first && year < end),
+        );
+      expect(await yearsFound({ after: '2024-01-01T00:00:00Z' }, mostListed)).toEqual(
+        all.filter((year) => year >= 2024),
+      );
+      expect(await yearsFound({ before: '2021-01-01T00:00:00Z' }, mostListed)).toEqual(
+        all.filter((year) => year < 2021),
+      );
+      for (const id of conversations) await deleteConversation(sql, id);
+    },
+  );
+
+  it('are not looked at in a block that lies wholly within it', async () => {
+    const conversationId = await loadYears([2022, 2023]);
+    const { scope } = await conversationScope(sql, conversationId);
+    if (scope === null) throw new Error('nothing is indexed');
+    // Who looked would find the block empty.
+    await sql`delete from passages where conversation_id = ${conversationId}`;
+    expect((await filteredPassages(sql, scope, inYears(2022, 2024))).blocks).toEqual(scope.blocks);
+    expect((await filteredPassages(sql, scope, inYears(2023, 2024))).blocks).toEqual([]);
+  });
 });
 
 it('a text that begins with a passage of white space does not take the time of the one before', async () => {
