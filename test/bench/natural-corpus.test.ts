@@ -1,5 +1,8 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { COMMON_WORDS, wordOf } from '../../bench/memory/natural/common-words.ts';
 import { sentencesOfComments, sentencesOfDocument } from '../../bench/memory/natural/prose.ts';
 import { SeededRandom } from '../../src/lab/generated/random.ts';
@@ -8,13 +11,14 @@ import { readSentences } from '../../bench/memory/natural/read-sentences.ts';
 import { NaturalCorpus } from '../../bench/memory/natural-corpus.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-const ENTRIES = 4_000;
+const ENTRIES = 8_000;
 /** After how many entries the different words are counted. */
-const COUNTED = [1_000, 2_000, ENTRIES];
+const COUNTED = [1_000, 2_000, 4_000, ENTRIES];
 
 describe('the text of the search bench', () => {
   let sources: ReadonlyMap<string, readonly string[]>;
   let corpus: NaturalCorpus;
+  let texts: readonly string[];
   /** Words of all entries in order; `null` for tokens that are no words of letters. */
   let tokens: readonly (string | null)[];
   const vocabulary: { readonly words: number; readonly different: number }[] = [];
@@ -22,10 +26,11 @@ describe('the text of the search bench', () => {
   beforeAll(async () => {
     sources = await readSentences(PROJECT);
     corpus = new NaturalCorpus([...sources.values()].flat());
+    texts = Array.from({ length: ENTRIES }, (_, index) => corpus.text(index));
     const all: (string | null)[] = [];
     const different = new Set<string>();
-    for (let index = 0; index < ENTRIES; index += 1) {
-      for (const token of corpus.text(index).split(' ')) {
+    for (const [index, text] of texts.entries()) {
+      for (const token of text.split(' ')) {
         const word = wordOf(token);
         all.push(word);
         if (word !== null) different.add(word);
@@ -68,7 +73,6 @@ describe('the text of the search bench', () => {
   });
 
   it('hardly begins twice in the same way', () => {
-    const texts = Array.from({ length: ENTRIES }, (_, index) => corpus.text(index));
     const beginnings = texts.map((text) => text.split(' ').slice(0, 12).join(' '));
     expect(new Set(beginnings).size).toBeGreaterThan(0.98 * ENTRIES);
   });
@@ -85,14 +89,56 @@ describe('the text of the search bench', () => {
       expect(common).toBeLessThanOrEqual(words.length - 2);
     }
     const [first] = questions;
-    expect(Array.from({ length: ENTRIES }, (_, index) => corpus.answers(index, first ?? '')).some(Boolean)).toBe(true);
+    expect(texts.some((_, index) => corpus.answers(index, first ?? ''))).toBe(true);
   });
 
   it('is the same for the same seed, and another one for another', () => {
-    const sentences = [...sources.values()].flat();
-    const again = new NaturalCorpus(sentences);
-    expect([again.text(7), again.question(3, ENTRIES)]).toEqual([corpus.text(7), corpus.question(3, ENTRIES)]);
-    expect(new NaturalCorpus(sentences, 2).text(7)).not.toBe(corpus.text(7));
+    const sentences = [...sources.values()].flat().slice(0, 10_000);
+    const [first, again, other] = [1, 1, 2].map((seed) => {
+      const one = new NaturalCorpus(sentences, seed);
+      return [one.text(7), one.question(3, 100)];
+    });
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+  });
+});
+
+describe('the sentences of a project', () => {
+  let project: string;
+
+  beforeEach(async () => {
+    project = await mkdtemp(join(tmpdir(), 'holdfast-sentences-'));
+  });
+
+  afterEach(() => rm(project, { recursive: true }));
+
+  const write = async (path: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), text);
+  };
+
+  it('come in the order of paths, of a package its documents first, and none twice', async () => {
+    await write('node_modules/zeta/a.d.ts', '/** This is what a reader of the declarations is told. */');
+    await write(
+      'node_modules/zeta/readme.md',
+      'This is what a reader of the package is told.\n\nThis is the first of the documents in the project.',
+    );
+    await write('node_modules/zeta/node_modules/inner/readme.md', 'This is what no reader of the corpus is told.');
+    await write('node_modules/@scope/beta/notes.md', 'This is one of the notes in a package of a scope.');
+    await write('docs/second.md', 'This is the second of the documents in the project.');
+    await write('README.md', 'This is the first of the documents in the project.');
+    expect([...(await readSentences(project))]).toEqual([
+      [
+        '.',
+        ['This is the first of the documents in the project.', 'This is the second of the documents in the project.'],
+      ],
+      ['node_modules/@scope/beta', ['This is one of the notes in a package of a scope.']],
+      [
+        'node_modules/zeta',
+        ['This is what a reader of the package is told.', 'This is what a reader of the declarations is told.'],
+      ],
+    ]);
+    await expect(NaturalCorpus.read(project)).rejects.toThrow('too little documentation');
   });
 });
 
@@ -151,7 +197,7 @@ describe('invented names', () => {
     const random = new SeededRandom(1);
     const different = (draws: number): number =>
       new Set(Array.from({ length: draws }, () => rankOf(random.next()))).size;
-    expect(different(200_000) / different(50_000)).toBeGreaterThan(1.7);
-    expect(different(200_000) / different(50_000)).toBeLessThan(2.3);
+    expect(different(400_000) / different(100_000)).toBeGreaterThan(1.7);
+    expect(different(400_000) / different(100_000)).toBeLessThan(2.3);
   });
 });
