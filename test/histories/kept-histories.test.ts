@@ -80,14 +80,14 @@ const CARRIED: Readonly<Record<Exclude<keyof TurnProgress, 'refusal'>, true>> = 
 
 interface KeptEvents {
   readonly events: readonly {
-    readonly workflowExecutionStartedEventAttributes?: { readonly input?: { readonly payloads: readonly { readonly data: string }[] } };
+    readonly workflowExecutionStartedEventAttributes?: { readonly input?: { readonly payloads?: readonly { readonly data: string }[] } };
   }[];
 }
 
 /** Fields that a kept run began with. */
 function carriedFields(text: string): string[] {
   const [started] = (JSON.parse(text) as KeptEvents).events;
-  const data = started?.workflowExecutionStartedEventAttributes?.input?.payloads[0]?.data;
+  const data = started?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.data;
   if (data === undefined) return [];
   const input = JSON.parse(Buffer.from(data, 'base64').toString()) as Partial<AgentTurnInput>;
   return Object.keys(input.carryOver?.progress ?? {});
