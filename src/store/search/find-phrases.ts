@@ -16,7 +16,7 @@ const MOST_FOUND = 20;
 const MOST_WORDS = 4;
 /** … and of so many where the words of a longer one alone are in too many passages to find those that have them in a row. */
 const MOST_WORDS_AMONG_MANY = 12;
-const MANY_PASSAGES = 200_000;
+const MANY_PASSAGES = 80_000;
 
 /** Whether the query may be a row of words that its words alone do not find: "get up". */
 export function isSoughtAsPhrase({ all, areQuoted }: Phrases, { passages }: Pick<SearchedScope, 'passages'>): boolean {

@@ -10,7 +10,7 @@ import type { WeightedTerm } from './weigh-terms.ts';
 export const MOST_POSTINGS = 14_000;
 
 /** Passages of a scope up to which that many are enough: of more, words that are telling among them are in more than are read. */
-const PASSAGES_OF_MOST_POSTINGS = 150_000;
+const PASSAGES_OF_MOST_POSTINGS = 120_000;
 /** Longest reading, for a million passages and more: 270 KB. */
 const LARGEST_READING = 90_000;
 
