@@ -15,14 +15,13 @@ import {
 } from '../store/provider-queue.ts';
 import type { HeldPlace, ProviderCapacity, QueuePlace } from '../store/provider-queue.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
+import { LONG_WAIT_MILLISECONDS } from '../turn/provider-wait.ts';
 import type { ProviderWait, WaitReason } from '../turn/provider-wait.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, spreadDelay } from '../turn/limits.ts';
 
 /** Between two looks of a call that waits in a worker; longer when many wait, because every look is a transaction. */
 const LOOK_MILLISECONDS = 250;
 const LONGEST_LOOK_MILLISECONDS = 2_000;
-/** A wait in the worker that is longer is told; what is over sooner is not worth a write. */
-const LONG_WAIT_MILLISECONDS = 2_000;
 /** How long a turn waits in its workflow before its call asks for a place again; spread, so that they do not all come at once. */
 const AWAY_MILLISECONDS = (LONGEST_ABSENCE_SECONDS * 1_000) / 1.25;
 /** Calls of one conversation that may wait in one worker: two hundred of them would leave none of its slots to others. */

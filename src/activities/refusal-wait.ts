@@ -2,6 +2,7 @@ import type { ErrorVerdict } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { recordEvent } from '../store/events.ts';
 import { LONGEST_RETRY_DELAY_MILLISECONDS, delayAfterRefusal, spreadDelay } from '../turn/limits.ts';
+import { LONG_WAIT_MILLISECONDS } from '../turn/provider-wait.ts';
 import type { ProviderWait } from '../turn/provider-wait.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -77,9 +78,6 @@ export async function recordWait(
   reachCrashPoint(`${activity}:waiting`);
 }
 
-/** Shorter waits would only flicker. */
-const SHORTEST_TOLD_MILLISECONDS = 2_000;
-
 /**
  * Temporal calls the activity again after this wait. A summary waits for as long as its provider stays away, so it says so each time;
  * a model call tells its failures by themselves.
@@ -89,6 +87,6 @@ export async function recordShortWait(
   turn: TurnReference,
   wait: NamedWait,
 ): Promise<void> {
-  if (wait.delayMilliseconds < SHORTEST_TOLD_MILLISECONDS) return;
+  if (wait.delayMilliseconds < LONG_WAIT_MILLISECONDS) return;
   await recordWait(dependencies, turn, { ...wait, holdsWorker: false });
 }

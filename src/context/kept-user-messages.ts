@@ -1,10 +1,9 @@
-/** Share of the budget above which a message is long: pasted text rather than a request. */
-const LONG_SHARE = 0.5;
+import { isShortMessage } from './opening-message.ts';
 
 /**
  * Older user messages that stay word for word: the newest first, up to the first that does not fit into the budget. What is older
- * than that one would stand behind the summary, which tells what it changed, and be believed as what was said last (measured:
- * 3 % of changed facts with 5 compactions, none since). A long one is passed over, so that a pasted log does not push out every
+ * than that one would stand behind the summary, which tells what it changed, and be believed as what was said last (measured where
+ * such ones stayed: 3 % of changed facts after 5 compactions). A long one is passed over, so that a pasted log does not push out every
  * short request before it. The newest of all is named in any case, to be clipped if need be (R17).
  * A short one that opened the running turn comes before all newer ones, and stays whatever the budget.
  */
@@ -27,8 +26,8 @@ export function keptUserMessages(input: {
     const size = input.tokensAt(position);
     const isNewest = place === 0 && !input.newestIsKept;
     if (!isNewest && tokens + size > input.budget) {
-      if (size > LONG_SHARE * input.budget) continue;
-      break;
+      if (isShortMessage(size, input.budget)) break;
+      continue;
     }
     kept.push(position);
     tokens += size;

@@ -1,7 +1,7 @@
 import type { PlanningState } from './planning-state.ts';
 
 /**
- * Share of the policy's budget for user messages up to which the opening message counts as short. A list of 41 files takes a
+ * Share of the budget for user messages up to which one counts as short: a request, no pasted text. A list of 41 files takes a
  * third of that of a window of 16,000 tokens; of a quarter, where it was first, the soak lost such tasks.
  */
 const SHORT_SHARE = 0.5;
@@ -20,10 +20,10 @@ export function shortOpening(
 ): number | null {
   if (input.turnIsOver === true) return null;
   const opening = positions.find((position) => table.turnIdAt(position) === input.turnId);
-  return opening !== undefined && isShortOpening(tokensAt(opening), input.budget.userMessages) ? opening : null;
+  return opening !== undefined && isShortMessage(tokensAt(opening), input.budget.userMessages) ? opening : null;
 }
 
-/** @param budget of the policy for user messages, tokens */
-export function isShortOpening(tokens: number, budget: number): boolean {
+/** @param budget for user messages, tokens */
+export function isShortMessage(tokens: number, budget: number): boolean {
   return tokens <= SHORT_SHARE * budget;
 }

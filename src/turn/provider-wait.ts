@@ -9,3 +9,6 @@ export interface ProviderWait {
   readonly delayMilliseconds: number;
   readonly reason: WaitReason;
 }
+
+/** A wait in the worker that is longer is told; what is over sooner is not worth a write. */
+export const LONG_WAIT_MILLISECONDS = 2_000;

@@ -4,15 +4,20 @@ import { simulator } from './support/simulator.ts';
 import { expectedRows, packageFacts, packageFiles, packageTask, summaryOf } from './support/packages.ts';
 import { createWorld, FILE_TOOLS, GO_ON, runLoop, tableOf } from './support/tool-loop.ts';
 
-test('looks into the report when it cannot know whether its last write was made', async () => {
+/** A task that writes a report, and what runs it to its end. */
+async function openReport() {
   const { anthropic } = await simulator();
   const facts = packageFacts(40);
   const world = createWorld(packageFiles(facts, 3), packageTask(facts));
+  const run = (how: Pick<Parameters<typeof runLoop>[0], 'model' | 'beforeCall'>) =>
+    runLoop({ ...how, client: anthropic, world, tools: FILE_TOOLS });
+  return { facts, world, run };
+}
+
+test('looks into the report when it cannot know whether its last write was made', async () => {
+  const { facts, world, run } = await openReport();
   let failed = false;
-  await runLoop({
-    client: anthropic,
-    world,
-    tools: FILE_TOOLS,
+  await run({
     model: 'sim-200k',
     beforeCall: (each) => {
       const last = each.messages.at(-1);
@@ -29,14 +34,9 @@ test('looks into the report when it cannot know whether its last write was made'
 });
 
 test('looks into the report before it adds rows when only a summary tells which are written', async () => {
-  const { anthropic } = await simulator();
-  const facts = packageFacts(40);
-  const world = createWorld(packageFiles(facts, 3), packageTask(facts));
+  const { facts, world, run } = await openReport();
   let compacted = false;
-  await runLoop({
-    client: anthropic,
-    world,
-    tools: FILE_TOOLS,
+  await run({
     model: 'sim-200k',
     beforeCall: (each) => {
       if (compacted || !world.files.has('report.md')) return;
@@ -57,14 +57,9 @@ test('looks into the report before it adds rows when only a summary tells which 
 });
 
 test('looks into the report when a write of it was clipped so far that not even its path is left', async () => {
-  const { anthropic } = await simulator();
-  const facts = packageFacts(40);
-  const world = createWorld(packageFiles(facts, 3), packageTask(facts));
+  const { facts, world, run } = await openReport();
   let compacted = false;
-  await runLoop({
-    client: anthropic,
-    world,
-    tools: FILE_TOOLS,
+  await run({
     model: 'sim-32k',
     beforeCall: (each) => {
       const writes = each.messages.slice(-4);
