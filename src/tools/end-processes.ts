@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TOOL_CALL_MARKER } from './child-environment.ts';
 import { systemErrorCode } from './errors.ts';
@@ -54,43 +54,79 @@ function sendSignal(processId: number, signal: NodeJS.Signals | 0): boolean {
 export async function killMarkedProcesses(idempotencyKey: string): Promise<readonly number[]> {
   const killed = new Set<number>();
   if (process.platform !== 'linux') return [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const found = await findMarkedProcesses(idempotencyKey);
-    if (found.length === 0) break;
-    for (const processId of found) {
+  // One look is not enough: what a process forked while it was being read appears only in the next.
+  let looksWithout = 0;
+  for (let round = 0; round < ROUNDS && looksWithout < 2; round += 1) {
+    const { marked, starting } = await lookAtProcesses();
+    const found = marked.filter((each) => each.idempotencyKey === idempotencyKey);
+    for (const { processId } of found) {
       if (sendSignal(processId, 'SIGKILL')) killed.add(processId);
     }
-    await delay(POLL_MILLISECONDS);
+    looksWithout = found.length + starting === 0 ? looksWithout + 1 : 0;
+    if (looksWithout === 0) await delay(POLL_MILLISECONDS);
   }
   return [...killed];
 }
 
 /** Process ids on this machine that carry the marker of a call; always empty where there is no `/proc`. */
 export async function findMarkedProcesses(idempotencyKey: string): Promise<readonly number[]> {
-  return (await markedProcesses()).flatMap((found) =>
+  return (await lookAtProcesses()).marked.flatMap((found) =>
     found.idempotencyKey === idempotencyKey ? [found.processId] : [],
   );
 }
 
 /** Idempotency keys of all calls that have a process on this machine, whoever started it. */
 export async function findMarkedCalls(): Promise<readonly string[]> {
-  return [...new Set((await markedProcesses()).map(({ idempotencyKey }) => idempotencyKey))];
+  return [...new Set((await lookAtProcesses()).marked.map(({ idempotencyKey }) => idempotencyKey))];
 }
+
+const NUL = Buffer.from('\0');
 
 const MARKER = Buffer.from(`\0${TOOL_CALL_MARKER}=`);
 
-async function markedProcesses(): Promise<{ readonly processId: number; readonly idempotencyKey: string }[]> {
+interface MarkedProcess {
+  readonly processId: number;
+  readonly idempotencyKey: string;
+}
+
+/** `starting`: how many processes were just replacing their program, and so showed no environment yet. */
+async function lookAtProcesses(): Promise<{ readonly marked: readonly MarkedProcess[]; readonly starting: number }> {
   const names = await readdir('/proc').catch((): string[] => []);
-  const found = names
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .map(async (name) => {
-      // Gone meanwhile, or another user's: not ours to end.
-      const environment = await readFile(`/proc/${name}/environ`).catch(() => Buffer.alloc(0));
-      const text = Buffer.concat([Buffer.from('\0'), environment, Buffer.from('\0')]);
-      const at = text.indexOf(MARKER);
-      if (at < 0) return [];
-      const start = at + MARKER.length;
-      return [{ processId: Number(name), idempotencyKey: text.toString('utf8', start, text.indexOf(0, start)) }];
-    });
-  return (await Promise.all(found)).flat();
+  const processes = names.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const looks = await Promise.all(processes.map(lookAtProcess));
+  return {
+    marked: looks.filter((look) => typeof look === 'object'),
+    starting: looks.filter((look) => look === 'starting').length,
+  };
+}
+
+async function lookAtProcess(name: string): Promise<MarkedProcess | 'starting' | 'not marked'> {
+  const directory = `/proc/${name}`;
+  const environment = await readEnvironment(directory);
+  if (environment === 'starting') return 'starting';
+  const at = environment.indexOf(MARKER);
+  if (at < 0) return 'not marked';
+  const start = at + MARKER.length;
+  return {
+    processId: Number(name),
+    idempotencyKey: environment.toString('utf8', start, environment.indexOf(0, start)),
+  };
+}
+
+/**
+ * During `execve`, Linux shows a program with neither environment nor arguments. A process without environment by
+ * choice has arguments, and a thread of the kernel or a zombie has no program.
+ */
+async function readEnvironment(directory: string): Promise<Buffer | 'starting'> {
+  try {
+    const environment = await readFile(`${directory}/environ`);
+    if (environment.length > 0) return Buffer.concat([NUL, environment, NUL]);
+    await readlink(`${directory}/exe`);
+    if ((await readFile(`${directory}/cmdline`)).length === 0) return 'starting';
+    // The arguments may be those of a program that has started since.
+    return Buffer.concat([NUL, await readFile(`${directory}/environ`), NUL]);
+  } catch {
+    // Gone meanwhile, or another user's: not ours to end.
+    return NUL;
+  }
 }

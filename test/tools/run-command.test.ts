@@ -167,6 +167,20 @@ test('what a command leaves in the background is ended when it returns, and does
   expect(await findMarkedProcesses(context.idempotencyKey)).toEqual([]);
 });
 
+test('what a command leaves while it replaces its program again and again is ended too', async () => {
+  for (let attempt = 0; attempt < 25; attempt += 1) {
+    const context = await commandContext();
+    const program = join(context.workspace, 'replaces-itself');
+    await writeFile(program, '#!/bin/sh\nexec "$0"\n', { mode: 0o755 });
+    const outcome = await call(runCommand, {
+      input: { command: `setsid ${program} & sleep 0.02; echo done` },
+      context,
+    });
+    expect(outcome.text).toMatch(/^done\n/);
+    expect(await findMarkedProcesses(context.idempotencyKey)).toEqual([]);
+  }
+});
+
 test('when the worker is killed, its command is gone too', async () => {
   const { spawn } = await import('node:child_process');
   const context = await commandContext();
