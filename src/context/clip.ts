@@ -83,9 +83,9 @@ function clipToolCall(part: ToolCallPart, keep: KeptEnds, clip: ClipContext): To
 }
 
 /**
- * Shortens tool arguments to about the characters kept, as valid JSON of the same keys: long
- * strings lose their middle. What cannot be shortened that way (not an object, or many small
- * values) becomes one string under the key `clipped`.
+ * Shortens tool arguments to about the characters kept, as valid JSON of the same keys: long strings lose their middle, or
+ * all they say where little is kept. What cannot be shortened that way (not an object, or many small values) becomes one
+ * string under the key `clipped`.
  */
 function clipArguments(text: string, keep: KeptEnds, clip: ClipContext): string {
   const inPlace = clipArgumentsInPlace(text, keep.head + keep.tail, clip);
@@ -94,14 +94,20 @@ function clipArguments(text: string, keep: KeptEnds, clip: ClipContext): string 
   return JSON.stringify({ clipped: headOf(text, keep.head) + label + tailOf(text, keep.tail) });
 }
 
+/** Strings of tool arguments up to this stay as they are: paths, names, options. Characters. */
+const SHORT_STRING = 40;
+
 /** `null` when shortening strings does not reach the budget. */
 function clipArgumentsInPlace(text: string, budget: number, clip: ClipContext): string | null {
   const allowance = clippedArgumentLabel({ ...clip, omitted: text.length }, clip.options).length;
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-    for (const limit of [budget, budget / 2, budget / 4, budget / 16, 40]) {
-      const clipped = JSON.stringify(clipStrings(value, Math.max(40, Math.floor(limit)), clip));
+    const limits = [budget, budget / 2, budget / 4, budget / 16].map((limit) =>
+      Math.max(SHORT_STRING, Math.floor(limit)),
+    );
+    for (const limit of [...limits, SHORT_STRING, 0]) {
+      const clipped = JSON.stringify(clipStrings(value, limit, clip));
       if (clipped.length <= budget + allowance) return clipped;
     }
     return null;
@@ -113,7 +119,7 @@ function clipArgumentsInPlace(text: string, budget: number, clip: ClipContext): 
 
 function clipStrings(value: unknown, limit: number, clip: ClipContext): unknown {
   if (typeof value === 'string') {
-    if (value.length <= limit) return value;
+    if (value.length <= Math.max(SHORT_STRING, limit)) return value;
     const head = Math.ceil(limit * 0.7);
     const tail = limit - head;
     const label = clippedArgumentLabel({ entryId: clip.entryId, omitted: value.length - limit }, clip.options);

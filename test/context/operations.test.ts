@@ -91,6 +91,18 @@ describe('clip', () => {
     expect(call.arguments).toContain(`recall_open ${entry.id}`);
   });
 
+  test('arguments of which little is kept still say which file', () => {
+    const log = new LogBuilder();
+    const input = { path: 'notes/results/report-2.md', content: prose(40_000) };
+    const entry = log.answer([
+      { type: 'tool_call', index: 0, id: 'c', name: 'write_file', arguments: JSON.stringify(input) },
+    ]);
+    const [call] = applyOperation(entry, clipOperation(entry, { head: 40, tail: 24 }));
+    if (call?.type !== 'tool_call') throw new Error('the call is gone');
+    expect(JSON.parse(call.arguments)).toMatchObject({ path: input.path, content: expect.stringMatching(/omitted/) });
+    expect(call.arguments.length).toBeLessThan(200);
+  });
+
   test('arguments that are no JSON object become one that is', () => {
     const log = new LogBuilder();
     for (const raw of [`{"path": "a${'x'.repeat(5_000)}`, JSON.stringify(Array.from({ length: 3_000 }, (_, n) => n))]) {

@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts';
+import type { ReadPostings } from './gather.ts';
 import { BLOCK_PASSAGES, POSTING_BYTES, bitsAt, placeOf } from './postings.ts';
 import { quoteTerm } from './passage-terms.ts';
 import { readPostings } from './read-postings.ts';
@@ -81,13 +82,29 @@ async function withAll(
   const perBlock = terms.reduce((sum, { passages }) => sum + passages, 0) / scope.blocks.length;
   const newest = blocks.slice(-Math.max(1, Math.floor(MOST_POSTINGS / Math.max(1, perBlock))));
   const read = await readPostings(sql, scope, { terms, chosen: [...terms.keys()], blocks: newest });
-  const having = terms.map(() => new Set<number>());
-  for (const { term, block, postings } of read) {
+  return placesWithAll(read, terms.length)
+    .toSorted((one, other) => other - one)
+    .slice(0, MOST_LOOKED_AT);
+}
+
+/** Ids of the passages that have each of so many terms; a passage that lacks one is not counted for those after it. */
+function placesWithAll(read: readonly ReadPostings[], terms: number): number[] {
+  const having = new Map<number, Uint8Array>();
+  for (const { term, block, postings } of read.toSorted((one, other) => one.term - other.term)) {
+    const counts = having.get(block) ?? new Uint8Array(BLOCK_PASSAGES);
+    having.set(block, counts);
     for (let at = 0; at < postings.length; at += POSTING_BYTES) {
-      having[term]?.add(block * BLOCK_PASSAGES + placeOf(bitsAt(postings, at)));
+      const place = placeOf(bitsAt(postings, at));
+      if (counts[place] === term) counts[place] = term + 1;
     }
   }
-  const [fewest, ...others] = having.toSorted((one, other) => one.size - other.size);
-  const all = [...(fewest ?? [])].filter((id) => others.every((other) => other.has(id)));
-  return all.toSorted((one, other) => other - one).slice(0, MOST_LOOKED_AT);
+  return [...having].flatMap(([block, counts]) => idsOf(block, counts, terms));
+}
+
+function idsOf(block: number, counts: Uint8Array, terms: number): number[] {
+  const ids: number[] = [];
+  for (let place = counts.indexOf(terms); place >= 0; place = counts.indexOf(terms, place + 1)) {
+    ids.push(block * BLOCK_PASSAGES + place);
+  }
+  return ids;
 }

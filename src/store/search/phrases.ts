@@ -7,6 +7,9 @@ const QUOTED =
   /"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|‘([^‘’]+)’|「([^「」]+)」|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
 /** Part of a hash, a path or an identifier: it may stand within a longer one. */
 const IDENTIFIER = /^\S*(?:[\d_./:@\\-]|\p{Ll}\p{Lu})\S*$/u;
+/** Who types a row of so many words without quotation marks leaves out the commas. */
+const WORDS_OF_A_ROW = 4;
+const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}_]+/gu;
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const UNSPACED_CHARACTER = new RegExp(UNSPACED, 'u');
 
@@ -16,6 +19,8 @@ export interface Phrase {
   readonly text: string;
   /** It may begin and end within a word. */
   readonly isPart: boolean;
+  /** Its words without what stands between them, where it is found by these too. */
+  readonly wordsAlone?: string;
 }
 
 /** What a query asks for word for word. */
@@ -34,16 +39,28 @@ export function phrasesOf(query: string): Phrases {
     .filter(({ text }) => text.length >= SHORTEST_PHRASE);
   if (quoted.length > 0) return { all: quoted, areQuoted: true };
   const whole = toPhrase(query);
-  return { all: whole.text.length < SHORTEST_PHRASE ? [] : [whole], areQuoted: false };
+  const row = wordsAlone(whole.text);
+  const phrase = row.split(' ').length < WORDS_OF_A_ROW ? whole : { ...whole, wordsAlone: row };
+  return { all: whole.text.length < SHORTEST_PHRASE ? [] : [phrase], areQuoted: false };
 }
 
-/** Whether a text has all of them, at the bounds of words. */
+/** Whether a text has all of them, at the bounds of words; a row of words without quotation marks, whatever stands between them. */
 export function hasPhrases(text: string, { all }: Phrases): boolean {
   if (all.length === 0) return false;
   const lower = text.toLowerCase();
   // Most texts have single spaces only, and need no copy.
   const even = UNEVEN_SPACE.test(text) ? plain(text) : lower;
-  return all.every((phrase) => stands(lower, phrase) || (even !== lower && stands(even, phrase)));
+  return all.every(
+    (phrase) => stands(lower, phrase) || (even !== lower && stands(even, phrase)) || standsInWords(lower, phrase),
+  );
+}
+
+function standsInWords(text: string, phrase: Phrase): boolean {
+  return phrase.wordsAlone !== undefined && ` ${wordsAlone(text)} `.includes(` ${phrase.wordsAlone} `);
+}
+
+function wordsAlone(text: string): string {
+  return text.replaceAll(BETWEEN_WORDS, ' ').trim();
 }
 
 function stands(text: string, { text: phrase, isPart }: Phrase): boolean {

@@ -4,6 +4,7 @@ import type { Database } from '../../../src/store/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import { passageColumns, toCandidate } from '../../../src/store/search/find-candidates.ts';
 import type { PassageRow } from '../../../src/store/search/find-candidates.ts';
+import { isSoughtAsPhrase } from '../../../src/store/search/find-phrases.ts';
 import { quotedAcrossCuts } from '../../../src/store/search/quoted-across-cuts.ts';
 import { hasPhrases, phrasesOf } from '../../../src/store/search/phrases.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
@@ -26,6 +27,12 @@ describe('a phrase', () => {
     ['nginx "connection refused"', 'nginx refused the connection', false],
     ['"alpha" or "beta"', 'alpha alone', false],
     ["don't stop, it's late", 'stop', false],
+    ['we had to go then', 'At four, we had (alas) to go', false],
+    ['we had to go then', 'At four we had to go; then, rain', true],
+    ['"we had to go then"', 'At four we had to go; then, rain', false],
+    ['at four, we had to', 'At four we had to go', true],
+    ['had to go', 'What we had: to go', false],
+    ['ad to go then', 'we had to go then', false],
   ])('of %j in %j: %j', (query, text, expected) => {
     expect(hasPhrases(text, phrasesOf(query))).toBe(expected);
   });
@@ -41,6 +48,27 @@ describe('a phrase', () => {
     expect(first).toMatchObject({ match: 'phrase', text: expect.stringContaining('We saw') });
     const within = await searchMemory(sql, { conversationId, query: 'war' });
     expect(within.map(({ match }) => match)).toEqual(['similar']);
+  });
+
+  it('without quotation marks goes first whatever stands between its words', async () => {
+    const apart = 'Go then, Ada had to go: the lantern had to go, then the ferry had to go, and then Ada.';
+    const row =
+      'When the bell rang for the last time in the harbour, Ada had to go; then the lantern was put out and all was dark.';
+    const { conversationId } = await conversationOf(sql, apart, row, apart.replace('ferry', 'barge'));
+    const [first] = await searchMemory(sql, { conversationId, query: 'Ada had to go then the lantern' });
+    expect(first).toMatchObject({ match: 'phrase', text: row });
+  });
+
+  it('of up to four words is looked for among all passages, among many also one of twelve', () => {
+    const isSought = (words: number, passages: number): boolean =>
+      isSoughtAsPhrase(phrasesOf(Array.from({ length: words }, (_, index) => `w${index}`).join(' ')), { passages });
+    expect([isSought(4, 100), isSought(5, 80_000), isSought(12, 80_001), isSought(13, 1_000_000)]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(isSoughtAsPhrase(phrasesOf(`"${'word '.repeat(20)}"`), { passages: 100 })).toBe(true);
   });
 
   it('of common words is found among thousands that have the words apart', async () => {
