@@ -5,7 +5,7 @@ import { relativeTermsOf } from './relative-dates.ts';
 /**
  * Dates that a text speaks of, as terms of the search index: `@2026-03-05` a day, `@2026-03` a month,
  * `@2026` a year, `@-03` a month of any year. Relative words ("last Tuesday", "two weeks ago") are
- * resolved against the time at which the text was written. English, basic German, Chinese and Japanese words, and numbers; UTC.
+ * resolved against the time at which the text was written. English, basic German, Chinese, Japanese and Korean words, and numbers; UTC.
  */
 
 const MONTHS = 'january february march april may june july august september october november december'.split(' ');
@@ -20,9 +20,9 @@ const YEAR = String.raw`(\d{4})`;
 const ISO_DATE = /\b(\d{4})-(\d{2})(?:-(\d{2}))?\b/gu;
 /** Which of the two is the day depends on the country: both are taken. */
 const NUMBERED_DATE = /(?<![\d/.])(\d{1,2})([/.])(\d{1,2})\2((?:19|20)\d{2})(?![\d/])/gu;
-const CHINESE_DATE = /(?:(\d{4})年)?(\d{1,2})月(?:(\d{1,2})[日号])?/gu;
+const CHINESE_DATE = /(?:(\d{4})(?:年|년 ?))?(\d{1,2})[月월](?: ?(\d{1,2})[日号일])?/gu;
 const YEAR_ALONE =
-  /\b(?:in|since|until|till|by|during|of|from|before|after|around|early|late|mid|im Jahr|seit)[ -]((?:19|20)\d{2})\b(?![-./]\d)|((?:19|20)\d{2})年(?!\d)/giu;
+  /\b(?:in|since|until|till|by|during|of|from|before|after|around|early|late|mid|im Jahr|seit)[ -]((?:19|20)\d{2})\b(?![-./]\d)|((?:19|20)\d{2})[年년](?! ?\d)/giu;
 /** With slashes only where the year comes first: which of the others is the day depends on the country. */
 const SLASHED_DATE = /(?<![\d/])(\d{4})\/(\d{1,2})\/(\d{1,2})(?![\d/])/gu;
 const DAY_MONTH = new RegExp(String.raw`\b${DAY}(?: of)? (${MONTH})\b\.?(?:,? ${YEAR})?`, 'giu');
@@ -36,7 +36,7 @@ const MONTH_ALONE = new RegExp(
   'giu',
 );
 const MAYBE_DATED =
-  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|圣诞|元旦|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of)[ -]\p{Lu}/iu;
+  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|圣诞|元旦|어제|어젯밤|그저께|그제|오늘|내일|모레|요일|지난|저번|이번|다음|[작내]년|올해|하루|이틀|사흘|나흘|열흘|[한두세네섯곱덟홉열] ?(?:주|달|개월|년|해)|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of)[ -]\p{Lu}/iu;
 
 /** Terms of the dates that a text names, resolved against `writtenAt`. */
 export function dateTermsOf(text: string, writtenAt: Date): string[] {

@@ -14,13 +14,18 @@ const FIRST_MONTHS = [2, 5, 8, 11];
 const NUMBER_WORD = `(?:(?:${TENS.join('|')})(?:[ -](?:${ONES.slice(1, 10).join('|')}))?|${ONES.slice(1).toReversed().join('|')}|a hundred)`;
 
 const NEAR_DAY =
-  /\b(yesterday|today|tonight|tomorrow|last night|this morning|(?:the )?day before yesterday|vorgestern|gestern|heute)\b|(前天|昨天|昨晚|今天|明天|一昨日|昨日|昨夜|今日|明後日|明日)/giu;
+  /\b(yesterday|today|tonight|tomorrow|last night|this morning|(?:the )?day before yesterday|vorgestern|gestern|heute)\b|(前天|昨天|昨晚|今天|明天|一昨日|昨日|昨夜|今日|明後日|明日)|(어제|어젯밤|그저께|그제(?!야|서야)|오늘(?!날)|내일|모레)/giu;
 const NEAR_UNIT =
   /\b(last|this past|this|next|past|over the|during the|at the) (weekend|week|month|year)\b(?! of \d)/giu;
 const BEFORE_LAST = /\bthe (weekend|week|month|year) before last\b/giu;
 const GERMAN_UNIT = /\b(letzte|vorige|diese|nächste|kommende)[nrsm]? (Wochenende|Woche|Monat|Jahr)\b/giu;
 const CHINESE_UNIT = /(上个?|这个?|本|下个?)(周末|星期|周|月)|(去年|今年|明年)/gu;
 const JAPANESE_UNIT = /(先々|先|今|再来|来)(週末|週|月)|(一昨年|昨年|来年)/gu;
+/** Not "this topic" or "the next address", which begin alike: behind a week or a month stands nothing, or a particle. */
+const KOREAN_UNIT =
+  /(지지난|지난|저번|이번|다음) ?(주말|(?:주|달)(?![가-힣](?<![에의는은도와과엔만부까])))|(재작년|작년|지난해|올해|내년)/gu;
+const KOREAN_AGO =
+  /(?<![월\d])(?:(\d{1,3}|한|두|세|네|다섯|여섯|일곱|여덟|아홉|열) ?(일|주일?|달|개월|년|해)|(하루|이틀|사흘|나흘|열흘)) ?전/gu;
 const AMOUNT = String.raw`(\d{1,3}|half a|an?|(?:a )?couple(?: of)?|(?:a )?few|several|${NUMBER_WORD})`;
 const AGO = new RegExp(String.raw`\b${AMOUNT} (day|weekend|week|month|year)s? (ago|back|earlier|from now)\b`, 'giu');
 /** "Twice in a week" is how often, and "in a day" how long. */
@@ -55,7 +60,32 @@ const CHINESE_UNITS: Readonly<Record<string, string>> = {
   月: 'month',
   年: 'year',
 };
-const YEARS: Readonly<Record<string, number>> = { 一昨年: -2, 去年: -1, 昨年: -1, 今年: 0, 明年: 1, 来年: 1 };
+const YEARS: Readonly<Record<string, number>> = {
+  一昨年: -2,
+  去年: -1,
+  昨年: -1,
+  今年: 0,
+  明年: 1,
+  来年: 1,
+  재작년: -2,
+  작년: -1,
+  지난해: -1,
+  올해: 0,
+  내년: 1,
+};
+const KOREAN_UNITS: Readonly<Record<string, string>> = {
+  일: 'day',
+  주: 'week',
+  주일: 'week',
+  주말: 'weekend',
+  달: 'month',
+  개월: 'month',
+  년: 'year',
+  해: 'year',
+};
+const KOREAN_STEPS: Readonly<Record<string, number>> = { 지지난: -2, 지난: -1, 저번: -1, 이번: 0, 다음: 1 };
+const KOREAN_NUMBERS = '영 한 두 세 네 다섯 여섯 일곱 여덟 아홉 열'.split(' ');
+const KOREAN_DAYS: Readonly<Record<string, number>> = { 하루: 1, 이틀: 2, 사흘: 3, 나흘: 4, 열흘: 10 };
 const JAPANESE_STEPS: Readonly<Record<string, number>> = { 先々: -2, 先: -1, 今: 0, 来: 1, 再来: 2 };
 const CHINESE_NUMBERS = '零一二三四五六七八九十';
 const NEAR_DAYS: Readonly<Record<string, number>> = {
@@ -75,6 +105,12 @@ const NEAR_DAYS: Readonly<Record<string, number>> = {
   vorgestern: -2,
   前天: -2,
   一昨日: -2,
+  내일: 1,
+  모레: 2,
+  어제: -1,
+  어젯밤: -1,
+  그저께: -2,
+  그제: -2,
 };
 
 /** Terms of the days, months and years that a text names as seen from when it was written. */
@@ -119,6 +155,10 @@ function unitsIn(text: string, writtenAt: Date): string[] {
     if (year === undefined) add(CHINESE_UNITS[unit] ?? 'week', JAPANESE_STEPS[which] ?? 0);
     else add('year', YEARS[year] ?? 0);
   }
+  for (const [, which = '', unit = '', year] of text.matchAll(KOREAN_UNIT)) {
+    if (year === undefined) add(KOREAN_UNITS[unit] ?? 'week', KOREAN_STEPS[which] ?? 0);
+    else add('year', YEARS[year] ?? 0);
+  }
   return terms;
 }
 
@@ -144,6 +184,11 @@ function distancesIn(text: string, writtenAt: Date): string[] {
   for (const [, amount = '', unit = ''] of text.matchAll(CHINESE_AGO)) {
     const named = CHINESE_NUMBERS.indexOf(amount.replace('两', '二'));
     add(CHINESE_UNITS[unit.replace(/[个かカヶヵ間]/u, '')] ?? 'day', -(named > 0 ? named : Number(amount)));
+  }
+  for (const [, amount = '', unit = '', days = ''] of text.matchAll(KOREAN_AGO)) {
+    const named = KOREAN_NUMBERS.indexOf(amount);
+    if (days === '') add(KOREAN_UNITS[unit] ?? 'day', -(named > 0 ? named : Number(amount)));
+    else add('day', -(KOREAN_DAYS[days] ?? 0));
   }
   return terms;
 }

@@ -4,6 +4,7 @@ const ENGLISH = 'sunday monday tuesday wednesday thursday friday saturday'.split
 const GERMAN = 'sonntag montag dienstag mittwoch donnerstag freitag samstag'.split(' ');
 const CHINESE = Array.from('日一二三四五六');
 const JAPANESE = Array.from('日月火水木金土');
+const KOREAN = Array.from('일월화수목금토');
 
 const DAY = `(?<day>${ENGLISH.join('|')})`;
 const DAY_OR_SHORT = String.raw`(?<day>(?:${ENGLISH.join('|')})\b|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)`;
@@ -30,11 +31,13 @@ const READINGS: readonly Reading[] = [
     `(?<which>上上|上|这|這|本|下下|下)[个個]?(?:周|週|星期|礼拜|禮拜)${NO_CHINESE_DAY}(?<day>[${CHINESE.join('')}])`,
   ),
   ofWeek(`(?<which>先々|先|今|再来|来)週の?(?<day>[${JAPANESE.join('')}])曜`),
+  ofWeek(`(?<which>지지난|지난|저번|이번|다음) ?주 ?(?<day>[${KOREAN.join('')}])요일`),
   nearest(String.raw`\bthe ${DAY} (?<which>before last)\b`),
   // "On Friday evenings" is no day.
   nearest(String.raw`\b(?<which>last|this past|this|next|on|coming) ${DAY_OR_SHORT}(?! ${PART}s\b)`),
   nearest(String.raw`\b${DAY} ${PART}\b`),
   nearest(String.raw`\b${GERMAN_WHICH}[nrsm]? ${GERMAN_DAY}\b`),
+  nearest(`(?<which>지난|저번|이번|다음) ?(?<day>[${KOREAN.join('')}]요일)`),
 ];
 
 const WEEKS: Readonly<Record<string, number>> = {
@@ -51,6 +54,10 @@ const WEEKS: Readonly<Record<string, number>> = {
   上: -1,
   下: 1,
   下下: 2,
+  지지난: -2,
+  지난: -1,
+  저번: -1,
+  다음: 1,
   先々: -2,
   先: -1,
   来: 1,
@@ -89,7 +96,7 @@ function nearest(pattern: string): Reading {
     pattern: new RegExp(pattern, 'giu'),
     dayOf: (writtenAt, day, which) => {
       // Short ones without a capital are words of their own: "on sat", "this sun".
-      const isWhole = /(?:day|tag|mittwoch)$/iu.test(day);
+      const isWhole = /(?:day|tag|mittwoch|요일)$/iu.test(day);
       return isWhole || /^\p{Lu}/u.test(day) ? nearWeekday(writtenAt, which, weekdayOf(day)) : null;
     },
   };
@@ -104,7 +111,9 @@ function nearWeekday(writtenAt: Date, which: string, weekday: number): Date {
 }
 
 function weekdayOf(name: string): number {
-  const begin = name.toLowerCase().slice(0, 3);
-  const known = [ENGLISH, GERMAN, CHINESE, JAPANESE].find((names) => names.some((each) => each.startsWith(begin)));
+  const begin = name.toLowerCase().replace('요일', '').slice(0, 3);
+  const known = [ENGLISH, GERMAN, CHINESE, JAPANESE, KOREAN].find((names) =>
+    names.some((each) => each.startsWith(begin)),
+  );
   return (known ?? ENGLISH).findIndex((each) => each.startsWith(begin));
 }

@@ -59,6 +59,14 @@ describe('dateTermsOf', () => {
     ['先週の火曜日に行きました', ['@2026-03-03']],
     ['来週月曜', ['@2026-03-16']],
     ['3日前', ['@2026-03-08']],
+    ['어제 다녀왔어요', ['@2026-03-10']],
+    ['지난주 화요일에 갔어요', ['@2026-03-03']],
+    ['지난 화요일', ['@2026-03-10']],
+    ['다음 주 월요일', ['@2026-03-16']],
+    ['사흘 전에 봤다', ['@2026-03-08']],
+    ['3일 전', ['@2026-03-08']],
+    ['2023년 5월 8일', ['@2023-05-08']],
+    ['이번 주제와 다음 주소, 오늘날, 그제서야', []],
     ['on Fridays we rest, on Friday evenings too', []],
     ['it is on sat, I fall in the sun', []],
     ['nothing of the kind', []],
@@ -93,17 +101,22 @@ describe('dateTermsOf', () => {
     ['since 2016', ['@2016']],
     ['vor zwei Jahren', ['@2024']],
     ['去年', ['@2025']],
+    ['작년에', ['@2025']],
+    ['두 달 전', ['@2026-01']],
+    ['5년 전에', ['@2021']],
+    ['2022년에는', ['@2022']],
   ])('knows that %j is in %j', (text, expected) => {
     const found = dateTermsOf(text, WRITTEN).filter((term) => /^@\d{4}(?:-\d{2})?$/u.test(term));
     expect([...new Set(found)]).toEqual(expected);
   });
 
-  it('has the seven days of the weeks before last, and of German, Chinese and Japanese ones', () => {
+  it('has the seven days of the weeks before last, and of German, Chinese, Japanese and Korean ones', () => {
     expect(days('the week before last')[0]).toBe('@2026-02-23');
     expect(days('letzte Woche')).toEqual(days('last week'));
     expect(days('上周')).toEqual(days('last week'));
     expect(days('上周一起吃饭')).toEqual(days('last week'));
     expect(days('先週')).toEqual(days('last week'));
+    for (const week of ['지난주', '지난 주에 만났다', '저번 주는']) expect(days(week)).toEqual(days('last week'));
     expect(days('in two weeks')[0]).toBe('@2026-03-23');
     expect(days('in zwei Wochen')).toEqual(days('in two weeks'));
     expect(days('two weeks from now')).toEqual(days('in two weeks'));
