@@ -226,6 +226,15 @@ describe('R28 a memory', () => {
       'The password of the orders database at db.example.com is [redacted: said to be secret].',
     );
   });
+
+  it('does not tell a key of AWS that falls into short pieces', async () => {
+    const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+    const { inForce, remember } = await rememberer({ said: `Deploy with aws_secret_access_key = ${key}` });
+    await remember(`The AWS secret of the build account is ${key}.`);
+    expect(await inForce()).toMatchObject([
+      { text: 'The AWS secret of the build account is [redacted: said to be secret].' },
+    ]);
+  });
 });
 
 describe('memories of a tool that was replaced', () => {
