@@ -4,7 +4,7 @@ import { bestFirst } from './rank.ts';
 import { isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 import { asksForState, changesState, isEvidentChange, Stated, tellsOfState } from './evidence-of-change.ts';
-import { headingOf } from './heading.ts';
+import { headingOf, saidAtOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
 import type { Statement } from './statement.ts';
@@ -109,7 +109,7 @@ class Compared {
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
     this.#heading = headingOf(candidate.text);
-    this.saidAt = (this.#heading.saidAt ?? candidate.createdAt).getTime();
+    this.saidAt = (saidAtOf(candidate, this.#heading) ?? candidate.createdAt).getTime();
     this.mine = new Set(candidate.matched.map(({ word }) => word));
     this.weight = candidate.matched.reduce((sum, { weight }) => sum + weight, 0);
   }
