@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { relevantMemories, toolMemories } from '../../src/activities/agent-memories.ts';
 import { indexFallenBehind } from '../../src/activities/upkeep.ts';
+import { budgetFor } from '../../src/context/budget.ts';
 import { textOf } from '../../src/context/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
+import { measureText } from '../../src/context/measure.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { listMemories } from '../../src/store/memories.ts';
@@ -176,6 +179,25 @@ describe('a memory that is older than a thousand others', () => {
     expect(await shownTo(user, 'purple heron frogs')).not.toContain('heron');
     expect(await shownTo(`${user}-other`, 'purple heron frogs')).toBe('');
   });
+});
+
+it('memories take a twentieth of the window at most, whatever is configured', async () => {
+  const { user } = await rememberer();
+  await sql`
+    insert into memories (id, scope, scope_name, kind, text, origin)
+    select gen_random_uuid(), 'user', ${user}, 'fact', to_json('The heron number ' || n || ' eats ' || repeat('eels and ', 30)), 'user'
+    from generate_series(1, 100) n`;
+  const { conversationId } = await startTurn(sql, 'And the heron?');
+  const tokensWith = async (tokens: number): Promise<number> => {
+    const snapshot = { ...SNAPSHOT, memory: { user, tokens } };
+    const note = await relevantMemories(sql, { conversationId, snapshot, goal: 'heron' });
+    return estimateTokens(measureText(textOf(note?.content ?? [])), NO_CALIBRATION);
+  };
+  const twentieth = budgetFor(SNAPSHOT.policy, SNAPSHOT.modelLimits).inputBudget / 20;
+  const most = await tokensWith(100_000);
+  expect(most).toBeLessThanOrEqual(twentieth);
+  expect(most).toBeGreaterThan(0.8 * twentieth);
+  expect(await tokensWith(500)).toBeLessThanOrEqual(500);
 });
 
 describe('what another conversation remembered', () => {

@@ -4,7 +4,7 @@ import { BlockAllocator } from './block-allocator.ts';
 import type { IndexedConversation } from './block-allocator.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
-import { headingOf } from './heading.ts';
+import { headingOf, saidAtOf } from './heading.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { languageOf } from './languages.ts';
@@ -99,7 +99,7 @@ export class PassageWriter {
   async #push(source: Source, language: Language, passages: readonly Passage[]): Promise<void> {
     for (const passage of passages) {
       const text = plainText(passage.text);
-      if (passage.offset === 0) this.#saidAt = saidAtOf(source, text);
+      if (passage.offset === 0) this.#saidAt = saidAtOf(source, headingOf(text));
       const words = wordsOf(withoutEncodedBytes(text));
       this.#waiting.push({ source, saidAt: this.#saidAt, language, offset: passage.offset, text, words });
     }
@@ -167,11 +167,6 @@ export class PassageWriter {
         languages = array(select distinct unnest(languages || ${[...new Set(passages.map(({ language }) => language))]}::text[]) order by 1)
       where number = ${this.#conversation.number}`;
   }
-}
-
-/** A tool's output that begins with a time was not said then: it is a log or a file. */
-function saidAtOf({ kind }: Source, text: string): Date | null {
-  return kind === 'user' || kind === 'assistant' ? headingOf(text).saidAt : null;
 }
 
 async function* portionsOf(texts: Iterable<string> | AsyncIterable<string>): AsyncIterable<string> {
