@@ -4,8 +4,8 @@ import { openDecoder, readPieces } from './content-pieces.ts';
 import type { Queries } from './database.ts';
 
 /**
- * What an entry says, as one text: what recall opens and what search indexes, so that an offset
- * means the same in both. Reasoning is left out; it is the model's own and never shown as memory.
+ * What an entry says, as one text: what recall opens, and where search says that it found something, so that an offset means the same
+ * in both. Reasoning is left out; it is the model's own and never shown as memory.
  */
 export function entryText(content: readonly ContentPart[]): string {
   return entryPieces(content).join('');
