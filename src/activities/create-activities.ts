@@ -20,7 +20,7 @@ type Body<Input, Output> = (dependencies: ActivityDependencies, input: Input, ex
 /** One activity per verb of a turn, and those of upkeep. */
 export function createActivities(dependencies: ActivityDependencies) {
   const bind = <Input, Output>(name: string, body: Body<Input, Output>) =>
-    activity<Input, Output>(dependencies.logger, name, (input, execution) => body(dependencies, input, execution));
+    activity<Input, Output>(dependencies, name, (input, execution) => body(dependencies, input, execution));
   return {
     beginTurn: bind('beginTurn', beginTurn),
     continueTurn: bind('continueTurn', continueTurn),
