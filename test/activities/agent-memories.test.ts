@@ -234,6 +234,11 @@ describe('R28 a memory', () => {
   it.each([
     ['the user', 'Deploy to postgres://admin:hunter2pw@db.example.com:5432/orders', null],
     ['a tool', 'Deploy it', text('url: postgres://admin:hunter2pw@db.example.com:5432/orders')],
+    [
+      'a tool that writes JSON',
+      'Deploy it',
+      text(String.raw`{"url":"postgres:\/\/admin:hunter2pw@db.example.com:5432\/orders"}`),
+    ],
     ['a call of a tool', 'Deploy it', 'psql postgres://admin:hunter2pw@db.example.com:5432/orders'],
   ])('does not tell a password that a connection string of %s holds', async (_, said, result) => {
     const { turn, inForce, remember } = await rememberer({ said });
