@@ -61,4 +61,6 @@ export interface ActivityDependencies {
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has an open workflow with this id; for upkeep. */
   readonly isWorkflowOpen: (workflowId: string) => Promise<boolean>;
+  /** Whether Temporal has this run of a workflow open. */
+  readonly isRunOpen: (workflowId: string, runId: string) => Promise<boolean>;
 }

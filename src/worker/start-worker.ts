@@ -238,6 +238,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
     newestRunOf: (workflowId) => newestRunOf(client, workflowId),
     isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),
+    isRunOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
   });
   return createTurnWorkers({
     connection,

@@ -51,6 +51,7 @@ export function activityDependencies(
     ringDoorbell: () => Promise.resolve(),
     newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),
+    isRunOpen: () => Promise.resolve(true),
   };
 }
 
