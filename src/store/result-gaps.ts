@@ -2,8 +2,8 @@ import type { Database } from './database.ts';
 
 /** The part of postgres.js's query that answers whoever waits for it. */
 interface AnsweredQuery {
-  resolve(result: unknown): void;
-  handle(): Promise<void>;
+  resolve: (result: unknown) => void;
+  handle: (this: AnsweredQuery) => Promise<void>;
 }
 
 /** Prototypes that are mended; all pools share one. */
@@ -18,8 +18,8 @@ const mended = new WeakSet<AnsweredQuery>();
  * Done where a query is answered, because its bytes are not seen under TLS.
  */
 export function closeResultGaps(sql: Database): void {
-  const prototype = Object.getPrototypeOf(sql`select`) as AnsweredQuery;
-  if (mended.has(prototype)) return;
+  const prototype: unknown = Object.getPrototypeOf(sql`select`);
+  if (!isAnsweredQuery(prototype) || mended.has(prototype)) return;
   mended.add(prototype);
   const begun = new WeakSet<AnsweredQuery>();
   const { handle } = prototype;
@@ -31,6 +31,10 @@ export function closeResultGaps(sql: Database): void {
     }
     return handle.call(this);
   };
+}
+
+function isAnsweredQuery(prototype: unknown): prototype is AnsweredQuery {
+  return typeof prototype === 'object' && prototype !== null && 'handle' in prototype;
 }
 
 /** In place: a result has properties besides its rows. */

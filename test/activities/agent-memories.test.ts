@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { relevantMemories, toolMemories } from '../../src/activities/agent-memories.ts';
+import { relevantMemories } from '../../src/activities/agent-memories.ts';
 import { indexFallenBehind } from '../../src/activities/upkeep.ts';
 import { budgetFor } from '../../src/context/budget.ts';
 import { textOf } from '../../src/context/content.ts';
@@ -7,17 +7,12 @@ import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
 import { measureText } from '../../src/context/measure.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
-import { listMemories } from '../../src/store/memories.ts';
-import { reclaimToolCall } from '../../src/store/tool-calls.ts';
-import type { ToolMemories } from '../../src/tools/tool.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   SNAPSHOT,
   answer,
-  claimedCall,
-  claimer,
   closeToolCall,
   finishToolCall,
   startTurn,
@@ -25,39 +20,15 @@ import {
   useTestStore,
 } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
-
-type Stated = Partial<Parameters<ToolMemories['remember']>[0]>;
+import { startRememberer } from './support/rememberer.ts';
+import type { RemembererOptions } from './support/rememberer.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
 });
 
-/** A conversation of a user of its own, or of another one's, that remembers. */
-async function rememberer({ said = 'hello', user = `user-${newId()}` } = {}) {
-  const turn = await startTurn(sql, said);
-  const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
-  const plain = { kind: 'fact', scope: 'user', supersedes: [], confidence: 1, expiresInDays: null } as const;
-  const dependencies = activityDependencies(sql);
-  let calls = 0;
-  const toolOf = async () => {
-    calls += 1;
-    const call = await claimedCall(sql, turn, calls);
-    const memories = toolMemories(dependencies, { call, snapshot, entryId: newId() });
-    if (memories === null) throw new Error('there is no memory');
-    return { call, memories };
-  };
-  return {
-    turn,
-    user,
-    toolOf,
-    state: (text: string, rest: Stated = {}) => ({ ...plain, text, ...rest }),
-    inForce: () => listMemories(sql, { scopes: [{ scope: 'user', scopeName: user }] }),
-    remember: async (text: string, rest: Stated = {}) =>
-      (await toolOf()).memories.remember({ ...plain, text, ...rest }),
-    forget: async (id: string) => (await toolOf()).memories.forget(id),
-  };
-}
+const rememberer = (options?: RemembererOptions) => startRememberer(sql, options);
 
 describe('what is remembered already', () => {
   it('takes the place of what it is said to supersede', async () => {
@@ -262,47 +233,4 @@ describe('R28 a memory', () => {
       { text: 'The AWS secret of the build account is [redacted: said to be secret].' },
     ]);
   });
-});
-
-describe('memories of a tool that was replaced', () => {
-  /** Each change that a memory tool can make, of what `remember` said before. */
-  async function replaced() {
-    const { turn, toolOf, state, inForce, remember } = await rememberer();
-    const kept = await remember('The staging port is 6432.');
-    const { call, memories } = await toolOf();
-    const changes = {
-      new: () => memories.remember(state('Deploys run on Fridays.')),
-      again: () => memories.remember(state('The staging port is 6432.', { confidence: 0.1 })),
-      forgotten: () => memories.forget(kept.id),
-    };
-    const expectRefused = async (code: string): Promise<void> => {
-      for (const [name, change] of Object.entries(changes))
-        expect([name, await change().catch((error: unknown) => error)]).toEqual([
-          name,
-          expect.objectContaining({ code }),
-        ]);
-      expect(await inForce()).toMatchObject([{ text: 'The staging port is 6432.', confidence: 1 }]);
-    };
-    return { turn, call, expectRefused };
-  }
-
-  it('stay as they are when a newer attempt runs the call', async () => {
-    const { call, expectRefused } = await replaced();
-    await reclaimToolCall(sql, { ...call, ...claimer('worker-2', 2), previousAttempt: 1 });
-    await expectRefused('superseded_attempt');
-  });
-
-  it('stay as they are when a newer turn has the conversation', async () => {
-    const { turn, expectRefused } = await replaced();
-    await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
-    await expectRefused('stale_epoch');
-  });
-});
-
-it('an attempt that died behind its write is followed by one that says the same', async () => {
-  const { toolOf, state } = await rememberer();
-  const { memories } = await toolOf();
-  const first = await memories.remember(state('Deploys run on Fridays.'));
-  expect(first.isNew).toBe(true);
-  expect(await memories.remember(state('Deploys run on Fridays.'))).toEqual(first);
 });
