@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createProviderGate } from '../../src/activities/provider-gate.ts';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import { createFenceWatch } from '../../src/activities/fence-watch.ts';
+import { createOutlastingWork } from '../../src/activities/outlasting-work.ts';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import { withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
@@ -81,9 +82,11 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     logger,
     reachCrashPoint: () => undefined,
     fenceWatch: createFenceWatch(database, logger),
+    outlastingWork: createOutlastingWork(logger),
     workerIdentity: `bench-holdfast-${process.pid}`,
     ringDoorbell: (conversationId) => ringDoorbell(client, TASK_QUEUES.holdfast, conversationId),
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
     isWorkflowOpen: async () => true,
+    isRunOpen: () => Promise.resolve(true),
   });
 }

@@ -1,61 +1,42 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { describeError, failureForHistory, isCancellationError, withRetryDelay } from './activity-error.ts';
+import { OngoingWork } from './ongoing-work.ts';
+import type { Execution, IsRunOpen } from './ongoing-work.ts';
 
-/** A stop arrives on the response to a heartbeat, so this is also how soon an activity notices one. */
-const HEARTBEAT_INTERVAL_MILLISECONDS = 500;
-
-/** What an activity knows of its own execution. */
-export interface Execution {
-  /** 1 for the first try. */
-  readonly attempt: number;
-  /** Aborted on stop, timeout, and when the worker's shutdown grace is over. */
-  readonly signal: AbortSignal;
-  readonly workflowId: string;
-  /** Temporal's id of the workflow run that scheduled the activity. */
-  readonly runId: string;
-  /** Unique in the run. */
-  readonly activityId: string;
-  /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
-  report(progress: Readonly<Record<string, number>>): void;
-}
+export type { Execution } from './ongoing-work.ts';
 
 /**
  * Wraps the body of every activity: heartbeats from the first moment, in a timer and not per
- * chunk (a model may be silent for a minute), and errors without message text.
+ * chunk (a model may be silent for a minute), errors without message text, and an attempt that joins the one before where
+ * that still works in this process.
  */
 export function activity<Input, Output>(
-  logger: Logger,
+  { logger, isRunOpen }: { readonly logger: Logger; readonly isRunOpen: IsRunOpen },
   name: string,
   body: (input: Input, execution: Execution) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
+  const ongoing = new Map<string, OngoingWork<Output>>();
   return async (input) => {
     const context = Context.current();
-    let progress: Readonly<Record<string, number>> | undefined;
-    const beat = (): void => (progress === undefined ? context.heartbeat() : context.heartbeat(progress));
-    const heartbeat = setInterval(beat, HEARTBEAT_INTERVAL_MILLISECONDS);
+    const { activityId, attempt, workflowExecution } = context.info;
+    const key = `${workflowExecution?.runId ?? ''} ${activityId}`;
+    const before = ongoing.get(key);
+    const isJoined = before?.join(context) === true;
+    const work = isJoined ? before : new OngoingWork(context, isRunOpen, (execution) => body(input, execution));
+    ongoing.set(key, work);
+    const logged = { activity: name, attempt, workflowId: workflowExecution?.workflowId };
+    if (isJoined) logger.info(logged, 'goes on with what the attempt before has begun');
     try {
-      return await body(input, {
-        attempt: context.info.attempt,
-        signal: context.cancellationSignal,
-        workflowId: context.info.workflowExecution?.workflowId ?? '',
-        runId: context.info.workflowExecution?.runId ?? '',
-        activityId: context.info.activityId,
-        report: (reported) => {
-          progress = reported;
-        },
-      });
+      return await work.result;
     } catch (error) {
-      if (!isCancellationError(error)) {
-        const { workflowExecution, attempt } = context.info;
-        logger.warn(
-          { activity: name, attempt, workflowId: workflowExecution?.workflowId, ...describeError(error) },
-          'activity failed',
-        );
+      // Of attempts that wait for the same work the newest one tells.
+      if (!isCancellationError(error) && work.isOf(context)) {
+        logger.warn({ ...logged, ...describeError(error) }, 'activity failed');
       }
-      throw withRetryDelay(failureForHistory(error), context.info.attempt);
+      throw withRetryDelay(failureForHistory(error), attempt);
     } finally {
-      clearInterval(heartbeat);
+      if (ongoing.get(key) === work) ongoing.delete(key);
     }
   };
 }

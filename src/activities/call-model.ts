@@ -198,8 +198,10 @@ async function ask(
     await live.close();
   }
   dependencies.reachCrashPoint('callModel:answered');
-  const call = { provider, maximumOutput, check, teaches, execution };
-  return takeIn(dependencies, modelTry, answer, call);
+  const call = { provider, maximumOutput, check, teaches };
+  return dependencies.outlastingWork.finish(execution, (lasting) =>
+    takeIn(dependencies, modelTry, answer, { ...call, execution: lasting }),
+  );
 }
 
 /** What came is paid: whatever is written before the answer is stored waits for Postgres as the answer does. */

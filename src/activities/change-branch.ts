@@ -65,7 +65,9 @@ export async function changeBranch(
   if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
   const summary = await redactedSummary(written.summary);
-  await throughOutage(dependencies, execution, () => store.changeBranch(database, turn, command, summary));
+  await dependencies.outlastingWork.finish(execution, (lasting) =>
+    throughOutage(dependencies, lasting, () => store.changeBranch(database, turn, command, summary)),
+  );
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
 }

@@ -37,11 +37,11 @@ export interface UnknownOutcome {
   readonly partialOutput: PartialToolOutput | null;
 }
 
-/** What the model reads when the worker of a call died and the call is not run again. */
+/** What the model reads when Temporal heard no more of a call's worker, and the call is not run again. */
 export function unknownOutcome({ claimedAt, attempts, partialOutput }: UnknownOutcome): NewContent {
   const died =
     attempts === 1
-      ? 'the process that ran it died before it could report'
+      ? 'the process that ran it died, or was lost sight of, before it could report'
       : `the process that ran it died, ${attempts} times in a row; it is not tried again`;
   return newText(
     `Outcome unknown: this call began at ${claimedAt} and ${died}. It${ADVICE.slice(2)}${outputKnown(partialOutput)}`,

@@ -20,7 +20,11 @@ type Body<Input, Output> = (dependencies: ActivityDependencies, input: Input, ex
 /** One activity per verb of a turn, and those of upkeep. */
 export function createActivities(dependencies: ActivityDependencies) {
   const bind = <Input, Output>(name: string, body: Body<Input, Output>) =>
-    activity<Input, Output>(dependencies.logger, name, (input, execution) => body(dependencies, input, execution));
+    activity<Input, Output>(dependencies, name, async (input, execution) => {
+      // What an earlier attempt of it still stores here is found by this one, not done again.
+      await dependencies.outlastingWork.settled(execution);
+      return body(dependencies, input, execution);
+    });
   return {
     beginTurn: bind('beginTurn', beginTurn),
     continueTurn: bind('continueTurn', continueTurn),

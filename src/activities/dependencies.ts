@@ -9,6 +9,7 @@ import type { ToolRegistry } from '../tools/registry.ts';
 import type { ProviderGate } from './provider-gate.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
 import type { FenceWatch } from './fence-watch.ts';
+import type { OutlastingWork } from './outlasting-work.ts';
 
 /** What a conversation may set instead of its agent's own. */
 export interface ConversationSettings {
@@ -50,6 +51,8 @@ export interface ActivityDependencies {
   readonly reachCrashPoint: ReachCrashPoint;
   /** Aborts work of this worker that a newer turn or attempt took over. */
   readonly fenceWatch: FenceWatch;
+  /** Stores what this worker has at hand also after Temporal gave its activity up. */
+  readonly outlastingWork: OutlastingWork;
   /** Shown in claims and in Temporal. */
   readonly workerIdentity: string;
   /** Rings the doorbell of a conversation's turn; for upkeep. */
@@ -58,4 +61,6 @@ export interface ActivityDependencies {
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
   /** Whether Temporal has an open workflow with this id; for upkeep. */
   readonly isWorkflowOpen: (workflowId: string) => Promise<boolean>;
+  /** Whether Temporal has this run of a workflow open. */
+  readonly isRunOpen: (workflowId: string, runId: string) => Promise<boolean>;
 }

@@ -5,7 +5,7 @@ import { isLastPart } from '../context/part-policy.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../context/summary-quotes.ts';
 import type { PartSource } from '../store/compaction-parts.ts';
-import { entryText } from '../store/entry-text.ts';
+import { entryTexts } from '../store/entry-text.ts';
 import { readTurnRequests, readUserMessages } from '../store/user-messages.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import { restatedSecrets, withoutSecrets } from '../tools/restated-secrets.ts';
@@ -50,7 +50,7 @@ async function secretsIn({ database }: ActivityDependencies, work: SummaryWork, 
   if (snapshot.policy.summary.memory !== undefined) return saidSecrets(database, input.turn.conversationId, text);
   return restatedSecrets(
     text,
-    entries.map(({ content }) => entryText(content)),
+    entries.flatMap(({ content }) => entryTexts(content)),
   );
 }
 

@@ -17,17 +17,14 @@ import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
 import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
-import { resultLimitFor } from '../tools/result-limit.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
 import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
 import { describeError, retryableFailure } from './activity-error.ts';
-import { scopesOf, toolMemories } from './agent-memories.ts';
 import { withPatientMemory } from './patient-memory.ts';
 import { fingerprintOf, fingerprintOfUnknown, isRecall } from './call-fingerprint.ts';
-import { recallOf } from './recall-of.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
 import { unknownOutcome } from './close-tool-call.ts';
@@ -35,6 +32,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { toolMissing, toolsToHandOver } from './hand-over.ts';
 import { newText } from './new-content.ts';
 import { throughOutage } from './through-outage.ts';
+import { contextOf, offerOf } from './tool-call-context.ts';
 
 type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
 
@@ -57,7 +55,7 @@ export async function runTool(
   const claimer = { workerIdentity, runId: execution.runId, activityAttempt: execution.attempt };
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
-  const claim = await claimToolCall(database, { ...input, ...claimer });
+  const claim = await claimCall(dependencies, { ...input, ...claimer }, execution);
   if (claim.state === 'finished') return finishedBefore(dependencies, input, claim);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
   const decided = await decidedResult(dependencies, snapshot, { input, claim });
@@ -69,6 +67,17 @@ export async function runTool(
     return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
   }
   return storeUnknownOutcome(dependencies, input, claim);
+}
+
+/** A tool may end just when Temporal gives its attempt up: what that attempt still stores in this process is waited for. */
+async function claimCall(
+  { database, outlastingWork }: ActivityDependencies,
+  claim: Parameters<typeof claimToolCall>[1],
+  execution: Execution,
+): Promise<ToolClaim> {
+  const claimed = await claimToolCall(database, claim);
+  if (claimed.state !== 'claimed_before' || !(await outlastingWork.settled(execution))) return claimed;
+  return claimToolCall(database, claim);
 }
 
 /** What a worker stored and did not live to report. The loop guard must not take it for progress: it is told what that worker would have told. */
@@ -180,47 +189,24 @@ async function run(
         signal,
       }),
     });
-    try {
-      // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
-      // is closed already, and what it came to is kept beside the log.
-      if (end.ending === 'aborted' && !(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
-      dependencies.reachCrashPoint('runTool:finished');
-      const stored = await throughOutage(dependencies, execution, () =>
-        storeResult(dependencies, input, { end, entryId, attempt }),
-      );
-      const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, content: end.content, entryId });
-      return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
-    } finally {
-      await end.dispose();
-    }
+    const stored = await dependencies.outlastingWork.finish(execution, async (lasting) => {
+      try {
+        // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
+        // is closed already, and what it came to is kept beside the log.
+        if (end.ending === 'aborted' && !(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
+        dependencies.reachCrashPoint('runTool:finished');
+        return await throughOutage(dependencies, lasting, () =>
+          storeResult(dependencies, input, { end, entryId, attempt }),
+        );
+      } finally {
+        await end.dispose();
+      }
+    });
+    const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, content: end.content, entryId });
+    return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
   } finally {
     fence.end();
   }
-}
-
-function offerOf({ tools, secrets }: ActivityDependencies, snapshot: AgentSnapshot) {
-  const names = snapshot.tools.map((tool) => tool.name);
-  return { secrets, offered: tools.offeredTo({ tools: names, allowCommands: snapshot.allowCommands }) };
-}
-
-function contextOf(
-  dependencies: ActivityDependencies,
-  call: RunToolInput & { readonly entryId: string; readonly attempt: number },
-  snapshot: AgentSnapshot,
-) {
-  const { turn, entryId, attempt } = call;
-  const { turnId, conversationId } = turn;
-  return {
-    conversationId,
-    turnId,
-    attempt,
-    workspace: snapshot.workspace,
-    idempotencyKey: idempotencyKeyOf(call),
-    progress: () => undefined,
-    resultLimit: resultLimitFor(snapshot.modelLimits.window),
-    memory: recallOf(dependencies, conversationId, snapshot.memory === undefined ? [] : scopesOf(snapshot)),
-    memories: toolMemories(dependencies, { call, snapshot, entryId }),
-  };
 }
 
 /** A call does not fail because what it wrote so far could not be noted: the fence and the result tell of every reason. */

@@ -108,13 +108,13 @@ interface WrittenPart {
 async function store(dependencies: ActivityDependencies, task: SummaryTry, part: WrittenPart): Promise<void> {
   const { input, attempt, execution } = task;
   const { promptVersion, request, call } = part;
-  const memory = memoryOf(task);
-  await throughOutage(dependencies, execution, async () => {
+  const written = { ...input, attempt, promptVersion, request, call, memory: memoryOf(task) };
+  const complete = async (): Promise<void> => {
     const { text, count } = await finishedText(dependencies, task, part.text);
     const redacted = { input: part.redacted, output: count };
-    const written = { ...input, attempt, text, promptVersion, request, call, memory, redacted };
-    await storePartText(dependencies.database, written);
-  });
+    await storePartText(dependencies.database, { ...written, text, redacted });
+  };
+  await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, complete));
   dependencies.reachCrashPoint('summarize:stored');
 }
 

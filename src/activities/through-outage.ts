@@ -10,8 +10,8 @@ const LONGEST_DELAY_MILLISECONDS = 2_000;
 /**
  * Does what must not fail because Postgres is away: stores an answer that was paid or the result of a tool that acted, and reads
  * what a tool is asked for. A retry of the activity would buy the answer a second time and would have to call the outcome of the
- * tool unknown, and a search that fails reads to the model as if nothing were there. Ends with the activity: on stop, time limit
- * and shutdown.
+ * tool unknown, and a search that fails reads to the model as if nothing were there. Ends with the signal after one more try: that of
+ * an activity (stop, time limit, shutdown), or the later one of `OutlastingWork`.
  * @param work must come to the same when it is done again, since a commit may lose its reply.
  */
 export async function throughOutage<Result>(

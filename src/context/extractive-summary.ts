@@ -7,6 +7,7 @@ import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
 import { appendMissing, appendedSize, rulesOf } from './must-keep.ts';
 import type { Calibration } from './plan.ts';
+import { readableText } from './readable-text.ts';
 import type { CompactionPolicy, SectionSubject } from './policy.ts';
 import { parseSections, renderSections } from './summary-sections.ts';
 
@@ -115,7 +116,9 @@ function extractLines(entries: readonly Entry[]): ExtractedLines {
   const results = entries.filter((entry) => entry.kind === 'tool_result');
   const lastAnswer = entries.findLast((entry) => entry.kind === 'assistant' && textOf(entry.content).trim() !== '');
   const plan = entries.findLast((entry) => entry.kind === 'note' && entry.slot === 'plan');
-  const values = results.flatMap((entry) => identifiersIn(headOf(textOf(entry.content), SEARCHED_CHARACTERS)));
+  const values = results.flatMap((entry) =>
+    identifiersIn(headOf(readableText(textOf(entry.content)), SEARCHED_CHARACTERS)),
+  );
   return {
     requests: users
       .filter((text) => text.trim() !== '')

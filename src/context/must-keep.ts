@@ -5,6 +5,7 @@ import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
 import { groupEntries } from './groups.ts';
 import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
+import { readableText } from './readable-text.ts';
 import { RULE_MARK, keptRules } from './user-rules.ts';
 
 /** Heads the section that the program appends to a summary of the model. */
@@ -67,7 +68,7 @@ function openCalls(entries: readonly Entry[]): string[] {
 function requests(entries: readonly Entry[], text: string): string[] {
   return entries.flatMap((entry) => {
     const request = entry.kind === 'user' ? textOf(entry.content) : '';
-    if (request.trim() === '' || isCovered(request, text)) return [];
+    if (request.trim() === '' || isCovered(readableText(request), text)) return [];
     return [`User: "${oneLine(request)}"`];
   });
 }
@@ -90,7 +91,7 @@ function identifiers(entries: readonly Entry[], text: string): string[] {
   const newestPlan = entries.findLast((entry) => entry.kind === 'note' && entry.slot === 'plan');
   const sources = [...entries.filter((entry) => entry.kind === 'user'), newestPlan, newestAnswer];
   const named = sources.flatMap((entry) =>
-    entry === undefined ? [] : identifiersIn(headOf(textOf(entry.content), 20_000)),
+    entry === undefined ? [] : identifiersIn(headOf(readableText(textOf(entry.content)), 20_000)),
   );
   return [...new Set(named)]
     .filter((identifier) => !text.includes(identifier.toLowerCase()))

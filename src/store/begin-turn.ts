@@ -143,12 +143,14 @@ async function begin(
   const branchRequested = waiting.some(({ kind }) => isBranchCommand(kind));
   const messages = branchRequested ? [] : waiting.filter(({ kind }) => kind === 'message');
   const compactRequested = !branchRequested && waiting.some(({ kind }) => kind === 'compact');
-  const resumes = branchRequested ? [] : waiting.filter(({ kind }) => kind === 'resume').map(({ id }) => id);
+  const resumes = branchRequested ? [] : idsOf(waiting, 'resume');
   const commandOnly = messages.length === 0 && resumes.length === 0;
   const nothingWaits = commandOnly && !compactRequested && !branchRequested;
   const stopRequested = !nothingWaits && isStopNewest(waiting);
-  // A stop before the messages that are taken was meant for what is over.
-  if (!stopRequested) await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null });
+  // A stop before the messages that are taken was meant for what is over; one that is sent meanwhile is meant for this turn.
+  if (!stopRequested) {
+    await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null, ids: idsOf(waiting, 'stop') });
+  }
   if (nothingWaits) await noteIdle(sql, request);
   if (nothingWaits && deadTurnId === null) return { kind: 'nothing_waiting' };
   const turn: TurnReference = { conversationId, turnId, epoch: await raiseEpoch(sql, conversationId) };
@@ -168,7 +170,7 @@ async function begin(
   await appendMessages(writer, messages);
   if (resumes.length > 0) {
     await insertEntry(sql, { ...resumeNote, kind: 'note', slot: 'continuation', turn, key: 'resumed' });
-    await consumeCommands(sql, { conversationId, kind: 'resume', turnId });
+    await consumeCommands(sql, { conversationId, kind: 'resume', turnId, ids: resumes });
   }
   return {
     kind: 'begun',
@@ -181,6 +183,10 @@ async function begin(
     snapshot: snapshot.snapshot,
     limits,
   };
+}
+
+function idsOf(waiting: readonly WaitingRow[], wanted: MessageKind): string[] {
+  return waiting.filter(({ kind }) => kind === wanted).map(({ id }) => id);
 }
 
 /** Whether a stop came after all that waits: a later message or command means that the user goes on. */

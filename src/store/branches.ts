@@ -139,7 +139,10 @@ export interface BranchOfEntry {
   readonly onActiveBranch: boolean;
 }
 
-/** On which branch entries were said, and summaries made; by id of the entry or the compaction. */
+/**
+ * On which branch entries were said, and summaries made; by id of the entry or the compaction. A summary made on another branch stands
+ * on the active path where all that it was told of does, as it is in force there (`readSummaryInForce`).
+ */
 export async function readBranchPlaces(
   sql: Queries,
   ids: readonly string[],
@@ -147,9 +150,11 @@ export async function readBranchPlaces(
   const rows = await sql<{ id: string; branch: number; active: boolean }[]>`
     select w.id, e.branch, exists (
       select from branches b join conversations c on c.id = b.conversation_id and c.branch = b.branch
-      where b.conversation_id = e.conversation_id and b.ancestor = e.branch and e.sequence <= b.through_sequence) as active
+      where b.conversation_id = e.conversation_id and b.ancestor = coalesce(r.branch, e.branch)
+        and coalesce(r.sequence, e.sequence) <= b.through_sequence) as active
     from unnest(${[...ids]}::uuid[]) as w (id)
     left join compactions k on k.id = w.id
+    left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.read_through_sequence
     join entries e on e.id = coalesce(k.marker_entry_id, w.id)`;
   return new Map(rows.map(({ id, branch, active }) => [id, { branch, onActiveBranch: active }]));
 }

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { teachArrays } from './array-types.ts';
+import { closeResultGaps } from './result-gaps.ts';
 import { databaseSockets } from './database-sockets.ts';
 
 /** A pool of connections, as every function of the store takes it first. */
@@ -61,5 +62,6 @@ export function connectDatabase(options: DatabaseOptions): Database {
     connection: { application_name: options.applicationName ?? 'holdfast', ...CONNECTION_SETTINGS },
   });
   teachArrays(sql);
+  closeResultGaps(sql);
   return sql;
 }

@@ -3,7 +3,7 @@ import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import { endBranchCommand } from './change-branch.ts';
 import type { Database } from './database.ts';
-import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
+import { appendStoppedMessages, consumeCommands, countInbox, staleEpoch } from './inbox.ts';
 import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { countRecoveries } from './overflow-recoveries.ts';
@@ -57,6 +57,7 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     if (row.outcome !== null) return row.outcome;
     await closeToolCalls(writer, outcome === 'stopped' ? 'stopped' : 'turn_ended', closeToolCall);
     await abandonCompaction(writer, `turn_${outcome}`);
+    if (outcome === 'stopped') await appendStoppedMessages(writer);
     await consumeCommands(writer.sql, { conversationId, kind: 'stop', turnId });
     // A command that had a turn of its own was served by it, whatever came of it; another would begin forever.
     if (row.command_only && !(await endBranchCommand(writer, outcome)))

@@ -108,19 +108,41 @@ export async function appendMessages({ sql, turn, event }: Writer, messages: rea
     update messages set turn_id = ${turn.turnId}, consumed_at = holdfast_now() where id = any(${ids})`;
 }
 
-/** Commands that have been served no longer wait; returns how many there were. `turnId` null: nothing was there to serve them. */
+export interface ServedCommands {
+  readonly conversationId: string;
+  readonly kind: 'stop' | 'compact' | 'resume';
+  /** `null`: nothing was there to serve them. */
+  readonly turnId: string | null;
+  /** Those that were read: what was sent since waits on. Default: all that wait. */
+  readonly ids?: readonly string[];
+}
+
+/** Commands that have been served no longer wait; returns how many there were. */
 export async function consumeCommands(
   sql: Transaction,
-  commands: {
-    readonly conversationId: string;
-    readonly kind: 'stop' | 'compact' | 'resume';
-    readonly turnId: string | null;
-  },
+  { conversationId, kind, turnId, ids }: ServedCommands,
 ): Promise<number> {
   const { count } = await sql`
-    update messages set turn_id = ${commands.turnId}, consumed_at = holdfast_now()
-    where conversation_id = ${commands.conversationId} and kind = ${commands.kind} and consumed_at is null`;
+    update messages set turn_id = ${turnId}, consumed_at = holdfast_now()
+    where conversation_id = ${conversationId} and kind = ${kind} and consumed_at is null
+      ${ids === undefined ? sql`` : sql`and id = any(${[...ids]})`}`;
   return count;
+}
+
+/**
+ * Appends the steering messages that the user had sent before the newest stop: whoever stops what runs means them too. They
+ * stand in the log, and the next turn answers them with what it is asked for.
+ */
+export async function appendStoppedMessages(writer: Writer): Promise<void> {
+  const { conversationId } = writer.turn;
+  const waiting = await writer.sql<WaitingMessage[]>`
+    select id, position, content, measurements from messages
+    where conversation_id = ${conversationId} and consumed_at is null and kind = 'message' and mode = 'steer'
+      and position < (
+        select max(s.position) from messages s
+        where s.conversation_id = ${conversationId} and s.consumed_at is null and s.kind = 'stop')
+    order by position`;
+  await appendMessages(writer, waiting);
 }
 
 /** Why a request to compact is declined. `irreducible`: what fills the window may not be compacted. */

@@ -1,7 +1,7 @@
 import type { ContentPart } from '../context/content.ts';
 import type { NoteSlot } from '../context/entry.ts';
 import type { Measurements } from '../context/measurements.ts';
-import { onPath, readOperationsInForce, readViewScope } from './branch-path.ts';
+import { onPath, readOperationsInForce, readSummaryInForce, readViewScope } from './branch-path.ts';
 import type { Fragment, Queries } from './database.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 import { readCurrentPoint } from './plan-source.ts';
@@ -78,7 +78,8 @@ export async function findNote(
 }
 
 /**
- * Which of these entries the active branch still shows: those on its path that no compaction in force on it has cut off.
+ * Which of these entries the active branch still shows: those on its path that the summary in force on it has not cut off, wherever
+ * that was made.
  * @param ids of entries; others are left out
  */
 export async function findShownEntries(
@@ -86,17 +87,11 @@ export async function findShownEntries(
   conversationId: string,
   ids: readonly string[],
 ): Promise<readonly string[]> {
+  const point = await readCurrentPoint(sql, conversationId);
+  if (point === null) return [];
+  const summary = await readSummaryInForce(sql, point);
   const rows = await sql<{ id: string }[]>`
-    with path as (
-      select b.ancestor, b.through_sequence, c.compactions_over
-      from branches b join conversations c on c.id = b.conversation_id
-      where c.id = ${conversationId} and b.branch = c.branch)
-    select e.id from entries e join path p on p.ancestor = e.branch and e.sequence <= p.through_sequence
-    where e.conversation_id = ${conversationId} and e.id = any(${[...ids]}::uuid[]) and e.sequence >= coalesce((
-      select k.first_kept_sequence from compactions k
-      join entries m on m.id = k.marker_entry_id join path q on q.ancestor = m.branch and m.sequence <= q.through_sequence
-      where k.conversation_id = ${conversationId} and k.status = 'committed' and k.number > q.compactions_over
-        and k.first_kept_sequence is not null
-      order by k.number desc limit 1), 0)`;
+    select e.id from entries e
+    where e.id = any(${[...ids]}::uuid[]) and ${onPath(sql, point)} and e.sequence >= ${summary?.firstKeptSequence ?? 1}`;
   return rows.map(({ id }) => id);
 }

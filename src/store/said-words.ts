@@ -2,7 +2,7 @@ import { quotedOfToolsIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import type { ContentPart } from '../context/content.ts';
 import type { Queries } from './database.ts';
-import { entryText } from './entry-text.ts';
+import { entryTexts } from './entry-text.ts';
 
 /** Entries that one query reads: results of tools can be long. */
 const ENTRIES_PER_PAGE = 50;
@@ -53,6 +53,6 @@ export async function* readSaidWords(
 
 function textsOf({ kind, content, summary }: SaidRow): readonly string[] {
   if (kind === 'note') return quotedOfToolsIn(textOf(content));
-  if (kind === 'assistant') return [entryText(content)];
-  return kind === 'compaction' ? [summary ?? ''] : [textOf(content)];
+  if (kind === 'compaction') return [summary ?? ''];
+  return entryTexts(kind === 'assistant' ? content : content.filter(({ type }) => type === 'text'));
 }

@@ -28,6 +28,7 @@ import { agentScope, conversationScope } from './search/scope.ts';
 import type { SearchedScope } from './search/scope.ts';
 import { scoreByWords } from './search/score-words.ts';
 import { mayBeMisspelt, similarTerms } from './search/similar-terms.ts';
+import { tellingTerms } from './search/telling-terms.ts';
 import { weighTerms } from './search/weigh-terms.ts';
 import type { WeightedTerm } from './search/weigh-terms.ts';
 import { isUnspacedCharacter } from './search/words.ts';
@@ -157,8 +158,9 @@ async function rank(
   query: RankedQueryOptions,
 ): Promise<RankedCandidate[]> {
   const withRelated = scope.blocks.length <= MOST_BLOCKS_OF_RELATED_WORDS;
-  const sought = await queryTermsOf(sql, text, { languages: scope.languages, askedAt: query.askedAt, withRelated });
-  const known = withoutExcepted(await weighTerms(sql, scope, sought), query.excepted);
+  const all = await queryTermsOf(sql, text, { languages: scope.languages, askedAt: query.askedAt, withRelated });
+  const weighed = withoutExcepted(await weighTerms(sql, scope, all), query.excepted);
+  const { sought, known } = tellingTerms({ sought: all, known: weighed });
   const words = new Set(
     known.filter((term) => !term.isRelated && !(withRelated && mayBeMisspelt(term))).map(({ word }) => word),
   );

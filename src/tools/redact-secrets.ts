@@ -17,7 +17,11 @@ const FURTHER_FORMS: readonly (readonly [name: string, form: RegExp])[] = [
     /-----BEGIN [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!-)){0,16000}-----END [A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----/g,
   ],
   ['aws', /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g],
-  ['aws', /\b\w{0,32}secret\w{0,16}key['"]?[ \t]{0,16}(?:=>?|:)[ \t]{0,16}['"]?[A-Za-z0-9/+=]{40}\b/gi],
+  // One of thirty-two ends in `+` or `/`, after which `\b` is not where the key ends.
+  [
+    'aws',
+    /\b\w{0,32}secret\w{0,16}key['"]?[ \t]{0,16}(?:=>?|:)[ \t]{0,16}['"]?[A-Za-z0-9/+=]{40}(?:\b|(?![A-Za-z0-9]))/gi,
+  ],
   ['google', /\bAIza[A-Za-z0-9_-]{35}/g],
   ['github', /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})/g],
   ['gitlab', /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{20,255}/g],

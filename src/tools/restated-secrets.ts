@@ -10,8 +10,14 @@ const SHORTEST_OPAQUE_VALUE = 8;
 const SHORTEST_PLAIN_PASSWORD = 10;
 const SHORTEST_PLAIN_VALUE = 20;
 
+/** `aws_secret_access_key = `: says what the secret is for, and is none. */
+const NAME_OF_KEY = /^\w{0,64}key['"]?[ \t]{0,16}(?:=>?|:)(?=[^=]{8})/i;
+/** A key as it is written, with the marks of base64 that stand in it: its pieces may be too short to be known by themselves. */
+const WHOLE_KEY = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
+
 /** Only such texts have secrets that are known by what stands beside them; a search for it is faster than looking for all forms. */
-const CONTEXT = /:\/\/[^\s/]{0,256}:[^\s/]{0,256}@|(?:passw|secret|token|key)[\w-]{0,32}['"]?[ \t]{0,8}(?:=>?|:)/i;
+const CONTEXT =
+  /:\/\/[^\s/]{0,256}:[^\s/]{0,256}@|(?:passw|secret|token|key)[\w-]{0,32}['"]?[ \t]{0,8}(?:=>?|:)|-----BEGIN [A-Z ]{0,32}PRIVATE KEY/i;
 
 /**
  * Values that redaction takes out of the sources for the words around them, and that the text says without these: the password of
@@ -57,8 +63,12 @@ function valuesOf(removed: string): readonly string[] {
     password,
     decoded(password),
   ]);
-  const others = removed.replaceAll(/:\/\/[^\s/]{0,512}/g, ' ').split(/[\s"'`,;=<>()[\]{}:@/?&|]+/);
-  return [...new Set([...passwords.filter(isPassword), ...others.filter(isOpaque)])];
+  const unnamed = removed.replace(NAME_OF_KEY, '');
+  const others = unnamed.replaceAll(/:\/\/[^\s/]{0,512}/g, ' ').split(/[\s"'`,;=<>()[\]{}:@/?&|]+/);
+  // Not of the path of a URL: it may be named alone.
+  const keys = [...unnamed.replaceAll(/:\/\/[^\s?]{0,4096}/g, ' ').matchAll(WHOLE_KEY)].map(([key]) => key);
+  const withoutPadding = keys.map((key) => key.replace(/=+$/, ''));
+  return [...new Set([...passwords.filter(isPassword), ...others.filter(isOpaque), ...keys, ...withoutPadding])];
 }
 
 function isPassword(value: string): boolean {

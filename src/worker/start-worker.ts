@@ -7,6 +7,8 @@ import { createProviderGate } from '../activities/provider-gate.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
 import type { ReachCrashPoint } from '../activities/crash-points.ts';
 import { createFenceWatch } from '../activities/fence-watch.ts';
+import { createOutlastingWork } from '../activities/outlasting-work.ts';
+import type { OutlastingWork } from '../activities/outlasting-work.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { requireFallbacks } from '../config/check-fallbacks.ts';
 import { requireTools } from '../config/check-tools.ts';
@@ -119,29 +121,53 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     closers.push(() => connection.close());
     const client = await connectClient(setup.temporal);
     closers.push(() => client.connection.close());
-    const workers = await createWorkers(setup, { database, liveDatabase, connection, client, identity });
+    const outlastingWork = createOutlastingWork(logger);
+    const workers = await createWorkers(setup, {
+      database,
+      liveDatabase,
+      connection,
+      client,
+      identity,
+      outlastingWork,
+    });
     const databaseId = await readDatabaseId(database);
     const stopUpkeep = await keepUpkeepSchedule({ client, databaseId, taskQueue, logger });
     const stopLooking = endStrayCommands(database, logger);
-    const ended = runThenClose(workers, async () => {
+    const running = runThenClose(workers, setup.shutdownGraceMilliseconds, async (graceLeft) => {
       stopUpkeep();
       stopLooking();
+      await outlastingWork.end(graceLeft);
       await close();
     });
     logger.info({ identity, taskQueue }, 'worker started');
-    return { identity, ended, shutdown: () => workers.shutdown() };
+    return { identity, ...running };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function runThenClose(workers: TurnWorkers, close: () => Promise<void>): Promise<void> {
-  try {
-    await workers.run();
-  } finally {
-    await close();
-  }
+/** @param close gets the milliseconds that are left of the grace period */
+function runThenClose(
+  workers: TurnWorkers,
+  grace: number,
+  close: (graceLeft: number) => Promise<void>,
+): Omit<RunningWorker, 'identity'> {
+  let graceEndsAt: number | undefined;
+  const run = async (): Promise<void> => {
+    try {
+      await workers.run();
+    } finally {
+      await close(Math.max(0, (graceEndsAt ?? 0) - performance.now()));
+    }
+  };
+  return {
+    ended: run(),
+    shutdown() {
+      graceEndsAt ??= performance.now() + grace;
+      workers.shutdown();
+    },
+  };
 }
 
 interface Connections {
@@ -150,6 +176,7 @@ interface Connections {
   readonly connection: NativeConnection;
   readonly client: Client;
   readonly identity: string;
+  readonly outlastingWork: OutlastingWork;
 }
 
 function crashPointsOf({ crashPoints, crashOrders, observer }: WorkerSetup): ReachCrashPoint {
@@ -161,7 +188,7 @@ function crashPointsOf({ crashPoints, crashOrders, observer }: WorkerSetup): Rea
 }
 
 async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
-  const { liveDatabase, connection, client, identity } = connections;
+  const { liveDatabase, connection, client, identity, outlastingWork } = connections;
   const database = setup.observer?.database(connections.database) ?? connections.database;
   const { configuration } = setup;
   const { secrets } = configuration;
@@ -201,10 +228,12 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     logger: setup.logger,
     reachCrashPoint: crashPointsOf(setup),
     fenceWatch: createFenceWatch(database, setup.logger),
+    outlastingWork,
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
     newestRunOf: (workflowId) => newestRunOf(client, workflowId),
     isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),
+    isRunOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
   });
   return createTurnWorkers({
     connection,

@@ -37,7 +37,8 @@ export async function agentTurn({ conversationId, carryOver: carried }: AgentTur
   const whole = CancellationScope.current();
   // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
   await CancellationScope.nonCancellable(async () => {
-    inbox.markServed();
+    // A turn that begins reads what waits; one that goes on in a new run does not, and what rang before its first task is looked at.
+    if (carried === undefined || !(inbox.isRung() && patched('rings-before-a-new-run'))) inbox.markServed();
     const progress =
       carried === undefined ? await begin(activities, conversationId) : await resume(activities, carried);
     if (progress !== null) {

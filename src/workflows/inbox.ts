@@ -32,6 +32,8 @@ export interface SeenInbox extends InboxLook {
 export interface Inbox {
   /** All rings so far are answered: what follows reads the rows anyway. */
   markServed(): void;
+  /** Whether a ring is not answered yet. */
+  isRung(): boolean;
   /** Looks once after each batch of rings, one look at a time, until `close`. */
   watch(progress: TurnProgress, seen: (look: SeenInbox) => void): Promise<void>;
   close(): void;
@@ -57,6 +59,7 @@ export function openInbox(activities: TurnActivities): Inbox {
     markServed: () => {
       served = rung;
     },
+    isRung: () => rung !== served,
     close: () => {
       closed = true;
     },

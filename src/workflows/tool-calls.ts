@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { CalledTool } from '../turn/activity-values.ts';
 import { atMost } from '../turn/at-most.ts';
 import type { TurnProgress } from '../turn/carry-over.ts';
@@ -7,6 +8,7 @@ import type { EndedCall } from '../turn/loop-guard.ts';
 import { toolWaves } from '../turn/tool-waves.ts';
 import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
+import { isStop } from './stopped.ts';
 import { noteNews } from './time-limits.ts';
 
 /** What came of the tool calls of one answer. */
@@ -32,7 +34,7 @@ export async function runToolCalls(
   // What is over the limit does not run: the end of the turn says so in its place.
   const calls = asked.slice(0, runnableCalls(progress, before));
   for (const wave of toolWaves(calls)) {
-    await atMost(CONCURRENT_TOOL_CALLS, wave, async (callIndex) => {
+    await untilAllEnd(wave, async (callIndex) => {
       const tool = calls[callIndex];
       if (tool === undefined) return;
       const result = await activities.runTool.executeWithOptions(
@@ -55,6 +57,22 @@ export async function runToolCalls(
   }
   if (calls.length === asked.length) return { isNews, limit: null };
   return { isNews, limit: ofTurn <= ofConversation ? 'tool_call_limit' : 'conversation_tool_call_limit' };
+}
+
+/** After a stop each call gets its time to end, so that what still finishes is kept, whichever call is aborted first. */
+async function untilAllEnd(wave: readonly number[], run: (callIndex: number) => Promise<void>): Promise<void> {
+  const running: Promise<void>[] = [];
+  try {
+    await atMost(CONCURRENT_TOOL_CALLS, wave, (callIndex) => {
+      const call = run(callIndex);
+      running.push(call);
+      return call;
+    });
+  } catch (error) {
+    // One call alone has ended by now. Turns that an older version stopped did not wait for the others, and they must replay.
+    if (isStop(error) && running.length > 1 && patched('stopped-calls-end')) await Promise.allSettled(running);
+    throw error;
+  }
 }
 
 /** Of the calls that come next so many may run. */

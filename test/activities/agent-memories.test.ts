@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { relevantMemories, toolMemories } from '../../src/activities/agent-memories.ts';
 import { indexFallenBehind } from '../../src/activities/upkeep.ts';
+import { budgetFor } from '../../src/context/budget.ts';
 import { textOf } from '../../src/context/content.ts';
+import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
+import { measureText } from '../../src/context/measure.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { listMemories } from '../../src/store/memories.ts';
@@ -178,6 +181,25 @@ describe('a memory that is older than a thousand others', () => {
   });
 });
 
+it('memories take a twentieth of the window at most, whatever is configured', async () => {
+  const { user } = await rememberer();
+  await sql`
+    insert into memories (id, scope, scope_name, kind, text, origin)
+    select gen_random_uuid(), 'user', ${user}, 'fact', to_json('The heron number ' || n || ' eats ' || repeat('eels and ', 30)), 'user'
+    from generate_series(1, 100) n`;
+  const { conversationId } = await startTurn(sql, 'And the heron?');
+  const tokensWith = async (tokens: number): Promise<number> => {
+    const snapshot = { ...SNAPSHOT, memory: { user, tokens } };
+    const note = await relevantMemories(sql, { conversationId, snapshot, goal: 'heron' });
+    return estimateTokens(measureText(textOf(note?.content ?? [])), NO_CALIBRATION);
+  };
+  const twentieth = budgetFor(SNAPSHOT.policy, SNAPSHOT.modelLimits).inputBudget / 20;
+  const most = await tokensWith(100_000);
+  expect(most).toBeLessThanOrEqual(twentieth);
+  expect(most).toBeGreaterThan(0.8 * twentieth);
+  expect(await tokensWith(500)).toBeLessThanOrEqual(500);
+});
+
 describe('what another conversation remembered', () => {
   const TEXT = 'Deploys run on Fridays after the daily meeting.';
 
@@ -212,6 +234,11 @@ describe('R28 a memory', () => {
   it.each([
     ['the user', 'Deploy to postgres://admin:hunter2pw@db.example.com:5432/orders', null],
     ['a tool', 'Deploy it', text('url: postgres://admin:hunter2pw@db.example.com:5432/orders')],
+    [
+      'a tool that writes JSON',
+      'Deploy it',
+      text(String.raw`{"url":"postgres:\/\/admin:hunter2pw@db.example.com:5432\/orders"}`),
+    ],
     ['a call of a tool', 'Deploy it', 'psql postgres://admin:hunter2pw@db.example.com:5432/orders'],
   ])('does not tell a password that a connection string of %s holds', async (_, said, result) => {
     const { turn, inForce, remember } = await rememberer({ said });
@@ -225,6 +252,15 @@ describe('R28 a memory', () => {
     expect(memory?.text).toBe(
       'The password of the orders database at db.example.com is [redacted: said to be secret].',
     );
+  });
+
+  it('does not tell a key of AWS that falls into short pieces', async () => {
+    const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+    const { inForce, remember } = await rememberer({ said: `Deploy with aws_secret_access_key = ${key}` });
+    await remember(`The AWS secret of the build account is ${key}.`);
+    expect(await inForce()).toMatchObject([
+      { text: 'The AWS secret of the build account is [redacted: said to be secret].' },
+    ]);
   });
 });
 

@@ -97,6 +97,15 @@ describe("words of a tool stay a tool's", () => {
     expect(await originsOf(user)).toEqual(['model', 'tool']);
   });
 
+  it('behind the escapes of a result that is JSON', async () => {
+    const { user, remember } = world();
+    const turn = await startTurn(sql, 'read the page');
+    await answer(sql, turn, 1, { calls: 1 });
+    await finishToolCall(sql, turn, 1, 0, text(JSON.stringify({ page: LIE.replaceAll(' ', '\n') })));
+    await remember(turn, LIE);
+    expect(await originsOf(user)).toEqual(['tool']);
+  });
+
   it('however many results came after it', async () => {
     const { user, remember } = world();
     const turn = await startTurn(sql, 'read the page');

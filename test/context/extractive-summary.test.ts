@@ -65,6 +65,12 @@ describe('extractiveSummary', () => {
     expect(text).not.toContain('package-0 ');
   });
 
+  test('lists identifiers of a result that is JSON without its escapes', () => {
+    const built = log(1);
+    built.step([JSON.stringify({ stdout: 'paid\nKT-9284\tada@example.org\n' })]);
+    expect(extract(built).split('\n')).toEqual(expect.arrayContaining(['- KT-9284', '- ada@example.org']));
+  });
+
   test('tells failures and unknown outcomes', () => {
     const built = log(1);
     built.step(['no such file'], { isError: true });

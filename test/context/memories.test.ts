@@ -139,6 +139,17 @@ describe('the memories note', () => {
     expect(memoriesShownIn([first, second, first])).toEqual([heron.id, port.id].toReversed());
   });
 
+  it('prefers, of those that share the same words, what is surer', () => {
+    const doubtful = memory('The heron table lives in the old cellar.', { confidence: 0.3 });
+    const sure = memory('The heron table lives in the new harbor.');
+    const room = estimateTokens(measureText(note([sure], 'heron table')), NO_CALIBRATION) + 5;
+    for (const memories of [
+      [doubtful, sure],
+      [sure, doubtful],
+    ])
+      expect(memoriesShownIn([note(memories, 'heron table', room)])).toEqual([sure.id]);
+  });
+
   it('says the same for a goal that changes nothing', () => {
     expect(note([heron, port, tabs], 'the heron')).toBe(note([heron, port, tabs], 'Again: the HERON, please!'));
   });

@@ -30,6 +30,14 @@ describe('missingFromSummary', () => {
     expect(missing).toContain('File: packages/zod/README.md');
   });
 
+  test('reads a message that is JSON without its escapes', () => {
+    const built = new LogBuilder();
+    built.user(JSON.stringify({ report: 'Compare the invoice\nKT-9284\twith\nledger\nof\naccounting' }));
+    expect(missingFromSummary({ text: 'Something else.', entries: built.entries })).toContain('Identifier: KT-9284');
+    const text = 'report: ledger of accounting, KT-9284';
+    expect(missingFromSummary({ text, entries: built.entries })).toEqual([]);
+  });
+
   test('names a call whose outcome nobody knows, first of all', () => {
     const built = log();
     built.step(['x', 'y'], { order: [0], tool: 'send_mail', arguments: '{"to":"ada@example.org"}' });

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { TcpProxy } from '../support/tcp-proxy.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import { startSteadyTurn } from './steady-turn.ts';
@@ -18,7 +19,7 @@ const CUT = 2_000;
 const LONGER_THAN_HEARTBEATS = 7_000;
 
 /** Longer than a provider may be silent here. */
-const LONGER_THAN_SILENCE = 4_000;
+const LONGER_THAN_SILENCE = 10_000;
 
 let harness: TurnHarness;
 let worker: WorkerProcess;
@@ -29,7 +30,7 @@ beforeAll(async () => {
   // For the worker's process only: the agent of the harness has the same name.
   await writeFile(
     join(harness.workspace, 'holdfast.yaml'),
-    'providers: { simulator: { idleTimeoutSeconds: 3 } }\nagents: { default: { allowCommands: true } }\n',
+    'providers: { simulator: { idleTimeoutSeconds: 9 } }\nagents: { default: { allowCommands: true } }\n',
   );
   proxies = {
     Postgres: await startTcpProxy(harness.databaseUrl),
@@ -93,3 +94,40 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
     await turn.completes();
   },
 );
+
+test('what runs while Temporal is not reached for longer than a heartbeat timeout goes on in the next attempt: no command is killed, no answer bought again', async () => {
+  const { client, database } = harness;
+  const command = 'echo begun >> ran.txt; sleep 12; echo ended >> ran.txt; echo the result';
+  const sent = await client.startTask({ task: `Call run_command with ${JSON.stringify({ command })}\nSay all done` });
+  const { conversationId } = sent;
+  const isOpen = async (table: 'model_calls' | 'tool_calls', state: string): Promise<boolean> => {
+    const rows =
+      await database`select from ${database(table)} where conversation_id = ${conversationId} and state = ${state}`;
+    return rows.length > 0;
+  };
+  await waitUntil('the command runs', () => isOpen('tool_calls', 'claimed'));
+  await harness.fault({ kind: 'delay', milliseconds: LONGER_THAN_HEARTBEATS + 1_000, times: 1 });
+  await cutTemporal();
+  await waitUntil('the command has ended', () => isOpen('tool_calls', 'finished'));
+  await waitUntil('the model is asked again', () => isOpen('model_calls', 'registered'));
+  await cutTemporal();
+  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'completed',
+  });
+  expect(await readFile(join(harness.workspace, 'ran.txt'), 'utf8')).toBe('begun\nended\n');
+  expect(await database`select outcome, attempt from tool_calls where conversation_id = ${conversationId}`).toEqual([
+    { outcome: 'succeeded', attempt: 1 },
+  ]);
+  expect(
+    await database`select state, attempt from model_calls where conversation_id = ${conversationId} order by call_number`,
+  ).toEqual([
+    { state: 'answered', attempt: 1 },
+    { state: 'answered', attempt: 1 },
+  ]);
+});
+
+async function cutTemporal(): Promise<void> {
+  await proxies.Temporal.stall();
+  await delay(LONGER_THAN_HEARTBEATS);
+  await proxies.Temporal.mend();
+}

@@ -49,6 +49,13 @@ describe('finding a fact again', () => {
     expect(said('harvestAllPears', 'identifier', 'harvestAll')).toBe(false);
   });
 
+  test('behind the escapes of JSON that was clipped, too', () => {
+    expect(
+      said(String.raw`[… 900 characters left out …] limit\nparse_header\tport`, 'identifier', 'parse_header'),
+    ).toBe(true);
+    expect(said('limit nparse_header', 'identifier', 'parse_header')).toBe(false);
+  });
+
   test('sentences also by most of their words on one line, where rewording is expected', () => {
     const fact = 'The report must name every file and at most three risks.';
     const reworded = '- report: name every file, at most three risks';

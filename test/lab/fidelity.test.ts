@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fidelityLines, unreachedLines } from '../../bench/benchmarks/memory.ts';
 import { allTargetsMet, checkedExitCode } from '../../bench/figures.ts';
@@ -8,10 +11,12 @@ import { sumFidelity } from '../../bench/memory/sum-fidelity.ts';
 import { answerTo } from '../../src/lab/fidelity/measure-fidelity.ts';
 import type { FidelityFigures } from '../../src/lab/fidelity/measure-fidelity.ts';
 import { PLANT_KINDS, plantedSession } from '../../src/lab/fidelity/planted-session.ts';
+import { sampleOriginals } from '../../src/lab/fidelity/sample-originals.ts';
+import { loadSessions } from '../../src/lab/session/lab-session.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { preset } from './lab-harness.ts';
+import { preset, writeSession } from './lab-harness.ts';
 
 describe('a planted session', () => {
   const { messages, plants, rules } = plantedSession(1, 420);
@@ -37,6 +42,37 @@ describe('a planted session', () => {
       const [old, ...more] = saying(stale ?? '');
       expect(more).toEqual([]);
       expect(old).toBeLessThan(saying(value)[0] ?? -1);
+    }
+  });
+});
+
+describe('words that are asked for', () => {
+  it('are those that are read, not the escapes of arguments', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'holdfast-sampled-'));
+    try {
+      const written = 'def heron():\n\treturn the nest that hangs in the reeds\n';
+      const call = {
+        id: 'a',
+        type: 'function',
+        function: { name: 'write_file', arguments: JSON.stringify({ content: written }) },
+      };
+      const file = await writeSession(directory, 'session.jsonl', [
+        { role: 'user', content: 'Write it.' },
+        { role: 'assistant', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'a', content: 'written' },
+      ]);
+      const loaded = await loadSessions(file);
+      const sampled = loaded.sessions.flatMap((session) =>
+        sampleOriginals(session, { through: 9, count: Infinity, seed: 1 }),
+      );
+      loaded.close();
+      expect(sampled.map(({ asked }) => asked).toSorted()).toEqual([
+        'Write it.',
+        'return the nest that hangs in the reeds',
+        'written',
+      ]);
+    } finally {
+      await rm(directory, { recursive: true });
     }
   });
 });

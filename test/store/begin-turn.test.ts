@@ -23,6 +23,7 @@ import {
   text,
   claimer,
 } from './support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { planWithCut } from './support/compaction-builders.ts';
 
 let sql: Database;
@@ -188,6 +189,46 @@ describe('commands', () => {
     await send(sql, { conversationId, kind: 'stop' });
     await send(sql, { conversationId });
     expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', stopRequested: false });
+  });
+
+  it('that say stop and come while the turn begins are meant for it', async () => {
+    const turn = await startTurn(sql);
+    await end(turn);
+    const { conversationId } = turn;
+    await send(sql, { conversationId, kind: 'stop' });
+    await send(sql, { conversationId });
+    let beginning: ReturnType<typeof begin> | undefined;
+    await sql.begin(async (other) => {
+      await other`lock table messages in share mode`;
+      beginning = begin(sql, conversationId);
+      await waitUntil('it has read what waits, and is to consume it', async () => {
+        const waiting = await other`
+          select from pg_locks where relation = 'messages'::regclass and not granted
+            and database = (select oid from pg_database where datname = current_database())`;
+        return waiting.length > 0;
+      });
+      await other`
+        insert into messages (id, conversation_id, kind, mode, content, measurements)
+        values (${newId()}, ${conversationId}, 'stop', 'steer', '[]', no_measurements())`;
+    });
+    const begun = await beginning;
+    expect(begun).toMatchObject({ kind: 'begun', stopRequested: false });
+    if (begun?.kind !== 'begun') return;
+    expect(await lookAtInbox(sql, begun.turn)).toMatchObject({ stopRequested: true, waiting: 1 });
+  });
+
+  it('that steer and were sent before the stop of a turn are told and not answered', async () => {
+    const turn = await startTurn(sql);
+    const { conversationId } = turn;
+    await answer(sql, turn, 1, { calls: 1 });
+    await send(sql, { conversationId, ...text('steered') });
+    await send(sql, { conversationId, mode: 'queue', ...text('queued') });
+    await send(sql, { conversationId, kind: 'stop' });
+    await send(sql, { conversationId, ...text('after') });
+    expect((await end(turn, 'stopped')).waiting).toMatchObject({ waiting: 2, steering: 1, stopRequested: false });
+    const log = await said(sql, conversationId);
+    expect(log.slice(-2)).toEqual(['tool_result closed: requested stopped', 'user steered']);
+    expect(await begin(sql, conversationId)).toMatchObject({ kind: 'begun', messages: 2, stopRequested: false });
   });
 
   it('that say stop count for the commands before them, not for those after', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseMemories } from '../../src/store/choose-memories.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
+import { insertMemory } from '../../src/store/memories.ts';
 import { termsOf } from '../../src/store/memory-terms.ts';
 import { useTestStore } from './support/store-builders.ts';
 
@@ -57,4 +58,16 @@ describe('the one memory that has several words of a long message, of which hund
     ]);
     for (const goal of [SHORT, LONG]) expect(await candidatesOf(user, `${goal}, says Quenby`)).toContain(rare);
   });
+});
+
+it('of memories that share the same words with the goal the surest are chosen, also before newer ones', async () => {
+  const scope = { scope: 'user' as const, scopeName: `user-${newId()}` };
+  for (const confidence of [0.9, 0.2, 0.4]) {
+    const text = `The heron table lives in the house of ${confidence}.`;
+    await insertMemory(sql, { ...scope, id: newId(), kind: 'fact', text, origin: 'user', confidence });
+  }
+  const choice = { scopes: [scope], isSummary: false, newest: 0, preferences: 0, goal: 'Where is the heron table?' };
+  const chosen = async (matching: number) =>
+    (await chooseMemories(sql, { ...choice, matching })).map(({ confidence }) => confidence);
+  expect(await chosen(2)).toEqual([0.4, 0.9]);
 });

@@ -214,6 +214,25 @@ describe('migrate', () => {
     ]);
   });
 
+  it('knows the languages of an agent that an earlier version indexed, and those that one indexes afterwards', async () => {
+    const sql = connect();
+    const later = (await readdir(directory)).filter((file) => file >= '000057');
+    await Promise.all(later.map(async (file) => rm(join(directory, file))));
+    await migrate(sql, directory);
+    const ids = [newId(), newId(), newId()];
+    await sql`insert into conversations (id, agent) select *, 'a' from unnest(${ids}::uuid[])`;
+    await sql`insert into search_agents (agent) values ('a'), ('b')`;
+    await sql`
+      insert into search_progress (conversation_id, languages)
+      values (${ids[0] ?? ''}, '{german,english}'), (${ids[1] ?? ''}, '{english}'), (${ids[2] ?? ''}, '{}')`;
+    await cp(MIGRATIONS, directory, { recursive: true });
+    await migrate(sql, directory);
+    const languages = () => sql`select languages from search_agents order by agent`;
+    expect(await languages()).toEqual([{ languages: ['english', 'german'] }, { languages: [] }]);
+    await sql`update search_progress set languages = '{danish,german}' where conversation_id = ${ids[2] ?? ''}`;
+    expect(await languages()).toEqual([{ languages: ['danish', 'english', 'german'] }, { languages: [] }]);
+  });
+
   it('comments every table, column, function and type', async () => {
     const sql = connect();
     await migrate(sql, directory);

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createClient } from '../../src/client/create-client.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { textOf } from '../../src/context/content.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -16,8 +18,23 @@ let worker: RunningWorker;
 const { tool: hold, held, start } = createHeldCalls();
 const startHolding = (name: string) => start(harness, name);
 
+/** Finishes its work when it is told to stop, which takes it a moment. */
+const publish = defineTool({
+  name: 'publish',
+  description: 'Publishes.',
+  input: z.object({}),
+  effect: 'once',
+  exclusive: false,
+  run: async (_, { signal }) => {
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => setTimeout(resolve, 300), { once: true });
+    });
+    return { content: 'published, receipt 4711' };
+  },
+});
+
 beforeAll(async () => {
-  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold', 'list_files'] } });
+  harness = await startTurnHarness({ tools: [hold, publish], agent: { tools: ['hold', 'publish', 'list_files'] } });
   worker = await harness.startWorker();
 });
 
@@ -78,6 +95,39 @@ test.each([
   expect(shown(entries).at(-1)).toMatch(/^tool_result: The user stopped the turn/);
   held.get(name)?.release();
   expect((await harness.runTask('Say on', { conversationId: sent.conversationId })).outcome).toBe('completed');
+});
+
+test('a stop keeps what a tool call still finishes, though another one of the same answer ends before it', async () => {
+  const { client } = harness;
+  const sent = await client.startTask({ task: 'Call hold with {"name": "beside"} and publish with {}' });
+  await waitUntil('both run', async () => {
+    const running = await harness.database`
+      select from tool_calls where conversation_id = ${sent.conversationId} and state = 'claimed'`;
+    return held.has('beside') && running.length === 2;
+  });
+  await client.stop({ conversationId: sent.conversationId });
+  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({ outcome: 'stopped' });
+  const results = shown(await client.listEntries({ conversationId: sent.conversationId })).filter((entry) =>
+    entry.startsWith('tool_result'),
+  );
+  expect(results).toHaveLength(2);
+  expect(results).toContain('tool_result: published, receipt 4711');
+});
+
+test('a steering message that was sent before a stop is not answered until the user says something else', async () => {
+  const { client } = harness;
+  const sent = await startHolding('before the stop');
+  const { conversationId } = sent;
+  const steered = await client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
+  await client.stop({ conversationId });
+  const stopped = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(stopped).toMatchObject({ outcome: 'stopped' });
+  const taken = await client.waitForOutcome({ ...steered, timeoutMilliseconds: 120_000 });
+  expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
+  const next = await harness.runTask('Say on', { conversationId });
+  expect(next.outcome).toBe('completed');
+  const texts = shown(await client.listEntries({ conversationId }));
+  expect(texts.slice(-3)).toEqual(['user: Say steered', 'user: Say on', 'assistant: on']);
 });
 
 test('a stop for an idle conversation is taken, answered at once and changes nothing', async () => {

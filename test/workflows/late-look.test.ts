@@ -2,9 +2,11 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import type { InboxLook } from '../../src/turn/activity-values.ts';
 import { newId } from '../../src/store/ids.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
+import { carryOver, startProgress } from '../../src/turn/carry-over.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { ANSWERED, scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
+import { ANSWERED, beginsWith, scriptedActivities, startWorkerOfActivities } from './support/worker-of-activities.ts';
 
 const NOTHING = { waiting: 0, steering: 0, stopRequested: false, compactRequested: false };
 const VIEW = { headEntryId: 'head', tokens: 100 };
@@ -122,6 +124,34 @@ test('a wish to compact that comes while the context is checked is met by the ne
     callModel: async () => (forced.length > 1 ? ANSWERED : { ...ANSWERED, cut: true }),
   }));
   expect(forced).toEqual([null, 'manual']);
+});
+
+test('a ring that reaches a turn before the first task of its next run is looked at', async () => {
+  const conversationId = newId();
+  const begun = await beginsWith({}).beginTurn({ conversationId });
+  if (begun.kind !== 'begun') throw new Error('nothing begins');
+  const looks = numberedLooks(() => ({ ...NOTHING, stopRequested: true }));
+  let outcome = '';
+  const worker = await startWorkerOfActivities(
+    inject('temporalAddress'),
+    scriptedActivities({
+      lookAtInbox: looks.lookAtInbox,
+      callModel: () => waitFor(() => looks.count() > 0, { ...ANSWERED, cut: true }),
+      endTurn: async (end) => {
+        ({ outcome } = end);
+      },
+    }),
+  );
+  onTestFinished(() => worker.stop());
+  await worker.temporal.workflow.signalWithStart('agentTurn', {
+    workflowId: turnWorkflowId(conversationId),
+    taskQueue: worker.taskQueue,
+    args: [{ conversationId, carryOver: carryOver(startProgress(begun)) }],
+    signal: 'doorbell',
+    signalArgs: [],
+  });
+  await waitUntil('the turn ends', async () => outcome !== '');
+  expect(outcome).toBe('stopped');
 });
 
 /** A compaction of nothing but its commit. */

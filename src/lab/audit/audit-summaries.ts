@@ -1,11 +1,12 @@
 import type { ContentPart } from '../../context/content.ts';
 import type { EntryKind } from '../../context/entry.ts';
 import { projectView, shownStubs } from '../../context/project-view.ts';
+import { readableText } from '../../context/readable-text.ts';
 import type { ProjectionInput } from '../../context/view.ts';
 import { onPath } from '../../store/branch-path.ts';
 import type { ViewPoint } from '../../store/branch-path.ts';
 import type { Database } from '../../store/database.ts';
-import { entryText, originalText } from '../../store/entry-text.ts';
+import { originalText, readableEntryText } from '../../store/entry-text.ts';
 import { readCurrentPoint } from '../../store/plan-source.ts';
 import { searchMemory } from '../../store/search.ts';
 import { readCurrentProjectionSource } from '../../store/view.ts';
@@ -127,7 +128,7 @@ async function readHidden(sql: Database, point: ViewPoint, input: ProjectionInpu
       if (!inView.has(id)) droppedEntries += 1;
       else if (changed.has(id) || originalId !== null) shortenedEntries += 1;
       else continue;
-      const text = originalId === null ? entryText(content) : await wholeText(sql, originalId);
+      const text = originalId === null ? readableEntryText(content) : readableText(await wholeText(sql, originalId));
       for (const fact of factsIn(kind, text)) {
         const key = `${fact.kind}\n${fact.text}`;
         if (!facts.has(key)) facts.set(key, { kind: fact.kind, text: fact.text, entryId: id, sequence });
@@ -149,7 +150,7 @@ function windowText(input: ProjectionInput): string {
   const contents = messages.flatMap((message) =>
     message.role === 'tool_results' ? message.results.map(({ content }) => content) : [message.content],
   );
-  return [system, ...contents.map(entryText)].join('\n');
+  return [system, ...contents.map(readableEntryText)].join('\n');
 }
 
 function withAnswer({ kind, text, entryId, sequence }: HiddenFact, found: boolean | null): MissingFact {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { entryText } from '../../store/entry-text.ts';
+import { readableEntryText } from '../../store/entry-text.ts';
 import type { LabSession } from '../session/lab-session.ts';
 import { FACT_KINDS, factsIn } from './facts.ts';
 import type { FactKind } from './facts.ts';
@@ -29,7 +29,7 @@ const CUE_CHARACTERS = 80;
 export function poolFacts(session: LabSession, seed: number): readonly PooledFact[] {
   const kinds = new Map<FactKind, KindPool>(FACT_KINDS.map((kind) => [kind, new KindPool()]));
   for (const [position, { kind: entryKind }] of session.entries.entries()) {
-    const text = entryText(session.content(position));
+    const text = readableEntryText(session.content(position));
     for (const { kind, text: fact, offset } of factsIn(entryKind, text)) {
       kinds.get(kind)?.add(fact, position, () => ({
         kind,

@@ -3,7 +3,7 @@ import { withoutFileLists } from '../../context/file-lists.ts';
 import { KEPT_HEADING } from '../../context/must-keep.ts';
 import { isSummaryMessage } from '../../context/summary-message.ts';
 import type { View } from '../../context/view.ts';
-import { entryText } from '../../store/entry-text.ts';
+import { readableEntryText } from '../../store/entry-text.ts';
 import type { PooledFact } from './fact-pool.ts';
 import { saysFact, searchedText } from './find-fact.ts';
 import type { SearchedText } from './find-fact.ts';
@@ -56,14 +56,14 @@ function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
   const parts: Record<FactPlace, string[]> = { tail: [], userMessages: [], summary: [], ledger: [] };
   for (const message of view.messages) {
     if (message.role === 'tool_results') {
-      parts.tail.push(...message.results.map((result) => entryText(result.content)));
+      parts.tail.push(...message.results.map((result) => readableEntryText(result.content)));
     } else if (isSummaryMessage(message)) {
       const [written = '', ...appended] = textOf(message.content).split(KEPT_HEADING);
       parts.summary.push(withoutFileLists(written));
       parts.ledger.push(...appended, ...fileListsIn(written));
-    } else if (message.role === 'assistant') parts.tail.push(entryText(message.content));
-    else if (message.origin === 'user') parts.userMessages.push(entryText(message.content));
-    else parts.ledger.push(entryText(message.content));
+    } else if (message.role === 'assistant') parts.tail.push(readableEntryText(message.content));
+    else if (message.origin === 'user') parts.userMessages.push(readableEntryText(message.content));
+    else parts.ledger.push(readableEntryText(message.content));
   }
   return {
     tail: searchedText(parts.tail.join('\n'), false),

@@ -28,9 +28,15 @@ export function saysFact({ text, lines }: SearchedText, fact: Pick<PooledFact, '
 
 function standsIn(text: string, wanted: string): boolean {
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
-    if (!isWord(text[at - 1], wanted[0]) && !isWord(text[at + wanted.length], wanted.at(-1))) return true;
+    const before = isEscape(text, at - 2) ? undefined : text[at - 1];
+    if (!isWord(before, wanted[0]) && !isWord(text[at + wanted.length], wanted.at(-1))) return true;
   }
   return false;
+}
+
+/** Line ends and tabs in the end of JSON that was clipped: nothing tells any more that it is JSON, and it is shown as it was. */
+function isEscape(text: string, at: number): boolean {
+  return at >= 0 && /^\\[nrt]$/.test(text.slice(at, at + 2));
 }
 
 /** Whether the character beside the border goes on with the word that the fact begins or ends with. */

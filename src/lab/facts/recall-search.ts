@@ -1,4 +1,4 @@
-import { entryText } from '../../store/entry-text.ts';
+import { readableEntryText } from '../../store/entry-text.ts';
 import { splitPassages } from '../../store/search/passages.ts';
 import { rarity } from '../../store/search/weigh-terms.ts';
 import { foldAccents, wordsOf } from '../../store/search/words.ts';
@@ -45,7 +45,7 @@ export class RecallSearch {
   }
 
   private textOf(position: number): string {
-    return entryText(this.session.content(position));
+    return readableEntryText(this.session.content(position));
   }
 
   /** Texts of the passages that the search shows, best first. */

@@ -1,7 +1,7 @@
 import { projectView } from '../../context/project-view.ts';
 import { textOf } from '../../context/content.ts';
 import type { View } from '../../context/view.ts';
-import { entryText } from '../../store/entry-text.ts';
+import { readableEntryText } from '../../store/entry-text.ts';
 import { withoutSummaries } from '../facts/fact-survival.ts';
 import { RecallSearch } from '../facts/recall-search.ts';
 import type { LabAgent } from '../replay/lab-agent.ts';
@@ -99,7 +99,7 @@ export async function measureFidelity(input: {
 
 function positionOf(session: LabSession, value: string): number {
   for (const position of session.entries.keys()) {
-    if (entryText(session.content(position)).includes(value)) return position;
+    if (readableEntryText(session.content(position)).includes(value)) return position;
   }
   return Infinity;
 }
@@ -212,8 +212,8 @@ function count(answers: readonly Answer[]): PlantFigures {
 function viewText({ system, messages }: View): string {
   const texts = messages.flatMap((message) =>
     message.role === 'tool_results'
-      ? message.results.map(({ content }) => entryText(content))
-      : [entryText(message.content)],
+      ? message.results.map(({ content }) => readableEntryText(content))
+      : [readableEntryText(message.content)],
   );
   return [system, ...texts].join('\n');
 }

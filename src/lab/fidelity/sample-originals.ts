@@ -1,5 +1,5 @@
 import { headOf } from '../../context/clip.ts';
-import { entryText } from '../../store/entry-text.ts';
+import { readableEntryText } from '../../store/entry-text.ts';
 import { splitPassages } from '../../store/search/passages.ts';
 import { SeededRandom } from '../generated/random.ts';
 import type { LabSession } from '../session/lab-session.ts';
@@ -32,7 +32,7 @@ export function sampleOriginals(
   while (sampled.length < count && positions.length > 0) {
     const [position] = positions.splice(random.between(0, positions.length - 1), 1);
     if (position === undefined) break;
-    const text = entryText(session.content(position));
+    const text = readableEntryText(session.content(position));
     const pieces = piecesOf(text, random);
     const piece = pieces[random.between(0, Math.max(0, pieces.length - 1))];
     if (piece !== undefined)

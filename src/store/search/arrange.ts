@@ -4,12 +4,12 @@ import { bestFirst } from './rank.ts';
 import { isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 import { asksForState, changesState, isEvidentChange, Stated, tellsOfState } from './evidence-of-change.ts';
-import { headingOf } from './heading.ts';
+import { headingOf, saidAtOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
 import type { Statement } from './statement.ts';
 
-/** Passages of one entry that are listed: ten of one file would hide all else. */
+/** Passages of one entry that go before all else: ten of one file would hide it. */
 const MOST_OF_ONE_ENTRY = 3;
 /** Passages that are compared with each other. */
 const COMPARED = 25;
@@ -38,7 +38,7 @@ interface OrderedCandidate extends RankedCandidate {
   readonly compared: Compared | null;
 }
 
-/** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often: so many of the best as are wanted. */
+/** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often while there is another: so many of the best as are wanted. */
 export function arrange(ranked: readonly RankedCandidate[], count: number): ArrangedCandidate[] {
   const listed = foldNearDuplicates(fewOfEach(newerFirst(foldDuplicates(ranked))), count);
   return listed.map(({ compared, ...candidate }) =>
@@ -109,7 +109,7 @@ class Compared {
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
     this.#heading = headingOf(candidate.text);
-    this.saidAt = (this.#heading.saidAt ?? candidate.createdAt).getTime();
+    this.saidAt = (saidAtOf(candidate, this.#heading) ?? candidate.createdAt).getTime();
     this.mine = new Set(candidate.matched.map(({ word }) => word));
     this.weight = candidate.matched.reduce((sum, { weight }) => sum + weight, 0);
   }
@@ -214,11 +214,23 @@ function areAlike(one: ReadonlySet<string>, other: ReadonlySet<string>, share: n
   return common >= needed;
 }
 
+/** No more than a few of each entry; its others come behind all that has anything of the query, before what was found beside that. */
 function fewOfEach<T extends RankedCandidate>(ranked: readonly T[]): T[] {
   const counts = new Map<string, number>();
-  return ranked.filter(({ sourceId }) => {
-    const count = (counts.get(sourceId) ?? 0) + 1;
-    counts.set(sourceId, count);
-    return count <= MOST_OF_ONE_ENTRY;
-  });
+  const few: T[] = [];
+  const others: T[] = [];
+  for (const candidate of ranked) {
+    const count = (counts.get(candidate.sourceId) ?? 0) + 1;
+    counts.set(candidate.sourceId, count);
+    if (count <= MOST_OF_ONE_ENTRY) few.push(candidate);
+    else if (!hasHardlyAnything(candidate)) others.push(candidate);
+  }
+  const telling = 1 + few.findLastIndex((candidate) => !hasHardlyAnything(candidate));
+  return [...few.slice(0, telling), ...others, ...few.slice(telling)];
+}
+
+/** Found for what stands beside it, or for words that stand everywhere. */
+function hasHardlyAnything({ match, matched }: RankedCandidate): boolean {
+  if (match === 'neighbour') return true;
+  return (match === 'words' || match === 'similar') && matched.every(({ isStopWord }) => isStopWord);
 }

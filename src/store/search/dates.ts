@@ -36,7 +36,7 @@ const MONTH_ALONE = new RegExp(
   'giu',
 );
 const MAYBE_DATED =
-  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|圣诞|元旦|어제|어젯밤|그저께|그제|오늘|내일|모레|요일|지난|저번|이번|다음|[작내]년|올해|하루|이틀|사흘|나흘|열흘|[한두세네섯곱덟홉열] ?(?:주|달|개월|년|해)|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of)[ -]\p{Lu}/iu;
+  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|übermorgen|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|圣诞|元旦|어제|어젯밤|그저께|그제|오늘|내일|모레|요일|지난|저번|이번|다음|[작내]년|올해|하루|이틀|사흘|나흘|열흘|[한두세네섯곱덟홉열] ?(?:주|달|개월|년|해)|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of)[ -]\p{Lu}/iu;
 
 /** Terms of the dates that a text names, resolved against `writtenAt`. */
 export function dateTermsOf(text: string, writtenAt: Date): string[] {
@@ -94,9 +94,14 @@ function calendarTerms(year: string | undefined, month: number, day: string | un
   const anyYear = `@-${twoDigits(month + 1)}`;
   const known = year === undefined ? nearestYear(month, writtenAt) : Number(year);
   const number = day === undefined ? undefined : Number(day);
-  if (number !== undefined && number >= 1 && number <= 31)
-    return [...dayTerms(new Date(Date.UTC(known, month, number)))];
+  if (number !== undefined && number >= 1 && number <= daysOfMonth(known, month)) {
+    return dayTerms(new Date(Date.UTC(known, month, number)));
+  }
   return [`@${known}-${twoDigits(month + 1)}`, anyYear];
+}
+
+function daysOfMonth(year: number, month: number): number {
+  return new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
 }
 
 function monthOf(name: string | undefined): number {

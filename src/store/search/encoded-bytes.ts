@@ -1,4 +1,4 @@
-/** Bytes in one piece: longer than any digest, path or identifier that is asked for. */
+/** Bytes in one piece: longer than any digest or identifier that is asked for. A path of them may be as long. */
 const LONG_RUN = /[A-Za-z0-9+/_-]{200,}={0,2}/g;
 /** Lines as base64 is broken into in mail and PEM files, and as digests and paths may come too. The last one is shorter. */
 const LINES = /(?:[A-Za-z0-9+/]{60,80}\r?\n){3,}(?:[A-Za-z0-9+/]+={0,2}(?![^\r\n]))?/g;
@@ -15,14 +15,24 @@ const JUMPS_OF_BYTES = 0.27;
 /** Enough among lines of bytes, of which one in five hundred has fewer by chance. */
 const JUMPS_BESIDE_BYTES = 0.12;
 
+/** Between the marks of a path or identifier. Bytes have such a mark at one of 32 places. */
+const PIECE = /[A-Za-z\d]+/g;
+/** As digests go: of SHA-512 in hexadecimal digits. */
+const LONGEST_ID = 128;
+/** A name of a directory. Of 32 pieces of bytes, hardly ever is one all in small letters. */
+const NAME = /(?<![A-Za-z\d+])[a-z]{4,}(?![A-Za-z\d+])/g;
+const NAMES_OF_PATH = 3;
+/** Of letters and digits, in pieces of bytes: bytes have four fifths and more, a path with digests in it hardly any. */
+const BYTES_OF_PATH = 0.5;
+
 /**
  * The text with blanks for files that stand in it as base64: nobody asks for their letters, and every piece would be a word of
- * its own (measured: 4 MB took 87 s to index and filled the index with a million words). Digests and paths, one a line, stay: they
- * are asked for.
+ * its own (measured: 4 MB took 87 s to index and filled the index with a million words). Digests, one a line, and paths stay, also
+ * those of digests: they are asked for.
  */
 export function withoutEncodedBytes(text: string): string {
   return text
-    .replaceAll(LONG_RUN, (run) => (jumpsOf(run) > JUMPS_OF_BYTES ? blanks(run) : run))
+    .replaceAll(LONG_RUN, (run) => (jumpsOf(run) > JUMPS_OF_BYTES && !isPath(run) ? blanks(run) : run))
     .replaceAll(LINES, withoutLines);
 }
 
@@ -36,6 +46,13 @@ function withoutLines(block: string): string {
 /** A digest has letters of one case; so has a word that stands alone below the bytes, its first letter apart. */
 function isEncoded(line: string, jumps: number): boolean {
   return line.endsWith('=') || (/[a-z]/.test(line) && /[A-Z]/.test(line) && jumpsOf(line) > jumps);
+}
+
+function isPath(run: string): boolean {
+  if (countOf(NAME, run) >= NAMES_OF_PATH) return true;
+  const pieces = run.match(PIECE) ?? [];
+  const bytes = pieces.filter((piece) => piece.length > LONGEST_ID || isEncoded(piece, JUMPS_OF_BYTES));
+  return bytes.join('').length <= BYTES_OF_PATH * pieces.join('').length;
 }
 
 /** Share of the pairs. */

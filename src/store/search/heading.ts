@@ -1,8 +1,15 @@
+import type { PassageKind } from './found-passage.ts';
+
+interface Written {
+  readonly kind: PassageKind;
+  readonly createdAt: Date;
+}
+
 /** What a text says of itself before it begins: who says it, and when. */
 export interface Heading {
   /** Words of the name in lower case; empty: nobody is named. */
   readonly speaker: readonly string[];
-  /** `null`: it names no day. */
+  /** `null`: it names no day. It may be one to come: see `pastTimeOf`. */
   readonly saidAt: Date | null;
   /** Where the text itself begins. */
   readonly length: number;
@@ -21,7 +28,7 @@ const DAY = String.raw`(?:${ISO_DAY}|${NAMED_DAY})`;
 /** A day, with the clock or without. */
 const TIME = String.raw`(?:${DAY}(?:(?:T|,? (?:at )?)${CLOCK}Z?)?|${CLOCK}(?:,? (?:on )?${DAY})?)`;
 const SPACE = String.raw`[\s,|–—-]*`;
-/** In brackets, with what else stands there; not in brackets it may begin a sentence, unless it is written for machines … */
+/** In brackets; not in brackets it may begin a sentence, unless it is written for machines … */
 const CERTAIN_TIME = new RegExp(String.raw`^\s*(?:[[(][^\])\n]{0,80}[\])]|${ISO_DAY}[T ]${CLOCK}Z?)${SPACE}`, 'iu');
 /** … or a name follows. */
 const TIME_BEFORE_NAME = new RegExp(
@@ -34,6 +41,17 @@ const SPEAKER =
 const MAYBE = /^\s*[[(\d]|[:>] |:\*\*|^\s*date:|(?:said|says|wrote|asked|replied)\b/i;
 const NO_HEADING: Heading = { speaker: [], saidAt: null, length: 0 };
 const DAY_WITHIN = new RegExp(DAY, 'iu');
+const BRACKETS = /[[(]([^\])\n]*)[\])]/gu;
+const WEEKDAY = String.raw`(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?`;
+const ZONE = String.raw`(?:\s?(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?| (?:UTC|GMT))`;
+const TIME_ALONE = new RegExp(String.raw`(?:(?:date|time): ?)?(?:\b${WEEKDAY} )?${TIME}${ZONE}?`, 'iu');
+const CLOCK_WITHIN = new RegExp(CLOCK, 'iu');
+const NAME = String.raw`\p{Lu}[\p{L}\p{M}'’.-]*(?: \p{Lu}[\p{L}\p{M}'’.-]*){0,2}`;
+const CUT = String.raw`\s*[,|–—-]\s*`;
+/** What may stand beside a day in brackets … */
+const NAME_BEHIND = new RegExp(String.raw`^(?:[\s,|–—-]*|${CUT}${NAME}\s*)$`, 'u');
+/** … and beside one with a clock: "[Ada, 8 May 2023 10:00]". */
+const NAME_BESIDE = new RegExp(String.raw`^(?:[\s,|–—-]*|${NAME}${CUT}|${CUT}${NAME}\s*)$`, 'u');
 
 /** `Name: …`, also behind or before a time: "[2026-03-05 10:00] Ada: …", "**Ada** (10:00): …", "Ada said: …". */
 export function headingOf(text: string): Heading {
@@ -50,15 +68,32 @@ export function headingOf(text: string): Heading {
   return NO_HEADING;
 }
 
+/** When it was said by its heading; `null` when that does not say. Nothing was said later than it was written: that is what it is about. */
+export function pastTimeOf({ saidAt }: Heading, writtenAt: Date): Date | null {
+  return saidAt !== null && saidAt <= writtenAt ? saidAt : null;
+}
+
+/** The same of what user and assistant say. A tool's output that begins with a time was not said then: it is a log or a file. */
+export function saidAtOf({ kind, createdAt }: Written, heading: Heading): Date | null {
+  return kind === 'user' || kind === 'assistant' ? pastTimeOf(heading, createdAt) : null;
+}
+
 function wordsOfName(name: string | undefined): readonly string[] {
   return name?.toLowerCase().split(/[ .]+/u) ?? [];
 }
 
 function dayOf(heading: string): Date | null {
-  const day = DAY_WITHIN.exec(heading)?.[0];
+  const day = DAY_WITHIN.exec(heading.replaceAll(BRACKETS, (all, within: string) => (isTime(within) ? all : '')))?.[0];
   if (day === undefined) return null;
   const time = Date.parse(
     /^\d{4}-/u.test(day) ? day : `${day.replaceAll(/(?<=\d)(?:st|nd|rd|th)\b| of\b|[.,]/giu, '')} UTC`,
   );
   return Number.isNaN(time) ? null : new Date(time);
+}
+
+/** "[re: minutes of 2019-01-01]" and "(due May 5, 2031)" name what a text is about, not when it was said. */
+function isTime(within: string): boolean {
+  const time = TIME_ALONE.exec(within)?.[0];
+  if (time === undefined) return false;
+  return (CLOCK_WITHIN.test(time) ? NAME_BESIDE : NAME_BEHIND).test(within.replace(time, ''));
 }

@@ -2,7 +2,7 @@ import postgres from 'postgres';
 import type { ContentPart } from '../../context/content.ts';
 import type { EntryKind } from '../../context/entry.ts';
 import type { Database, Transaction } from '../database.ts';
-import { entryText, originalText } from '../entry-text.ts';
+import { entryPieces, entryText, originalText } from '../entry-text.ts';
 import { isOutage } from '../errors.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import { transaction } from '../transaction.ts';
@@ -152,7 +152,8 @@ async function indexEntries(
   for (const row of rows) {
     if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, more: true };
     if (row.kind === 'compaction' || isRecall(row.tool_name)) continue;
-    const texts = row.original_id === null ? [searchedText(row.content)] : originalText(open, row.original_id);
+    const texts =
+      row.original_id === null ? inChunks(searchedPieces(row.content)) : [originalText(open, row.original_id)];
     characters += await writer.add(
       {
         sourceId: row.id,
@@ -172,8 +173,13 @@ async function indexEntries(
  * Without calls of recall: a search must find what it asks for, not the question. Blanks stand in
  * their place, so that offsets are those of the entry as it is opened.
  */
-function searchedText(content: readonly ContentPart[]): string {
-  return entryText(content.map((part) => (isRecallCall(part) ? blank(part) : part)));
+function searchedPieces(content: readonly ContentPart[]): string[] {
+  return entryPieces(content.map((part) => (isRecallCall(part) ? blank(part) : part)));
+}
+
+/** Texts that are read whole. */
+function inChunks(texts: readonly string[]): string[][] {
+  return texts.map((text) => [text]);
 }
 
 function isSaid(part: ContentPart): boolean {
@@ -204,7 +210,7 @@ async function indexSummaries(
   for (const { id: sourceId, summary, finished_at: createdAt } of rows) {
     if (summary === null) continue;
     await writer.add({ sourceId, kind: 'summary', isCall: false, sequence: null, toolName: null, createdAt }, [
-      summary,
+      [summary],
     ]);
   }
   return { through: rows.at(-1)?.number ?? after };

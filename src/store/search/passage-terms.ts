@@ -1,5 +1,5 @@
 import { dateTermsOf, timeTermsOf, yearTermOf } from './dates.ts';
-import { headingOf } from './heading.ts';
+import { headingOf, pastTimeOf } from './heading.ts';
 import type { Stem } from './stems.ts';
 import type { Word } from './words.ts';
 
@@ -29,7 +29,7 @@ export function passageTerms(
     if (places === undefined) terms.set(term, [position]);
     else if (places.at(-1) !== position) places.push(position);
   }
-  const saidAt = headingOf(text).saidAt ?? writtenAt;
+  const saidAt = pastTimeOf(headingOf(text), writtenAt) ?? writtenAt;
   for (const term of [...timeTermsOf(writtenAt), ...dateTermsOf(text, saidAt)]) {
     terms.set(term, []);
     // Who asks for "last year" asks for all of its days; who asks for a day does not ask for its year.

@@ -1,10 +1,11 @@
+import { ReadableTextReader } from '../../context/readable-text.ts';
 import type { Transaction } from '../database.ts';
 import { plainText } from '../stored-text.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { IndexedConversation } from './block-allocator.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
-import { headingOf } from './heading.ts';
+import { headingOf, saidAtOf } from './heading.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { languageOf } from './languages.ts';
@@ -35,6 +36,15 @@ export interface Source {
   readonly sequence: number | null;
   readonly toolName: string | null;
   readonly createdAt: Date;
+}
+
+/** One text: JSON, or not, as a whole. */
+type ChunkedText = Iterable<string> | AsyncIterable<string>;
+
+interface Reading {
+  readonly source: Source;
+  readonly language: Language;
+  readonly reader: ReadableTextReader;
 }
 
 interface WaitingPassage {
@@ -71,37 +81,40 @@ export class PassageWriter {
   }
 
   /**
-   * Cuts a text that comes in chunks; what is left of a chunk after its last full passage joins the next.
-   * Returns how many characters were read.
+   * Cuts the texts of a source as they read, each of which comes in chunks; what is left of a chunk after its last full passage joins
+   * the next. The places of passages are those of the originals, escapes included. Returns how many of their characters were read.
    */
-  async add(source: Source, texts: Iterable<string> | AsyncIterable<string>): Promise<number> {
+  async add(source: Source, texts: readonly ChunkedText[]): Promise<number> {
+    const reader = new ReadableTextReader();
     let offset = 0;
     let rest = '';
     let language: Language | undefined;
     // A source that begins with nothing but white space has no passage at its beginning.
     this.#saidAt = null;
-    for await (const portion of portionsOf(texts)) {
+    for await (const portion of portionsOf(texts, reader)) {
       rest += portion;
       if (rest.length < PORTION_CHARACTERS) continue;
       language ??= languageOf(rest);
       const passages = splitPassages(rest, offset);
       const last = passages.pop();
       const consumed = last === undefined ? rest.length : last.offset - offset;
-      await this.#push(source, language, passages);
+      await this.#push({ source, language, reader }, passages);
       rest = rest.slice(consumed);
       offset += consumed;
-      if (offset >= INDEXED_CHARACTERS) return offset;
+      const read = reader.originalOffset(offset);
+      if (read >= INDEXED_CHARACTERS) return read;
     }
-    await this.#push(source, language ?? languageOf(rest), splitPassages(rest, offset));
-    return offset + rest.length;
+    await this.#push({ source, language: language ?? languageOf(rest), reader }, splitPassages(rest, offset));
+    return reader.originalOffset(offset + rest.length);
   }
 
-  async #push(source: Source, language: Language, passages: readonly Passage[]): Promise<void> {
+  async #push({ source, language, reader }: Reading, passages: readonly Passage[]): Promise<void> {
     for (const passage of passages) {
       const text = plainText(passage.text);
-      if (passage.offset === 0) this.#saidAt = saidAtOf(source, text);
+      if (passage.offset === 0) this.#saidAt = saidAtOf(source, headingOf(text));
       const words = wordsOf(withoutEncodedBytes(text));
-      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset: passage.offset, text, words });
+      const offset = reader.originalOffset(passage.offset);
+      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words });
     }
     if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
   }
@@ -169,16 +182,14 @@ export class PassageWriter {
   }
 }
 
-/** A tool's output that begins with a time was not said then: it is a log or a file. */
-function saidAtOf({ kind }: Source, text: string): Date | null {
-  return kind === 'user' || kind === 'assistant' ? headingOf(text).saidAt : null;
-}
-
-async function* portionsOf(texts: Iterable<string> | AsyncIterable<string>): AsyncIterable<string> {
-  for await (const text of texts) {
-    for (let start = 0; start < text.length; start += PORTION_CHARACTERS) {
-      yield text.slice(start, start + PORTION_CHARACTERS);
+async function* portionsOf(texts: readonly ChunkedText[], reader: ReadableTextReader): AsyncIterable<string> {
+  for (const text of texts) {
+    for await (const chunk of text) {
+      for (let start = 0; start < chunk.length; start += PORTION_CHARACTERS) {
+        yield reader.read(chunk.slice(start, start + PORTION_CHARACTERS));
+      }
     }
+    yield reader.end();
   }
 }
 

@@ -46,8 +46,9 @@ const JAPANESE_STOP_WORDS = new Set(
   ),
 );
 
-/** Words of a query that are looked for; what comes after is too much for one question. */
-const MOST_TERMS = 40;
+/** Words of a query, and dates, whose rarity is read, to look for the telling ones (`tellingTerms`): all of a question, the beginning of a file. */
+const MOST_WORDS = 300;
+const MOST_DATES = 40;
 
 export interface QueryReading {
   /** Of the texts that are searched. */
@@ -110,7 +111,17 @@ export async function queryTermsOf(
     };
   });
   const related = withRelated && known.includes('english') ? await relatedTerms(sql, [...found.values()]) : [];
-  return [...[...found.values(), ...dates].slice(0, MOST_TERMS), ...related.slice(0, MOST_RELATED)];
+  return [
+    ...stopWordsLast([...found.values()], MOST_WORDS),
+    ...dates.slice(0, MOST_DATES),
+    ...related.slice(0, MOST_RELATED),
+  ];
+}
+
+/** So many of a query's words, in their order where it has no more. */
+function stopWordsLast(words: readonly QueryTerm[], most: number): readonly QueryTerm[] {
+  if (words.length <= most) return words;
+  return words.toSorted((one, other) => Number(one.isStopWord) - Number(other.isStopWord)).slice(0, most);
 }
 
 /** One for each word of the query that one speaks of in other words too, and one for what it is a kind of. */

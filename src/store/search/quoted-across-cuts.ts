@@ -26,7 +26,8 @@ export async function quotedAcrossCuts(
   const both = new Map(ranked.map((each) => [keyOf(each), each.matched]));
   for (const { first, second, candidate } of await readPairs(sql, ranked.slice(0, READ_ON))) {
     if (found.has(keyOf(first)) || hasPhrases(first.text, phrases) || hasPhrases(second.text, phrases)) continue;
-    const text = `${first.text}${first.offset + first.text.length === second.offset ? '' : ' '}${second.text}`;
+    // Where a blank passage was left out between them, the first one ends in white space.
+    const text = `${first.text}${second.text}`;
     if (!hasPhrases(text, phrases)) continue;
     const words = both.get(keyOf(second)) ?? [];
     found.set(keyOf(first), {

@@ -14,7 +14,7 @@ const FIRST_MONTHS = [2, 5, 8, 11];
 const NUMBER_WORD = `(?:(?:${TENS.join('|')})(?:[ -](?:${ONES.slice(1, 10).join('|')}))?|${ONES.slice(1).toReversed().join('|')}|a hundred)`;
 
 const NEAR_DAY =
-  /\b(yesterday|today|tonight|tomorrow|last night|this morning|(?:the )?day before yesterday|vorgestern|gestern|heute)\b|(前天|昨天|昨晚|今天|明天|一昨日|昨日|昨夜|今日|明後日|明日)|(어제|어젯밤|그저께|그제(?!야|서야)|오늘(?!날)|내일|모레)/giu;
+  /\b((?:the )?day after tomorrow|(?<!\b(?:ago|(?:day|weekend|week|fortnight|month|year)s? from) )(?:today|tomorrow)|yesterday|tonight|last night|this morning|(?:the )?day before yesterday|vorgestern|gestern|heute)\b|((?<!\p{L})übermorgen(?!\p{L}))|(大前天|前天|昨天|昨晚|今天|明天|大[后後]天|(?<![今以之最然])[后後]天(?![气氣空])|一昨日|昨日|昨夜|今日|明後日|明日)|(어제|어젯밤|그저께|그제(?!야|서야)|오늘(?!날)|내일|모레)/giu;
 const NEAR_UNIT =
   /\b(last|this past|this|next|past|over the|during the|at the) (weekend|week|month|year)\b(?! of \d)/giu;
 const BEFORE_LAST = /\bthe (weekend|week|month|year) before last\b/giu;
@@ -27,10 +27,13 @@ const KOREAN_UNIT =
 const KOREAN_AGO =
   /(?<![월\d])(?:(\d{1,3}|한|두|세|네|다섯|여섯|일곱|여덟|아홉|열) ?(일|주일?|달|개월|년|해)|(하루|이틀|사흘|나흘|열흘)) ?전/gu;
 const AMOUNT = String.raw`(\d{1,3}|half a|an?|(?:a )?couple(?: of)?|(?:a )?few|several|${NUMBER_WORD})`;
-const AGO = new RegExp(String.raw`\b${AMOUNT} (day|weekend|week|month|year)s? (ago|back|earlier|from now)\b`, 'giu');
+const AGO = new RegExp(
+  String.raw`\b${AMOUNT} (day|weekend|week|fortnight|month|year)s? (ago|back|earlier|from (?:now|today|tomorrow))\b`,
+  'giu',
+);
 /** "Twice in a week" is how often, and "in a day" how long. */
 const AHEAD = new RegExp(
-  String.raw`(?<!\b(?:once|twice|times) )\bin (?!an? day)${AMOUNT} (day|week|month|year)s?\b`,
+  String.raw`(?<!\b(?:once|twice|times) )\bin (?!an? day)${AMOUNT} (day|week|fortnight|month|year)s?\b`,
   'giu',
 );
 const GERMAN_DISTANCE = new RegExp(
@@ -93,6 +96,13 @@ const NEAR_DAYS: Readonly<Record<string, number>> = {
   明天: 1,
   明日: 1,
   明後日: 2,
+  'day after tomorrow': 2,
+  'the day after tomorrow': 2,
+  übermorgen: 2,
+  后天: 2,
+  後天: 2,
+  大后天: 3,
+  大後天: 3,
   yesterday: -1,
   'last night': -1,
   gestern: -1,
@@ -104,6 +114,7 @@ const NEAR_DAYS: Readonly<Record<string, number>> = {
   'the day before yesterday': -2,
   vorgestern: -2,
   前天: -2,
+  大前天: -3,
   一昨日: -2,
   내일: 1,
   모레: 2,
@@ -168,12 +179,20 @@ function distancesIn(text: string, writtenAt: Date): string[] {
   const add = (unit: string, steps: number): void => {
     terms.push(...unitTerms(writtenAt, unit, steps));
   };
-  const addEnglish = (amount: string, unit: string, direction: 1 | -1): void => {
-    if (/^half/iu.test(amount)) add('month', unit.toLowerCase() === 'year' ? 6 * direction : 0);
-    else for (const each of amountsOf(amount.toLowerCase())) add(unit.toLowerCase(), direction * each);
+  const addEnglish = (amount: string, written: string, direction: 1 | -1, from = writtenAt): void => {
+    const unit = written.toLowerCase();
+    if (/^half/iu.test(amount)) {
+      add('month', unit === 'year' ? 6 * direction : 0);
+      return;
+    }
+    for (const each of amountsOf(amount.toLowerCase())) {
+      if (unit === 'fortnight') terms.push(...unitTerms(from, 'week', 2 * direction * each));
+      else terms.push(...unitTerms(from, unit, direction * each));
+    }
   };
   for (const [, amount = '', unit = '', where = ''] of text.matchAll(AGO)) {
-    addEnglish(amount, unit, where.toLowerCase() === 'from now' ? 1 : -1);
+    if (!/^from/iu.test(where)) addEnglish(amount, unit, -1);
+    else addEnglish(amount, unit, 1, addDays(writtenAt, /tomorrow$/iu.test(where) ? 1 : 0));
   }
   for (const [, amount = '', unit = ''] of text.matchAll(AHEAD)) addEnglish(amount, unit, 1);
   for (const [, where = '', amount = '', unit = ''] of text.matchAll(GERMAN_DISTANCE)) {

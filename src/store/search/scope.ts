@@ -17,6 +17,7 @@ export interface SearchedScope {
   readonly countedPassages: number;
   /** Words of a passage on average. */
   readonly averageWords: number;
+  /** Of all conversations in scope. */
   readonly languages: readonly string[];
   /** pg_trgm is installed. Asked with the scope: a query of its own would be another way to the server and back. */
   readonly hasTrigrams: boolean;
@@ -76,9 +77,9 @@ export async function conversationScope(
 /** All conversations of an agent; `null` when nothing of them is indexed. */
 export async function agentScope(sql: Queries, agent: string, mostBlocks = MOST_BLOCKS): Promise<SearchedScope | null> {
   const [rows, blocks] = await Promise.all([
-    sql<(ProgressRow & { readonly total: string })[]>`
+    sql<(ProgressRow & { readonly total: string; readonly all_languages: string[] })[]>`
       select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
-        sum(p.passages) over () as total
+        sum(p.passages) over () as total, a.languages as all_languages
       from search_agents a join conversations c on c.agent = a.agent join search_progress p on p.conversation_id = c.id
       where a.agent = ${agent} and p.passages > 0 order by p.passages desc, p.number limit ${COUNTED_CONVERSATIONS}`,
     sql<{ number: number }[]>`
@@ -90,7 +91,14 @@ export async function agentScope(sql: Queries, agent: string, mostBlocks = MOST_
   const newest = blocks.slice(0, mostBlocks).map(({ number }) => number);
   const newestFrom = blocks.length > mostBlocks ? (newest.at(-1) ?? null) : null;
   const passages = Number(largest.total);
-  return toScope(rows, { conversationId: null, blocks: newest.toReversed(), newestFrom, passages, hasBranches: true });
+  const scope = toScope(rows, {
+    conversationId: null,
+    blocks: newest.toReversed(),
+    newestFrom,
+    passages,
+    hasBranches: true,
+  });
+  return { ...scope, languages: [...new Set([...scope.languages, ...largest.all_languages])] };
 }
 
 function toScope(

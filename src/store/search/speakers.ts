@@ -1,4 +1,4 @@
-import { headingOf } from './heading.ts';
+import { headingOf, pastTimeOf } from './heading.ts';
 import type { Candidate } from './candidate.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
@@ -46,13 +46,14 @@ export function speakersAmong(
   const names = namesOf(query, terms);
   const said = new Map<Candidate, Omit<Said, 'isByAsked'> & { readonly speaker: readonly string[] }>();
   for (const candidate of candidates) {
-    const { speaker, saidAt, length } = headingOf(candidate.text);
+    const heading = headingOf(candidate.text);
+    const { speaker, length } = heading;
     const text = length === 0 ? candidate.text : candidate.text.slice(length);
     const addressed = isTurn(candidate) ? names.filter((name) => addresses(text, asWritten(name))) : [];
     said.set(candidate, {
       speaker,
       text,
-      at: saidAt ?? candidate.createdAt,
+      at: pastTimeOf(heading, candidate.createdAt) ?? candidate.createdAt,
       addressed: new Set(addressed),
       isByAnybody: () => isTurn(candidate) && speaker.length === 0 && FIRST_PERSON.test(text),
     });

@@ -9,6 +9,8 @@ const KOREAN = Array.from('일월화수목금토');
 const DAY = `(?<day>${ENGLISH.join('|')})`;
 const DAY_OR_SHORT = String.raw`(?<day>(?:${ENGLISH.join('|')})\b|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)`;
 const WHICH = '(?<which>last|this past|past|this|next)';
+/** Stands for the word before the day where none stands: "Tuesday morning". */
+const PART_OF_DAY = 'part of day';
 const PART = '(?:morning|afternoon|evening|night)';
 const GERMAN_DAY = `(?<day>${GERMAN.join('|')})`;
 const GERMAN_WHICH = '(?<which>vorletzte|letzte|vorige|diese|nächste|kommende)';
@@ -17,8 +19,8 @@ const NO_CHINESE_DAY = '(?!一[起直共定样樣下次个個天]|[二三四五�
 
 interface Reading {
   readonly pattern: RegExp;
-  /** `null`: it is no day. */
-  readonly dayOf: (writtenAt: Date, day: string, which: string) => Date | null;
+  /** None: it is no day. Two: the one before or the one after may be meant. */
+  readonly daysOf: (writtenAt: Date, day: string, which: string) => readonly Date[];
 }
 
 /** Those that name the week stand first: "on Tuesday last week" is not the Tuesday before. */
@@ -35,8 +37,10 @@ const READINGS: readonly Reading[] = [
   nearest(String.raw`\bthe ${DAY} (?<which>before last)\b`),
   // "On Friday evenings" is no day.
   nearest(String.raw`\b(?<which>last|this past|this|next|on|coming) ${DAY_OR_SHORT}(?! ${PART}s\b)`),
+  nearest(String.raw`\b(?<which>by) ${DAY}\b(?! ${PART}s\b)`),
   nearest(String.raw`\b${DAY} ${PART}\b`),
   nearest(String.raw`\b${GERMAN_WHICH}[nrsm]? ${GERMAN_DAY}\b`),
+  nearest(String.raw`\b(?<which>am|bis) ${GERMAN_DAY}\b`),
   nearest(`(?<which>지난|저번|이번|다음) ?(?<day>[${KOREAN.join('')}]요일)`),
 ];
 
@@ -71,11 +75,11 @@ export function weekdaysIn(
 ): { readonly terms: readonly string[]; readonly rest: string } {
   const terms: string[] = [];
   let rest = text;
-  for (const { pattern, dayOf } of READINGS) {
+  for (const { pattern, daysOf } of READINGS) {
     if (rest.search(pattern) < 0) continue;
     for (const { groups } of rest.matchAll(pattern)) {
-      const day = dayOf(writtenAt, groups?.['day'] ?? '', groups?.['which']?.toLowerCase() ?? 'on');
-      if (day !== null) terms.push(...dayTerms(day));
+      const days = daysOf(writtenAt, groups?.['day'] ?? '', groups?.['which']?.toLowerCase() ?? PART_OF_DAY);
+      terms.push(...days.flatMap(dayTerms));
     }
     // The week that a day is of is not meant as a whole.
     rest = rest.replaceAll(pattern, ' ');
@@ -86,7 +90,7 @@ export function weekdaysIn(
 function ofWeek(pattern: string): Reading {
   return {
     pattern: new RegExp(pattern, 'giu'),
-    dayOf: (writtenAt, day, which) => addDays(mondayOf(writtenAt, WEEKS[which] ?? 0), (weekdayOf(day) + 6) % 7),
+    daysOf: (writtenAt, day, which) => [addDays(mondayOf(writtenAt, WEEKS[which] ?? 0), (weekdayOf(day) + 6) % 7)],
   };
 }
 
@@ -94,20 +98,23 @@ function ofWeek(pattern: string): Reading {
 function nearest(pattern: string): Reading {
   return {
     pattern: new RegExp(pattern, 'giu'),
-    dayOf: (writtenAt, day, which) => {
+    daysOf: (writtenAt, day, which) => {
       // Short ones without a capital are words of their own: "on sat", "this sun".
       const isWhole = /(?:day|tag|mittwoch|요일)$/iu.test(day);
-      return isWhole || /^\p{Lu}/u.test(day) ? nearWeekday(writtenAt, which, weekdayOf(day)) : null;
+      return isWhole || /^\p{Lu}/u.test(day) ? nearWeekdays(writtenAt, which, weekdayOf(day)) : [];
     },
   };
 }
 
-function nearWeekday(writtenAt: Date, which: string, weekday: number): Date {
+function nearWeekdays(writtenAt: Date, which: string, weekday: number): readonly Date[] {
   const back = (writtenAt.getUTCDay() - weekday + 7) % 7;
+  const [before, after] = [addDays(writtenAt, -back), addDays(writtenAt, (7 - back) % 7)];
+  // "We met on Friday" and "we ship on Friday": the tense alone would tell.
+  if (which === 'on' || which === 'am') return back === 0 ? [before] : [before, after];
+  if (which === PART_OF_DAY) return [before];
   const weeks = which === 'before last' ? -2 : (WEEKS[which] ?? 0);
-  if (weeks > 0) return addDays(writtenAt, 7 - back);
-  if (weeks < 0) return addDays(writtenAt, 7 * (weeks + 1) - (back === 0 ? 7 : back));
-  return addDays(writtenAt, which === 'on' ? -back : (7 - back) % 7);
+  if (weeks > 0) return [addDays(writtenAt, 7 - back)];
+  return [weeks < 0 ? addDays(writtenAt, 7 * (weeks + 1) - (back === 0 ? 7 : back)) : after];
 }
 
 function weekdayOf(name: string): number {

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { Execution } from '../../../src/activities/activity-shell.ts';
 import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import { createFenceWatch } from '../../../src/activities/fence-watch.ts';
+import { createOutlastingWork } from '../../../src/activities/outlasting-work.ts';
 import { createProviderGate } from '../../../src/activities/provider-gate.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import type { ProviderDefinition } from '../../../src/models/provider.ts';
@@ -45,10 +46,12 @@ export function activityDependencies(
     logger,
     reachCrashPoint: () => undefined,
     fenceWatch: createFenceWatch(database, logger),
+    outlastingWork: createOutlastingWork(logger),
     workerIdentity: options.worker ?? 'worker-2',
     ringDoorbell: () => Promise.resolve(),
     newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),
+    isRunOpen: () => Promise.resolve(true),
   };
 }
 

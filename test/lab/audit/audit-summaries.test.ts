@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { auditSummaries } from '../../../src/lab/audit/audit-summaries.ts';
 import type { SummaryAudit } from '../../../src/lab/audit/audit-summaries.ts';
@@ -7,9 +8,20 @@ import type { CompactionPlan, Operation } from '../../../src/context/plan.ts';
 import { commitCompaction } from '../../../src/store/compactions.ts';
 import { writePieces } from '../../../src/store/content-pieces.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { storeAnswer } from '../../../src/store/store-answer.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../../store/support/compaction-builders.ts';
-import { answer, finishToolCall, startTurn, step, text, useTestStore } from '../../store/support/store-builders.ts';
+import {
+  answer,
+  answerWith,
+  finishToolCall,
+  register,
+  startTurn,
+  step,
+  text,
+  toolCall,
+  useTestStore,
+} from '../../store/support/store-builders.ts';
 
 let sql: Database;
 let url: string;
@@ -68,6 +80,49 @@ it('lists facts of entries that left the window which it no longer says, and whe
   expect(audit.missing).toContainEqual(expect.objectContaining({ text: '12.5', sequence: 3, found: true }));
   expect(audit.lost).not.toContain('/srv/birds/heron.txt');
   expect(audit.found).toBe(audit.askedFor);
+});
+
+it('a fact that recall does not find is told from those that it finds', async () => {
+  // 200 letters and more in one piece are taken for bytes, which the index leaves out.
+  const bytes = [1, 2, 3]
+    .map((seed) => createHash('sha512').update(`${seed}`).digest('base64').replaceAll(/[+=]/gu, '/'))
+    .join('');
+  const turn = await startTurn(sql, 'You must keep the heron of Utrecht.');
+  await answer(sql, turn, 1, { calls: 1 });
+  await finishToolCall(sql, turn, 1, 0, text(`The nest QX-1003.\n${bytes}\nNothing more.`));
+  await step(sql, turn, 2);
+  await step(sql, turn, 3);
+  const { compaction } = await plan(sql, turn);
+  await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+  const audit = await auditOf(turn);
+  expect(audit.missing).toContainEqual(expect.objectContaining({ text: 'QX-1003', found: true }));
+  const notFound = audit.missing.filter(({ found }) => found === false).map(({ text: fact }) => fact);
+  expect(notFound).toEqual(audit.missing.map(({ text: fact }) => fact).filter((fact) => bytes.includes(fact)));
+  expect(notFound.length).toBeGreaterThan(0);
+  expect(audit).toMatchObject({ askedFor: audit.missing.length, found: audit.missing.length - notFound.length });
+  const printed = await runInProcess(['summaries', turn.conversationId, '--audit'], {
+    environment: { DATABASE_URL: url },
+  });
+  expect(printed.stdout).toMatch(/✓ +3 +identifier +QX-1003/u);
+  expect(printed.stdout).toMatch(/✗ +3 +path /u);
+});
+
+it('facts behind line ends and tabs of arguments and of JSON are those that were meant, and a summary that names them carries them', async () => {
+  const file = 'import os\n\ndef parse_header():\n\tretry_limit = 4\n/etc/app/config.yaml\nQX-1003\n';
+  const turn = await startTurn(sql, 'Write it.');
+  const call = toolCall(0, 'write_file', JSON.stringify({ file: 'a', content: file }));
+  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [call]));
+  await finishToolCall(sql, turn, 1, 0, text(JSON.stringify({ stdout: 'wrote\nheron_count\t8844' })));
+  await step(sql, turn, 2);
+  await step(sql, turn, 3);
+  const { compaction } = await plan(sql, turn);
+  const said = 'Wrote parse_header with retry_limit to /etc/app/config.yaml; heron_count is 8844.';
+  await commitCompaction(sql, commitRequest(turn, compaction.compactionId, { summary: { ...SUMMARY, text: said } }));
+  const audit = await auditOf(turn);
+  expect(audit.missing.filter(({ text: fact }) => !['write_file', 'read_file'].includes(fact))).toEqual([
+    expect.objectContaining({ kind: 'identifier', text: 'QX-1003', sequence: 2, found: true }),
+  ]);
+  expect(audit.carried).toBe(5);
 });
 
 it('what the entries that stay say too is not missing, and not carried by the summary', async () => {

@@ -69,6 +69,30 @@ describe('dateTermsOf', () => {
     ['이번 주제와 다음 주소, 오늘날, 그제서야', []],
     ['on Fridays we rest, on Friday evenings too', []],
     ['it is on sat, I fall in the sun', []],
+    ['the day after tomorrow', ['@2026-03-13']],
+    ['Day after tomorrow we sail', ['@2026-03-13']],
+    ['tomorrow, not today', ['@2026-03-12', '@2026-03-11']],
+    ['3 days from today', ['@2026-03-14']],
+    ['two days from tomorrow', ['@2026-03-14']],
+    ['two days ago today', ['@2026-03-09']],
+    ['from today on', ['@2026-03-11']],
+    ['übermorgen fahren wir', ['@2026-03-13']],
+    ['后天我们去', ['@2026-03-13']],
+    ['大后天', ['@2026-03-14']],
+    ['大前天', ['@2026-03-08']],
+    ['今后天气会好', []],
+    ['we ship on Friday', ['@2026-03-06', '@2026-03-13']],
+    ['it began on Wednesday', ['@2026-03-11']],
+    ['be done by Friday', ['@2026-03-13']],
+    ['by Wednesday evening', ['@2026-03-11']],
+    ['by Friday of next week', ['@2026-03-20']],
+    ['made by Sun, by Friday evenings', []],
+    ['am Montag war es', ['@2026-03-09', '@2026-03-16']],
+    ['bis Freitag', ['@2026-03-13']],
+    ['bis Freitag nächster Woche', ['@2026-03-20']],
+    ['31 Feb 2026, 2026-02-30, February 29, 2026', []],
+    ['29 Feb 2028', ['@2028-02-29']],
+    ['am 31. April 2026', []],
     ['nothing of the kind', []],
     ['2026-13-45', []],
   ])('resolves %j', (text, expected) => {
@@ -119,7 +143,9 @@ describe('dateTermsOf', () => {
     for (const week of ['지난주', '지난 주에 만났다', '저번 주는']) expect(days(week)).toEqual(days('last week'));
     expect(days('in two weeks')[0]).toBe('@2026-03-23');
     expect(days('in zwei Wochen')).toEqual(days('in two weeks'));
-    expect(days('two weeks from now')).toEqual(days('in two weeks'));
+    for (const same of ['two weeks from now', 'two weeks from today', 'in a fortnight', 'a fortnight from now'])
+      expect(days(same)).toEqual(days('in two weeks'));
+    expect(days('a fortnight ago')).toEqual(days('two weeks ago'));
   });
 
   it('takes a number alone for a year in a query', () => {

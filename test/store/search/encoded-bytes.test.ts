@@ -1,6 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { Database } from '../../../src/store/database.ts';
+import { searchMemory } from '../../../src/store/search.ts';
 import { withoutEncodedBytes } from '../../../src/store/search/encoded-bytes.ts';
+import { conversationOf, useTestStore } from '../support/store-builders.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
 
 const inLines = (encoded: string, width: number): string => encoded.replaceAll(new RegExp(`.{${width}}`, 'g'), '$&\n');
 const base64 = (bytes: number): string => randomBytes(bytes).toString('base64');
@@ -12,6 +20,11 @@ const PROSE =
   'It was said that the pumps would be set to twelve bar, and nobody asked who had ordered it or when it was to begin. '.repeat(
     5,
   );
+
+const digest = (): string => randomBytes(32).toString('hex');
+const bucketPath = (): string =>
+  `bucket/tenants/${randomUUID()}/projects/${randomUUID()}/builds/${randomUUID()}/artifacts/${randomUUID()}/${digest()}`;
+const layerPath = (): string => `/var/lib/docker/overlay2/${digest()}/diff/${digest()}/${digest()}`;
 
 describe('withoutEncodedBytes', () => {
   it.each<[string, string]>([
@@ -74,6 +87,48 @@ describe('withoutEncodedBytes', () => {
   ])('keeps %s', (_, part) => {
     const text = `before ${part} after`;
     expect(withoutEncodedBytes(text)).toBe(text);
+  });
+
+  it('tells a path of identifiers from bytes, whichever they are', () => {
+    const kept: readonly (() => string)[] = [
+      bucketPath,
+      layerPath,
+      () =>
+        several(6)
+          .map(() => randomUUID())
+          .join('/'),
+      () =>
+        several(6)
+          .map(() => randomUUID())
+          .join('-'),
+      () => several(4).map(digest).join('/'),
+      () => `x/${several(4).map(digest).join('_').toUpperCase()}`,
+      () =>
+        `drive/folders/${several(8)
+          .map(() => randomBytes(24).toString('base64url'))
+          .join('/files/')}`,
+    ];
+    const gone: readonly (() => string)[] = several(9).flatMap((index) => [
+      () => randomBytes(160 + 75 * index).toString('base64'),
+      () => randomBytes(160 + 75 * index).toString('base64url'),
+      () => randomBytes(110 + 50 * index).toString('hex'),
+    ]);
+    for (const _ of several(200)) {
+      for (const path of kept.map((make) => make())) expect(withoutEncodedBytes(path)).toBe(path);
+      for (const bytes of gone.map((make) => make())) expect(withoutEncodedBytes(bytes).trim()).toBe('');
+    }
+  });
+
+  it.each([
+    ['in a bucket', bucketPath],
+    ['of layers', layerPath],
+  ])('leaves each identifier and name of a long path %s to be found', async (_, make) => {
+    const path = make();
+    const { conversationId } = await conversationOf(sql, `It is stored at s3://${path} since then`, 'Nothing is here');
+    for (const query of path.split('/').filter((part) => part.length > 3)) {
+      const [found] = await searchMemory(sql, { conversationId, query });
+      expect([query, found?.text]).toEqual([query, expect.stringContaining(path)]);
+    }
   });
 
   it('keeps the word that begins the line below the bytes', () => {

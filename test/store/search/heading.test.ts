@@ -24,6 +24,20 @@ describe('headingOf', () => {
     ['The plan is: go', ['', null, 'The plan is: go']],
     ['Hello there', ['', null, 'Hello there']],
     ['[2026-99-99] Ada: hi', ['ada', null, 'hi']],
+    ['[Mon, 8 May 2023, 1:56 pm] Ada: hi', ['ada', '2023-05-08', 'hi']],
+    ['[Monday 8 May 2023 at 13:56 UTC] hi', ['', '2023-05-08', 'hi']],
+    ['[2026-03-05T10:00:00.123+02:00] hi', ['', '2026-03-05', 'hi']],
+    ['[date: 2026-03-05] hi', ['', '2026-03-05', 'hi']],
+    ['[Ada Lovelace, 8 May 2023 10:00] hi', ['', '2023-05-08', 'hi']],
+    ['Ada (8 May 2023): hi', ['ada', '2023-05-08', 'hi']],
+    ['[2026-03-05 | Ada] hi', ['', '2026-03-05', 'hi']],
+    ['[Minutes, 2026-03-05] hi', ['', null, 'hi']],
+    ['[re: minutes of 2019-01-01] hi', ['', null, 'hi']],
+    ['[Re: minutes of 2019-01-01 10:00] hi', ['', null, 'hi']],
+    ['[Updated 2019-01-01 10:00] hi', ['', null, 'hi']],
+    ['(due May 5, 2031) hi', ['', null, 'hi']],
+    ['[due 2019-01-01] Ada: hi', ['ada', null, 'hi']],
+    ['Ada (due May 5, 2019): hi', ['ada', null, 'hi']],
   ])('reads %j', (text, expected) => {
     expect(told(text)).toEqual(expected);
   });

@@ -3,6 +3,7 @@ import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import type { SearchFilter } from '../../../src/store/search/filtered-passages.ts';
+import { agentScope } from '../../../src/store/search/scope.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
@@ -21,6 +22,23 @@ it('finds words of an agent that stand in none of its largest conversations, mis
   expect(await find('zanzibarite')).toEqual([[conversationId, 'phrase']]);
   expect((await find('where does the zanzibarite key lie'))[0]).toEqual([conversationId, 'words']);
   expect(await find('zanzibartie')).toEqual([[conversationId, 'similar']]);
+});
+
+it('finds other forms of a word in a language that none of the largest conversations of an agent is in', async () => {
+  const agent = 'bench-of-languages';
+  const load = async (count: number, textOf: (line: number) => string): Promise<string> => {
+    const { conversationId } = await loadEntries(sql, count, textOf);
+    await sql`update conversations set agent = ${agent} where id = ${conversationId}`;
+    await indexConversation(sql, conversationId);
+    return conversationId;
+  };
+  for (let index = 0; index <= COUNTED; index += 1)
+    await load(2, (line) => `we have common things for you and they are of day ${line}`);
+  const german = 'Wir haben das nicht vergessen, und die Rechnung ist auch für dich bezahlt.';
+  const conversationId = await load(1, () => german);
+  const found = await searchMemory(sql, { agent, query: 'Rechnungen' });
+  expect(found.map((passage) => [passage.conversationId, passage.match])).toEqual([[conversationId, 'words']]);
+  expect((await agentScope(sql, agent))?.languages).toEqual(['english', 'german']);
 });
 
 describe('an agent with more conversations than the newest that are searched for any word', () => {

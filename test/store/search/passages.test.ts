@@ -45,4 +45,23 @@ describe('splitPassages', () => {
     expect(minified.every(({ text }) => /[{}();]$/u.test(text))).toBe(true);
     expect(splitPassages('x'.repeat(2_500)).map(({ text }) => text.length)).toEqual([1_000, 1_000, 500]);
   });
+
+  it.each([
+    ['|', (id: string) => id],
+    ['&', (id: string, index: number) => `order_${index}=${id}`],
+    ['/', (id: string) => id],
+    ['', (id: string) => `"${id}"`],
+  ])('cuts no identifier where names stand without spaces, joined by %j', (mark, named) => {
+    const identifiers = Array.from({ length: 400 }, (_, index) => `order-${(index * 7_919 + 100_003) % 999_983}_eu`);
+    const passages = splitPassages(identifiers.map(named).join(mark));
+    expect(passages.length).toBeGreaterThan(4);
+    for (const identifier of identifiers) expect(passages.some(({ text }) => text.includes(identifier))).toBe(true);
+  });
+
+  it('cuts a list of hosts between them rather than at their points', () => {
+    const passages = splitPassages(
+      Array.from({ length: 200 }, (_, index) => `db-${index}.eu.example.com:5432`).join('|'),
+    );
+    expect(passages.slice(0, -1).every(({ text }) => text.endsWith('|'))).toBe(true);
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { listEntries } from '../../../src/store/entries.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
@@ -50,18 +51,25 @@ describe('of passages with the same words', () => {
     expect((await search(conversationId, 'pear trees'))[0]).toContain('Grandpa');
   });
 
-  it('three at most are of one entry', async () => {
+  it('three at most are of one entry before all else; its others fill up what is wanted, before what has no word', async () => {
     const part = (number: number): string =>
       `The numbat digs here, says page ${number}. ${`word${number} `.repeat(150)}`;
     const { conversationId } = await conversationOf(
       sql,
       Array.from({ length: 8 }, (_, number) => part(number)).join('\n\n'),
-      'Nobody has seen a numbat.',
+      'Thanks.',
+      'Nobody has ever seen a numbat that digs, not here and not in the far and dry country behind the hills of the south.',
     );
-    const found = await searchMemory(sql, { conversationId, query: 'numbat' });
-    const counts = new Map<string, number>();
-    for (const { entryId } of found) counts.set(entryId, (counts.get(entryId) ?? 0) + 1);
-    expect([...counts.values()].toSorted((one, other) => one - other)).toEqual([1, 3]);
+    const [pages, thanks, nobody] = (await listEntries(sql, { conversationId })).map(({ id }) => id);
+    const find = async (limit: number) =>
+      (await searchMemory(sql, { conversationId, query: 'numbat digs page', limit })).map(({ entryId }) => entryId);
+    const four = await find(4);
+    expect(four.filter((id) => id === pages)).toHaveLength(3);
+    expect(four).toContain(nobody);
+    const all = await find(20);
+    expect(all.filter((id) => id === pages)).toHaveLength(8);
+    expect(all.slice(0, 4).toSorted()).toEqual(four.toSorted());
+    expect(all.slice(9)).toEqual([thanks]);
   });
 
   it('stop words that few have count less than a word that more have', async () => {

@@ -119,3 +119,47 @@ it('a text that begins with a passage of white space does not take the time of t
     texts[1]?.trim(),
   );
 });
+
+describe('a date in brackets that does not say when the message was written', () => {
+  const HOUR = 3_600_000;
+  const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR).toISOString();
+
+  it.each([
+    [
+      'is of what it is about',
+      'The budget of the fair is 5000 dollars.',
+      '[re: minutes of 2019-01-01] The budget of the fair is 7000 dollars.',
+    ],
+    ['is to come', '(due May 5, 2231) The owner of the fair is Priya.', 'The owner of the fair is Tomas.'],
+    [
+      'is nothing but one to come',
+      '[May 5, 2231] The owner of the stall is Priya.',
+      'The owner of the stall is Tomas.',
+    ],
+  ])('%s: the newer message goes first, and both are of today', async (_, older, newer) => {
+    const { conversationId } = await loadEntries(sql, 2, (index) => (index === 0 ? older : newer));
+    const query = older.includes('budget') ? 'What is the budget of the fair?' : 'Who is the owner?';
+    const find = async (filter: SearchFilter = {}) => searchMemory(sql, { conversationId, query, ...filter });
+    const found = await find();
+    expect(found.map(({ text }) => text)).toEqual([newer, older]);
+    expect(found[0]?.updatedBy).toBeNull();
+    const within = await find({ after: inHours(-1), before: inHours(1) });
+    expect(within.map(({ text }) => text)).toEqual([newer, older]);
+  });
+});
+
+it('a time at the head of a tool result does not make it older than what was said before', async () => {
+  const texts = ['The port of the ferry is Amrum.', '[2019-01-01 10:00] The port of the ferry is Sylt.'];
+  const { conversationId } = await loadEntries(
+    sql,
+    2,
+    (index) => texts[index] ?? '',
+    undefined,
+    () => 'tool_result',
+  );
+  const found = await searchMemory(sql, { conversationId, query: 'port of the ferry' });
+  expect(found.map(({ text, updatedBy }) => [text, updatedBy === null])).toEqual([
+    [texts[1], true],
+    [texts[0], false],
+  ]);
+});

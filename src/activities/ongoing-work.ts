@@ -1,0 +1,108 @@
+import type { Context } from '@temporalio/activity';
+
+/** A stop arrives on the response to a heartbeat, so this is also how soon an activity notices one. */
+const HEARTBEAT_INTERVAL_MILLISECONDS = 500;
+
+/**
+ * How long work goes on whose attempt Temporal has given up, until the next attempt comes. Temporal offers it 200 ms later
+ * (`SOON` in `src/workflows/activity-options.ts`); a worker that has lost its connection asks again within some seconds.
+ */
+const JOIN_MILLISECONDS = 5_000;
+
+/** What an activity knows of its own execution. */
+export interface Execution {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  /** Aborted on stop, timeout, and when the worker's shutdown grace is over. */
+  readonly signal: AbortSignal;
+  readonly workflowId: string;
+  /** Temporal's id of the workflow run that scheduled the activity. */
+  readonly runId: string;
+  /** Unique in the run. */
+  readonly activityId: string;
+  /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
+  report(progress: Readonly<Record<string, number>>): void;
+}
+
+/** Whether Temporal has the run open; asked only where Temporal has forgotten an attempt. */
+export type IsRunOpen = (workflowId: string, runId: string) => Promise<boolean>;
+
+/**
+ * The work of one activity, heartbeats included, and the attempts of it that this process was given. Temporal gives an attempt
+ * up when its heartbeats do not arrive for five seconds: because the worker is dead, or because Temporal itself was away. Then
+ * the work goes on for the next attempt, if this process is given that one: a command is not killed, and no answer is bought
+ * again, because a server was restarted.
+ */
+export class OngoingWork<Output> {
+  readonly result: Promise<Output>;
+  readonly #startedAt = performance.now();
+  readonly #abort = new AbortController();
+  readonly #isRunOpen: IsRunOpen;
+  #context: Context;
+  #progress: Readonly<Record<string, number>> | undefined;
+
+  constructor(context: Context, isRunOpen: IsRunOpen, body: (execution: Execution) => Promise<Output>) {
+    this.#context = context;
+    this.#isRunOpen = isRunOpen;
+    this.#follow(context);
+    const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_INTERVAL_MILLISECONDS);
+    this.result = body(this.#execution()).finally(() => clearInterval(heartbeat));
+  }
+
+  /** The attempt waits for this work, and decides from now on when it is aborted. `false`: the work is over its time, or aborted. */
+  join(context: Context): boolean {
+    if (this.#abort.signal.aborted || this.#isOverTime()) return false;
+    this.#context = context;
+    this.#follow(context);
+    return true;
+  }
+
+  /** Whether the attempt is the newest one that waits for the work. */
+  isOf(context: Context): boolean {
+    return this.#context === context;
+  }
+
+  #beat(): void {
+    if (this.#progress === undefined) this.#context.heartbeat();
+    else this.#context.heartbeat(this.#progress);
+  }
+
+  #execution(): Execution {
+    const { attempt, workflowExecution, activityId } = this.#context.info;
+    return {
+      attempt,
+      signal: this.#abort.signal,
+      workflowId: workflowExecution?.workflowId ?? '',
+      runId: workflowExecution?.runId ?? '',
+      activityId,
+      report: (progress) => {
+        this.#progress = progress;
+      },
+    };
+  }
+
+  #follow(context: Context): void {
+    const abort = (): void => {
+      if (this.isOf(context)) this.#abort.abort(context.cancellationSignal.reason);
+    };
+    const cancelled = (): void => {
+      if (context.cancellationDetails?.notFound === true && !this.#isOverTime()) void this.#awaitNext(context, abort);
+      else abort();
+    };
+    if (context.cancellationSignal.aborted) cancelled();
+    else context.cancellationSignal.addEventListener('abort', cancelled, { once: true });
+  }
+
+  /** Temporal knows the attempt no more: another one follows, or the turn was terminated. */
+  async #awaitNext({ info }: Context, abort: () => void): Promise<void> {
+    const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
+    const isOpen = await this.#isRunOpen(workflowId, runId).catch(() => false);
+    if (!isOpen) abort();
+    else setTimeout(abort, JOIN_MILLISECONDS).unref();
+  }
+
+  /** What hangs until Temporal's time limit is to be begun anew: to join it would be to wait for what does not come. */
+  #isOverTime(): boolean {
+    return performance.now() - this.#startedAt >= this.#context.info.startToCloseTimeoutMs;
+  }
+}

@@ -1,0 +1,34 @@
+import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
+import { resultLimitFor } from '../tools/result-limit.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import type { RunToolInput } from '../turn/activity-values.ts';
+import { scopesOf, toolMemories } from './agent-memories.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { recallOf } from './recall-of.ts';
+
+/** The tools that the turn's agent was offered, as this worker has them. */
+export function offerOf({ tools, secrets }: ActivityDependencies, snapshot: AgentSnapshot) {
+  const names = snapshot.tools.map((tool) => tool.name);
+  return { secrets, offered: tools.offeredTo({ tools: names, allowCommands: snapshot.allowCommands }) };
+}
+
+/** What a tool gets, besides its signal and its output. */
+export function contextOf(
+  dependencies: ActivityDependencies,
+  call: RunToolInput & { readonly entryId: string; readonly attempt: number },
+  snapshot: AgentSnapshot,
+) {
+  const { turn, entryId, attempt } = call;
+  const { turnId, conversationId } = turn;
+  return {
+    conversationId,
+    turnId,
+    attempt,
+    workspace: snapshot.workspace,
+    idempotencyKey: idempotencyKeyOf(call),
+    progress: () => undefined,
+    resultLimit: resultLimitFor(snapshot.modelLimits.window),
+    memory: recallOf(dependencies, conversationId, snapshot.memory === undefined ? [] : scopesOf(snapshot)),
+    memories: toolMemories(dependencies, { call, snapshot, entryId }),
+  };
+}

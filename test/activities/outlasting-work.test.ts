@@ -1,0 +1,183 @@
+import { CancelledFailure } from '@temporalio/common';
+import { z } from 'zod';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runTool } from '../../src/activities/run-tool.ts';
+import { textOf } from '../../src/context/content.ts';
+import { startSimulator } from '../../src/simulator/index.ts';
+import type { Simulator } from '../../src/simulator/index.ts';
+import { connectDatabase } from '../../src/store/database.ts';
+import { listEntries } from '../../src/store/entries.ts';
+import { storeAnswer } from '../../src/store/model-calls.ts';
+import { listLateToolResults } from '../../src/store/tool-calls.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { toolSchema } from '../../src/tools/tool-schema.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { answerWith, openTestStore, register, startTurn, toolCall } from '../store/support/store-builders.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { diskFull } from '../support/disk-full.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { branchSummary, modelCall, summary } from './support/asking-work.ts';
+
+const CALL = { callNumber: 1, callIndex: 0 };
+
+let store: TestStore;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
+});
+afterAll(async () => {
+  await simulator.close();
+  await store.close();
+});
+
+/** An attempt that Temporal can give up. */
+function attemptGivenUp() {
+  const controller = new AbortController();
+  return {
+    execution: execution({ signal: controller.signal }),
+    giveUp: () => controller.abort(new CancelledFailure('NOT_FOUND')),
+  };
+}
+
+/** A turn whose first answer calls `publish`, a `once` tool. */
+async function publishing() {
+  const runs: string[] = [];
+  const tool = defineTool({
+    name: 'publish',
+    description: 'Publishes.',
+    input: z.object({}),
+    effect: 'once',
+    run(_, { conversationId }) {
+      runs.push(conversationId);
+      return Promise.resolve({ content: `receipt ${runs.length}` });
+    },
+  });
+  const { sql } = store;
+  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
+  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [toolCall(0, 'publish')]));
+  return { tool, turn, runs };
+}
+
+async function results({ conversationId }: TurnReference): Promise<string[]> {
+  const entries = await listEntries(store.sql, { conversationId, kinds: ['tool_result'] });
+  return entries.map(({ content }) => textOf(content));
+}
+
+test('the attempt that follows the one that Temporal gave up takes its result, once Postgres takes it: the tool acts once', async () => {
+  const { tool, turn, runs } = await publishing();
+  const dependencies = activityDependencies(store.sql, { tools: [tool] });
+  const full = await diskFull(store.sql);
+  const first = attemptGivenUp();
+  const givenUp = expect(runTool(dependencies, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
+  await waitUntil('the result is refused', async () => (await full.refusals()) >= 2);
+  first.giveUp();
+  await givenUp;
+  const second = runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }));
+  const refused = await full.refusals();
+  await waitUntil('it is tried again without its activity', async () => (await full.refusals()) > refused);
+  await full.end();
+  expect(await second).toMatchObject({ state: 'succeeded' });
+  expect(await results(turn)).toEqual(['receipt 1']);
+  expect(runs).toHaveLength(1);
+  expect(await listLateToolResults(store.sql, [turn.turnId])).toEqual([]);
+});
+
+test('an attempt that waits for the result of the one before ends when it is stopped', async () => {
+  const { tool, turn } = await publishing();
+  const dependencies = activityDependencies(store.sql, { tools: [tool] });
+  const full = await diskFull(store.sql);
+  const [first, second] = [attemptGivenUp(), attemptGivenUp()];
+  const running = runTool(dependencies, { turn, ...CALL }, first.execution);
+  const givenUp = expect(running).rejects.toThrow(CancelledFailure);
+  await waitUntil('the result is refused', async () => (await full.refusals()) >= 1);
+  const waiting = expect(dependencies.outlastingWork.settled(second.execution)).rejects.toThrow(CancelledFailure);
+  first.giveUp();
+  second.giveUp();
+  await Promise.all([givenUp, waiting]);
+  await full.end();
+  expect(await dependencies.outlastingWork.settled(execution({ attempt: 3 }))).toBe(true);
+  expect(await results(turn)).toEqual(['receipt 1']);
+});
+
+test('when another worker is asked first, the model reads that the outcome is unknown and the result is kept beside the log', async () => {
+  const { tool, turn, runs } = await publishing();
+  const proxy = await startTcpProxy(store.url);
+  const database = connectDatabase({ url: proxy.url(store.url), applicationName: 'cut-off', maximumConnections: 2 });
+  onTestFinished(async () => {
+    await database.end({ timeout: 1 });
+    await proxy.close();
+  });
+  const cutOff = {
+    ...activityDependencies(database, { tools: [tool], worker: 'cut off' }),
+    reachCrashPoint: (point: string) => void (point === 'runTool:finished' && proxy.reset()),
+  };
+  const first = attemptGivenUp();
+  const givenUp = expect(runTool(cutOff, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
+  await waitUntil('the tool has acted', () => runs.length === 1);
+  first.giveUp();
+  await givenUp;
+  const other = activityDependencies(store.sql, { tools: [tool] });
+  expect(await runTool(other, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
+    state: 'outcome_unknown',
+  });
+  await proxy.mend();
+  await cutOff.outlastingWork.settled(execution());
+  expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
+  const late = await listLateToolResults(store.sql, [turn.turnId]);
+  expect(late).toMatchObject([{ attempt: 1, workerIdentity: 'cut off', outcome: 'succeeded' }]);
+  expect(late.map(({ content }) => textOf(content))).toEqual(['receipt 1']);
+});
+
+test.each([
+  ['is stored by a last try', true],
+  ['holds the process no longer than a second when Postgres is still away', false],
+] as const)('what waits when the grace period of a shutdown is over %s', async (_, back) => {
+  const { tool, turn } = await publishing();
+  const dependencies = activityDependencies(store.sql, { tools: [tool] });
+  const full = await diskFull(store.sql);
+  const running = runTool(dependencies, { turn, ...CALL }, execution());
+  const ended = back
+    ? expect(running).resolves.toMatchObject({ state: 'succeeded' })
+    : expect(running).rejects.toMatchObject({ code: '53100' });
+  // The next try is 1.6 s away.
+  await waitUntil('the result is refused', async () => (await full.refusals()) >= 5);
+  if (back) await full.end();
+  const asked = performance.now();
+  await dependencies.outlastingWork.end(0);
+  expect(performance.now() - asked).toBeLessThan(1_500);
+  expect(await results(turn)).toEqual(back ? ['receipt 1'] : []);
+  await ended;
+  if (!back) await full.end();
+});
+
+test.each([
+  ['an answer', modelCall, 'insert on entries'],
+  ['a summary', summary, 'update of text on compaction_parts'],
+  ['a summary of a branch', branchSummary, 'insert on entries'],
+] as const)(
+  '%s that came is stored after Temporal gave its activity up, and not bought again',
+  async (_, work, refused) => {
+    const { attempt } = await work(store.sql);
+    const asked = async (): Promise<number> =>
+      ((await (await fetch(`${simulator.url}/control/requests`)).json()) as { total: number }).total;
+    const before = await asked();
+    const dependencies = activityDependencies(store.sql, { simulatorUrl: simulator.url });
+    const full = await diskFull(store.sql, refused);
+    const first = attemptGivenUp();
+    const givenUp = expect(attempt(dependencies, first.execution)).rejects.toThrow(CancelledFailure);
+    await waitUntil('it is refused', async () => (await full.refusals()) >= 2);
+    first.giveUp();
+    await givenUp;
+    const refusals = await full.refusals();
+    const goesOn = async (): Promise<boolean> => (await full.refusals()) >= refusals + 2;
+    await waitUntil('it is tried again without its activity', goesOn, 20_000);
+    await full.end();
+    const next = execution({ attempt: 2 });
+    expect(await dependencies.outlastingWork.settled(next)).toBe(true);
+    await attempt(dependencies, next);
+    expect((await asked()) - before).toBe(1);
+  },
+);

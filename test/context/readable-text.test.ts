@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { ReadableTextReader, readableText } from '../../src/context/readable-text.ts';
+
+/** As the file would have it. */
+const raw = String.raw;
+
+const READ: readonly (readonly [what: string, text: string, readable: string])[] = [
+  ['line ends and tabs', raw`{"content":"import os\n\ttimeout = 30"}`, '{"content":"import os\n\ttimeout = 30"}'],
+  ['quotation marks and backslashes', raw`{"a":"say \"hi\" in C:\\new"}`, raw`{"a":"say "hi" in C:\new"}`],
+  ['an umlaut within a word', raw`{"a":"viele Gr\u00fc\u00dfe an Ada"}`, '{"a":"viele Grüße an Ada"}'],
+  ['pairs of surrogates', raw`["\ud83d\ude00 \u4e2d\u6587"]`, '["😀 中文"]'],
+  ['signs for a terminal', raw`{"a":"\u001b[1m\bdone"}`, '{"a":" [1m done"}'],
+  ['names', raw`{"gr\u00f6\u00dfe":[1.5e3,true,null,{"b":"x\ty"}]}`, '{"größe":[1.5e3,true,null,{"b":"x\ty"}]}'],
+  ['one value a line', '{"a":"x\\ny"}\n{"a":"z\\nw"}\n', '{"a":"x\ny"}\n{"a":"z\nw"}\n'],
+  ['what is cut off', raw`{"a":"first\nsecond\u00f`, '{"a":"first\nsecond\\u00f'],
+  ['what was clipped, up to there', '{"a":"x\\ny\n[… left out …]\nz\\nw"}', '{"a":"x\ny\n[… left out …]\nz\\nw"}'],
+  ['text behind a value not', '{"a":"x\\ny"}\n[exit 1] "C:\\new"', '{"a":"x\ny"}\n[exit 1] "C:\\new"'],
+];
+
+const LEFT: readonly (readonly [what: string, text: string])[] = [
+  ['a Windows path', raw`C:\new\table and D:\temp`],
+  ['a regular expression', raw`\d+\n matches "[\t ]\n"`],
+  ['a list with a Windows path', raw`["C:\new\dir", "x\ny"]`],
+  ['a quotation', raw`"C:\new" is the path`],
+  ['a line of a log with JSON', raw`INFO {"a":"x\ny"}`],
+  ['a link of a wiki', raw`[[notes\new]]`],
+  ['code', raw`const lines = ["x\ny"];`],
+];
+
+describe('readableText', () => {
+  it.each(READ)('reads in JSON %s', (_, text, readable) => {
+    expect(readableText(text)).toBe(readable);
+  });
+
+  it.each(LEFT)('leaves %s as it is', (_, text) => {
+    expect(readableText(text)).toBe(text);
+  });
+});
+
+describe('a text in chunks', () => {
+  it.each(READ)('wherever it is cut reads as the whole: %s', (_, text, readable) => {
+    for (let at = 0; at <= text.length; at += 1) {
+      const reader = new ReadableTextReader();
+      const said = reader.read(text.slice(0, at)) + reader.read(text.slice(at)) + reader.end();
+      expect(said, `cut at ${at}`).toBe(readable);
+      expect(reader.originalOffset(said.length), `cut at ${at}`).toBe(text.length);
+    }
+  });
+
+  it('tells where a character stands in the originals, also behind other texts', () => {
+    const texts = ['write_file ', raw`{"a":"Gr\u00fc\u00dfe\n\tfrom Ada"}`, '\n', raw`C:\new`, raw`["x\ny"]`];
+    const reader = new ReadableTextReader();
+    const said = texts.map((text) => reader.read(text) + reader.end()).join('');
+    const original = texts.join('');
+    for (const word of ['write', 'Gr', 'from', 'C:', 'y"]']) {
+      expect(reader.originalOffset(said.indexOf(word)), word).toBe(original.indexOf(word));
+    }
+    expect(reader.originalOffset(said.indexOf('üße'))).toBe(original.indexOf(raw`\u00fc`));
+    expect(reader.originalOffset(said.indexOf('ße'))).toBe(original.indexOf(raw`\u00df`));
+  });
+});

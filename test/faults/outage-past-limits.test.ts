@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Client } from '@temporalio/client';
+import { z } from 'zod';
+import { textOf } from '../../src/context/content.ts';
+import { listLateToolResults } from '../../src/store/tool-calls.ts';
+import { connectClient } from '../../src/temporal/connect.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { diskFull } from '../support/disk-full.ts';
+import type { FullDisk } from '../support/disk-full.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import type { TcpProxy } from '../support/tcp-proxy.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { deleteUpkeepSchedule } from '../support/upkeep-schedule.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { nothingIsBroken } from './steady-turn.ts';
+
+/** Beyond the 30 s that Temporal gives a tool after its own limit. */
+const PATIENCE_MILLISECONDS = 50_000;
+
+let harness: TurnHarness;
+/** The worker's way to Temporal. */
+let proxy: TcpProxy;
+/** Not by way of the proxy. */
+let temporal: Client;
+
+let runs = 0;
+let fill = (): Promise<FullDisk> => Promise.reject(new Error('no test runs'));
+let full: FullDisk | undefined;
+
+/** Acts, and then the disk is full. */
+const publish = defineTool({
+  name: 'publish',
+  description: 'Publishes.',
+  input: z.object({}),
+  effect: 'once',
+  timeout: 200,
+  async run() {
+    runs += 1;
+    full = await fill();
+    return { content: `receipt ${runs}` };
+  },
+});
+
+/** What the worker said when Temporal gave an attempt up: the storing goes on alone, or the next attempt has joined it. */
+const GIVEN_UP = /Temporal gave an activity up|goes on with what the attempt before has begun/u;
+const given: string[] = [];
+
+beforeAll(async () => {
+  const address = inject('temporalAddress');
+  proxy = await startTcpProxy(address);
+  temporal = await connectClient({ address, namespace: 'default' });
+  harness = await startTurnHarness({
+    tools: [publish],
+    agent: { tools: ['publish'] },
+    temporalAddress: proxy.address,
+    log: (line) => GIVEN_UP.test(line) && given.push(line),
+  });
+  fill = () => diskFull(harness.database);
+  await harness.startWorker();
+}, 120_000);
+
+afterAll(async () => {
+  await deleteUpkeepSchedule(temporal, harness.database);
+  await harness.stop();
+  await temporal.connection.close();
+  await proxy.close();
+});
+
+/** Attempts that Temporal has begun or wants to begin of the activity that the turn waits for. */
+async function attempts(conversationId: string): Promise<number> {
+  const { raw } = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe();
+  return raw.pendingActivities?.[0]?.attempt ?? 0;
+}
+
+async function tries(table: 'tool_calls' | 'model_calls', conversationId: string) {
+  return harness.database`
+    select attempt, state from ${harness.database(table)} where conversation_id = ${conversationId}
+    order by call_number, attempt`;
+}
+
+test(
+  'a result of a once tool is not lost in an outage of Postgres that is longer than the time limit of its activity: the next attempt finds it',
+  { timeout: 120_000 },
+  async () => {
+    const sent = await harness.client.startTask({ task: 'Call publish with {}' });
+    const { conversationId } = sent;
+    const again = async (): Promise<boolean> => given.length >= 1 && (await attempts(conversationId)) >= 2;
+    await waitUntil('the activity has reached its time limit', again, PATIENCE_MILLISECONDS);
+    await full?.end();
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
+    expect(turn).toMatchObject({ outcome: 'completed' });
+    const entries = await harness.client.listEntries({ conversationId });
+    const results = entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
+    expect(results).toEqual(['receipt 1']);
+    expect(runs).toBe(1);
+    expect(await tries('tool_calls', conversationId)).toEqual([{ attempt: 1, state: 'finished' }]);
+    expect(await listLateToolResults(harness.database, [turn.turnId ?? ''])).toEqual([]);
+    await nothingIsBroken(harness);
+  },
+);
+
+test(
+  'an answer that came is not bought again when Temporal gives its activity up while Postgres is away',
+  { timeout: 120_000 },
+  async () => {
+    given.length = 0;
+    const before = (await harness.requests()).agent;
+    await harness.fault({ kind: 'delay', milliseconds: 1_000, times: 1 });
+    const sent = await harness.client.startTask({ task: 'Say hello' });
+    const { conversationId } = sent;
+    const asked = async (): Promise<boolean> => (await tries('model_calls', conversationId)).length === 1;
+    await waitUntil('the model is asked', asked);
+    const disk = await diskFull(harness.database);
+    await waitUntil('the answer waits', async () => (await disk.refusals()) >= 1);
+    await proxy.stall();
+    await waitUntil('Temporal takes the worker for dead', async () => (await attempts(conversationId)) >= 2);
+    await proxy.mend();
+    await waitUntil('the worker is told', () => given.length >= 1);
+    const refusals = await disk.refusals();
+    await waitUntil('the answer still waits', async () => (await disk.refusals()) >= refusals + 2);
+    await disk.end();
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
+    expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
+    expect((await harness.requests()).agent - before).toBe(1);
+    expect(await tries('model_calls', conversationId)).toEqual([{ attempt: 1, state: 'answered' }]);
+    await nothingIsBroken(harness);
+  },
+);
