@@ -98,8 +98,9 @@ export function createProviderGate(setup: {
             continue;
           }
           if (place.kind === 'queued' && !isNext && !(await stepAside(database, held))) continue;
-          const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS;
-          return { kind: 'wait', reason, delayMilliseconds: Math.round(away * (1 + Math.random() / 4)) };
+          // A pause is spread already.
+          const away = place.kind === 'paused' ? look : AWAY_MILLISECONDS * (1 + Math.random() / 4);
+          return { kind: 'wait', reason, delayMilliseconds: Math.round(away) };
         }
       } finally {
         if (stays) waiting.leave(call);

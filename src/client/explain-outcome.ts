@@ -1,3 +1,4 @@
+import { raiseFlag } from './raise-flag.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 
 /** What a worker that cannot run an agent lacks, and what to do about it. */
@@ -43,7 +44,7 @@ export function explainOutcome(
         return 'The turn went round in circles: the same tool call had the same result again and again. Send a message that says what to do instead, or raise limits.repeatedCalls in holdfast.yaml.';
       if (reason === 'compactions_without_progress')
         return 'The turn went round in circles: the window filled again and again and nothing new was done. What the task needs at once does not fit the window: use a model with a larger one or a smaller task, then send a message.';
-      return `${limitWords(reason)} What was done is kept. Go on with 'holdfast resume', or send a message; the limits are in holdfast.yaml.`;
+      return `${limitWords(reason)} What was done is kept. ${afterLimit(reason)} The limits are in holdfast.yaml.`;
     case 'context_exhausted':
       return reason === 'second_overflow'
         ? "The provider refused the context as too large, and again after it was compacted for that. Send a message to go on, or use a model with a larger window; 'holdfast context' shows what fills it."
@@ -67,6 +68,15 @@ function limitWords(reason: string | null): string {
   const what = reason?.replace('conversation_', '').replace('_limit', '').replaceAll('_', ' ') ?? 'unknown';
   const counted = /(?:step|call|token)$/u.test(what) ? `${what}s` : what;
   return `${of} limit of ${counted} is reached (${reason ?? 'unknown'}).`;
+}
+
+/** A message begins a turn with fresh limits, but not a conversation: there it would end at once. */
+function afterLimit(reason: string | null): string {
+  const flag = raiseFlag(reason);
+  if (flag === null) return "Go on with 'holdfast resume', or send a message.";
+  if (reason?.startsWith('conversation_') !== true)
+    return `Go on with 'holdfast resume' and a raise, such as '${flag}', or send a message, which begins a turn with fresh limits.`;
+  return `Go on with 'holdfast resume' and a raise, such as '${flag}', which holds for all later turns; after a message alone the next turn ends at it at once.`;
 }
 
 /** Characters of the vendor's words in the one sentence. */

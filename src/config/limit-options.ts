@@ -111,5 +111,6 @@ export const turnLimits = z
   })
   .optional()
   .meta({
-    description: 'Hard limits of one turn: at one it ends as `budget_exhausted`, and `holdfast resume` goes on.',
+    description:
+      'Hard limits of one turn: at one it ends as `budget_exhausted`, and `holdfast resume` with a raise of it goes on.',
   });

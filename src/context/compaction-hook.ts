@@ -42,8 +42,11 @@ export interface CompactionDecision {
 }
 
 /**
- * Runs before a compaction. May run again for the same compaction when a worker dies, so it must not
- * act on anything. One that throws is passed over, with a warning in the log.
+ * Runs before a compaction. May run again for the same compaction: when a worker dies, and when all hooks together with the
+ * planning take over 30 seconds, the time limit of the activity `compactContext`. Then another attempt begins beside the one that
+ * still runs, again every 30 seconds, and the turn stands still until one is faster. So it must not act on anything, and should
+ * give up by itself after some seconds, as with `AbortSignal.timeout(10_000)` in what it calls. One that throws is passed over,
+ * with a warning in the log.
  */
 export type BeforeCompaction = (
   preparation: CompactionPreparation,

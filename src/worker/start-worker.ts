@@ -35,13 +35,7 @@ import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
 import type { TurnWorkers, WorkerDeployment } from './create-turn-workers.ts';
 import { endStrayCommands } from './stray-commands.ts';
-import { ensureUpkeepSchedule } from './upkeep-schedule.ts';
-
-/**
- * Milliseconds between looks whether the upkeep schedule still exists. With the 10 s until it first runs and the 30 s that a turn must
- * be old, a turn whose workflow was lost with Temporal's data is ended within a minute.
- */
-const SCHEDULE_CHECK_INTERVAL_MILLISECONDS = 20_000;
+import { keepUpkeepSchedule } from './upkeep-schedule.ts';
 
 /** Milliseconds until a connection to Postgres that does not answer is given up: as long as a database activity may take. */
 const DATABASE_SILENCE_MILLISECONDS = 30_000;
@@ -136,7 +130,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       identity,
       outlastingWork,
     });
-    const stopUpkeep = await keepUpkeepSchedule(client, database, taskQueue, logger);
+    const databaseId = await readDatabaseId(database);
+    const stopUpkeep = await keepUpkeepSchedule({ client, databaseId, taskQueue, logger });
     const stopLooking = endStrayCommands(database, logger);
     const running = runThenClose(workers, setup.shutdownGraceMilliseconds, async (graceLeft) => {
       stopUpkeep();
@@ -251,21 +246,4 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
     deployment: setup.deployment,
   });
-}
-
-/** Makes sure that the schedule exists, now and again and again: a Temporal server that lost its data has lost it too. */
-async function keepUpkeepSchedule(
-  client: Client,
-  database: Database,
-  taskQueue: string,
-  logger: Logger,
-): Promise<() => void> {
-  const databaseId = await readDatabaseId(database);
-  await ensureUpkeepSchedule(client, databaseId, taskQueue);
-  const timer = setInterval(() => {
-    ensureUpkeepSchedule(client, databaseId, taskQueue).catch((error: unknown) => {
-      logger.warn({ code: error instanceof Error ? error.name : 'unknown' }, 'upkeep schedule could not be checked');
-    });
-  }, SCHEDULE_CHECK_INTERVAL_MILLISECONDS);
-  return () => clearInterval(timer);
 }

@@ -277,3 +277,24 @@ test('a call that waits in its worker for the end of a pause is spread over the 
   // What is left of the pause is no longer than the pause: only its spread is.
   expect(Math.max(...told)).toBeGreaterThan(9_000);
 });
+
+test.each([
+  ['with limits', { concurrentCalls: 1 }],
+  ['without limits', {}],
+])(
+  'a call of a provider %s that waits in its workflow for the end of a pause is spread over five seconds at most',
+  async (_, providerLimits) => {
+    const { providerGate } = activityDependencies(sql, { providerLimits });
+    onTestFinished(async () => void (await sql`delete from provider_pauses`));
+    const { signal } = new AbortController();
+    const waits: number[] = [];
+    for (let call = 0; call < 60; call += 1) {
+      await providerGate.pause('sim', 600_000);
+      const asked = { provider: 'sim', conversationId: newId(), callKey: newId(), tokens: 10, signal };
+      const pass = await providerGate.enter(asked);
+      if (pass.kind === 'wait') waits.push(pass.delayMilliseconds);
+    }
+    expect(waits).toHaveLength(60);
+    expect(Math.max(...waits) - 600_000).toSatisfy((spread: number) => spread > 0 && spread <= 5_000);
+  },
+);

@@ -148,6 +148,7 @@ test('of one answer only as many calls run as the conversation has left; those t
   const sent = await client.sendMessage({ conversationId, content: 'Say on', mode: 'queue' });
   const third = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(third).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 0 });
+  expect(third).toMatchObject({ explanation: expect.stringContaining('--tool-calls +100') as string });
   const raised = await client.resume({ conversationId, raise: { toolCalls: 1 } });
   expect(await client.waitForOutcome({ ...raised, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
@@ -171,7 +172,7 @@ test('a conversation that rested for longer than its limit goes on only when som
   for (const content of ['Say third', 'Say fourth']) {
     const rested = await next(content);
     expect(rested).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_idle_time_limit' });
-    expect(rested.explanation).toContain('rested for longer');
+    expect(rested.explanation).toMatch(/rested for longer.*--idle-time \+86400/u);
   }
   expect((await harness.requests()).total).toBe(asked);
   await expect(client.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({

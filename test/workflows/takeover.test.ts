@@ -6,6 +6,7 @@ import { textOf } from '../../src/context/content.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
 /** A turn must go on this soon after its worker was killed. */
@@ -71,16 +72,53 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
   },
 );
 
+/** What the worker has in hand when it dies. */
+const IN_HAND = ['a tool that runs', 'a workflow task, and a tool that runs'] as const;
+
+test.each(IN_HAND)(
+  'killed with %s, a worker is replaced by one that waits: its model is asked within 8 s of the kill',
+  async (inHand) => {
+    const agents = { default: { allowCommands: true, tools: ['run_command'] } };
+    await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
+    const doomed = await startWorkerProcess(harness);
+    const sent = await harness.client.startTask({ task: 'Call run_command with {"command": "sleep 300"}' });
+    const { conversationId } = sent;
+    const claimed = async () => (await harness.database`select from tool_calls where state = 'claimed'`).length === 1;
+    await waitUntil('the tool runs', claimed);
+    await harness.startWorker();
+    const before = await lastEvent(conversationId);
+    // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
+    if (inHand !== 'a tool that runs') {
+      doomed.kill('SIGSTOP');
+      await harness.client.sendMessage({ conversationId, content: 'Say more', mode: 'steer' });
+      await waitUntil('a workflow task is with the worker', async () => isWithWorker(conversationId));
+    }
+    doomed.kill('SIGKILL');
+    const killed = Date.now();
+    await doomed.exited;
+    expect((await nextEventAt(conversationId, before, 'model_call_started')) - killed).toBeLessThan(
+      TAKEOVER_MILLISECONDS,
+    );
+    const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    expect(outcome).toMatchObject({ outcome: 'completed' });
+  },
+);
+
+async function isWithWorker(conversationId: string): Promise<boolean> {
+  const { events } = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
+  return (events ?? []).at(-1)?.workflowTaskStartedEventAttributes != null;
+}
+
 async function lastEvent(conversationId: string): Promise<number> {
   const [row] = await harness.database<{ number: number }[]>`
     select coalesce(max(number), 0)::int as number from events where conversation_id = ${conversationId}`;
   return row?.number ?? 0;
 }
 
-/** When the first event after a number came; milliseconds since the epoch. */
-async function nextEventAt(conversationId: string, after: number): Promise<number> {
+/** When the first event after a number came, or the first of a kind; milliseconds since the epoch. */
+async function nextEventAt(conversationId: string, after: number, kind?: string): Promise<number> {
   for await (const update of harness.client.watch({ conversationId, afterSequence: after, liveText: false })) {
-    if (update.type === 'event') return Date.now();
+    if (update.type === 'event' && (kind ?? update.event.kind) === update.event.kind) return Date.now();
   }
   return Number.NaN;
 }

@@ -1,3 +1,4 @@
+import { raiseFlag } from '../../client/raise-flag.ts';
 import type { TurnSummary } from '../../client/types.ts';
 import { formatCost, formatCount, formatDuration, plural } from './numbers.ts';
 
@@ -23,18 +24,6 @@ export function turnFigures(turn: TurnSummary): string {
   ].join(' · ');
 }
 
-/** By how much `resume` may raise what ended a turn, in the proportions of a usual task. */
-const RAISES: Readonly<Record<string, string>> = {
-  step_limit: '--steps +100',
-  tool_call_limit: '--tool-calls +100',
-  input_token_limit: '--input-tokens +1000000',
-  output_token_limit: '--output-tokens +50000',
-  cost_limit: '--cost +2',
-  wall_time_limit: '--wall-time +600',
-  // Of a conversation.
-  idle_time_limit: '--idle-time +86400',
-};
-
 /** The command that goes on after an outcome, for the reason that it gave; `null` after one that needs nothing. */
 export function nextCommand(outcome: string, reason: string | null, conversation: string): string | null {
   switch (outcome) {
@@ -44,9 +33,7 @@ export function nextCommand(outcome: string, reason: string | null, conversation
       return `npx holdfast context ${conversation}`;
     case 'budget_exhausted':
       if (reason === 'calls_repeated' || reason === 'compactions_without_progress') break;
-      // A turn's own idle time begins anew.
-      if (reason === 'idle_time_limit') return `npx holdfast resume ${conversation}`;
-      return `npx holdfast resume ${conversation} ${RAISES[reason?.replace('conversation_', '') ?? ''] ?? '--help'}`;
+      return ['npx holdfast resume', conversation, raiseFlag(reason) ?? ''].join(' ').trimEnd();
     case 'stopped':
       return `npx holdfast resume ${conversation}`;
     case 'model_failed':

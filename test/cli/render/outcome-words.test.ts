@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { questionIn } from '../../../src/cli/render/decision-state.ts';
+import { resumeCommand } from '../../../src/cli/resume.ts';
 import { nextCommand } from '../../../src/cli/render/outcome-words.ts';
+import { explainOutcome } from '../../../src/client/explain-outcome.ts';
+import { COUNTED, COUNTED_OF_CONVERSATION, limitCode } from '../../../src/turn/spending.ts';
 
 test.each([
   ['completed', null, null],
@@ -13,6 +16,32 @@ test.each([
   ['refused', null, 'npx holdfast send 1234abcd "…"'],
 ])('after %s (%s) the next command is one that works as it stands', (outcome, reason, command) => {
   expect(nextCommand(outcome, reason, '1234abcd')).toBe(command);
+});
+
+test.each(COUNTED_OF_CONVERSATION)(
+  '%s of a conversation is raised by a flag that resume has, and its end names it',
+  (counted) => {
+    const reason = limitCode({ scope: 'conversation', counted });
+    const [flag = '', amount] = nextCommand('budget_exhausted', reason, '1234abcd')?.split(' ').slice(-2) ?? [];
+    expect(resumeCommand().options.map(({ long }) => long)).toContain(flag);
+    const words = explainOutcome('budget_exhausted', reason);
+    expect(words).toContain(`'${flag} ${amount}'`);
+    expect(words).not.toMatch(/\bsend a message/iu);
+  },
+);
+
+test.each(COUNTED)(
+  'after a limit of %s of its own a turn goes on with a raise, or a message begins another',
+  (counted) => {
+    const words = explainOutcome('budget_exhausted', limitCode({ scope: 'turn', counted }));
+    expect(words).toMatch(/'--[a-z-]+ \+\d+', or send a message/u);
+  },
+);
+
+test('after its own idle time a turn goes on without a raise', () => {
+  expect(explainOutcome('budget_exhausted', 'idle_time_limit')).toContain(
+    "Go on with 'holdfast resume', or send a message.",
+  );
 });
 
 test('a question is shown as it is asked, and whole arguments when they are none', () => {
