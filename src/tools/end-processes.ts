@@ -8,8 +8,11 @@ const POLITE_MILLISECONDS = 500;
 
 const POLL_MILLISECONDS = 20;
 
-/** Rounds of looking for marked processes; a process that forks faster than it is killed is left after that. */
-const ROUNDS = 20;
+/** Rounds of looking for marked processes, a second: a process that forks faster than it is killed is left after that. */
+const ROUNDS = 50;
+
+/** Reads of an environment that is empty beside arguments, until it counts as empty by choice. */
+const READS = 5;
 
 /**
  * Ends a process group: SIGTERM, and SIGKILL for what is left half a second later.
@@ -119,14 +122,15 @@ async function lookAtProcess(name: string): Promise<MarkedProcess | 'starting' |
  */
 async function readEnvironment(directory: string): Promise<Buffer | 'starting'> {
   try {
-    const environment = await readFile(`${directory}/environ`);
-    if (environment.length > 0) return Buffer.concat([NUL, environment, NUL]);
-    await readlink(`${directory}/exe`);
-    if ((await readFile(`${directory}/cmdline`)).length === 0) return 'starting';
-    // The arguments may be those of a program that has started since.
-    return Buffer.concat([NUL, await readFile(`${directory}/environ`), NUL]);
+    for (let read = 0; read < READS; read += 1) {
+      const environment = await readFile(`${directory}/environ`);
+      if (environment.length > 0) return Buffer.concat([NUL, environment, NUL]);
+      await readlink(`${directory}/exe`);
+      if ((await readFile(`${directory}/cmdline`)).length === 0) return 'starting';
+      // The arguments may be those of a program that has started since: its environment is to be read then.
+    }
   } catch {
     // Gone meanwhile, or another user's: not ours to end.
-    return NUL;
   }
+  return NUL;
 }

@@ -220,7 +220,12 @@ test('processes of a call are found by its marker, not those of another call', a
   const found = await findMarkedProcesses(one.idempotencyKey);
   expect(found.length).toBeGreaterThan(0);
   for (const processId of found) {
-    const environment = await readFile(`/proc/${processId}/environ`, 'utf8');
+    let environment = '';
+    // Empty while a process replaces its program.
+    await until(async () => {
+      environment = await readFile(`/proc/${processId}/environ`, 'utf8');
+      return environment !== '';
+    }, 'its environment is shown');
     expect(environment).toContain(one.idempotencyKey);
     expect(environment).not.toContain(other.idempotencyKey);
   }
