@@ -64,7 +64,8 @@ async function superviseIn(
       start.running.push(await supervise({ ...definition, logFile }, onEvent, start.options.signal));
       return;
     } catch (error) {
-      if (tries === LARGEST_PORT_TRIES || !(await start.ports.replaceTaken(portNames))) throw error;
+      const wasTaken = error instanceof Error && /address already in use/iu.test(error.message);
+      if (tries === LARGEST_PORT_TRIES || !(await start.ports.replaceTaken(portNames, wasTaken))) throw error;
     }
   }
 }
