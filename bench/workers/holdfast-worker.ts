@@ -87,6 +87,5 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     ringDoorbell: (conversationId) => ringDoorbell(client, TASK_QUEUES.holdfast, conversationId),
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
     isWorkflowOpen: async () => true,
-    isRunOpen: () => Promise.resolve(true),
   });
 }

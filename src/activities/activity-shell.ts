@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { describeError, failureForHistory, isCancellationError, withRetryDelay } from './activity-error.ts';
 import { OngoingWork } from './ongoing-work.ts';
-import type { Execution, IsRunOpen } from './ongoing-work.ts';
+import type { Execution, IsWorkflowOpen } from './ongoing-work.ts';
 
 export type { Execution } from './ongoing-work.ts';
 
@@ -12,7 +12,7 @@ export type { Execution } from './ongoing-work.ts';
  * that still works in this process.
  */
 export function activity<Input, Output>(
-  { logger, isRunOpen }: { readonly logger: Logger; readonly isRunOpen: IsRunOpen },
+  { logger, isWorkflowOpen }: { readonly logger: Logger; readonly isWorkflowOpen: IsWorkflowOpen },
   name: string,
   body: (input: Input, execution: Execution) => Promise<Output>,
 ): (input: Input) => Promise<Output> {
@@ -23,7 +23,7 @@ export function activity<Input, Output>(
     const key = `${workflowExecution?.runId ?? ''} ${activityId}`;
     const before = ongoing.get(key);
     const isJoined = before?.join(context) === true;
-    const work = isJoined ? before : new OngoingWork(context, isRunOpen, (execution) => body(input, execution));
+    const work = isJoined ? before : new OngoingWork(context, isWorkflowOpen, (execution) => body(input, execution));
     ongoing.set(key, work);
     const logged = { activity: name, attempt, workflowId: workflowExecution?.workflowId };
     if (isJoined) logger.info(logged, 'goes on with what the attempt before has begun');

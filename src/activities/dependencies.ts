@@ -9,6 +9,7 @@ import type { ToolRegistry } from '../tools/registry.ts';
 import type { ProviderGate } from './provider-gate.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
 import type { FenceWatch } from './fence-watch.ts';
+import type { IsWorkflowOpen } from './ongoing-work.ts';
 import type { OutlastingWork } from './outlasting-work.ts';
 
 /** What a conversation may set instead of its agent's own. */
@@ -59,8 +60,6 @@ export interface ActivityDependencies {
   readonly ringDoorbell: (conversationId: string) => Promise<void>;
   /** Temporal's id of the newest run of a workflow, open or closed; `null`: Temporal does not know the workflow. */
   readonly newestRunOf: (workflowId: string) => Promise<string | null>;
-  /** Whether Temporal has an open workflow with this id; for upkeep. */
-  readonly isWorkflowOpen: (workflowId: string) => Promise<boolean>;
-  /** Whether Temporal has this run of a workflow open. */
-  readonly isRunOpen: (workflowId: string, runId: string) => Promise<boolean>;
+  /** Whether Temporal has an open workflow with this id, or has this run of it open. */
+  readonly isWorkflowOpen: IsWorkflowOpen;
 }

@@ -24,8 +24,8 @@ export interface Execution {
   report(progress: Readonly<Record<string, number>>): void;
 }
 
-/** Whether Temporal has the run open; asked only where Temporal has forgotten an attempt. */
-export type IsRunOpen = (workflowId: string, runId: string) => Promise<boolean>;
+/** @param runId of the run that is meant. Default: the newest one */
+export type IsWorkflowOpen = (workflowId: string, runId?: string) => Promise<boolean>;
 
 /**
  * The work of one activity, heartbeats included, and the attempts of it that this process was given. Temporal gives an attempt
@@ -37,13 +37,13 @@ export class OngoingWork<Output> {
   readonly result: Promise<Output>;
   readonly #startedAt = performance.now();
   readonly #abort = new AbortController();
-  readonly #isRunOpen: IsRunOpen;
+  readonly #isWorkflowOpen: IsWorkflowOpen;
   #context: Context;
   #progress: Readonly<Record<string, number>> | undefined;
 
-  constructor(context: Context, isRunOpen: IsRunOpen, body: (execution: Execution) => Promise<Output>) {
+  constructor(context: Context, isWorkflowOpen: IsWorkflowOpen, body: (execution: Execution) => Promise<Output>) {
     this.#context = context;
-    this.#isRunOpen = isRunOpen;
+    this.#isWorkflowOpen = isWorkflowOpen;
     this.#follow(context);
     const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_INTERVAL_MILLISECONDS);
     this.result = body(this.#execution()).finally(() => clearInterval(heartbeat));
@@ -96,7 +96,7 @@ export class OngoingWork<Output> {
   /** Temporal knows the attempt no more: another one follows, or the turn was terminated. */
   async #awaitNext({ info }: Context, abort: () => void): Promise<void> {
     const { workflowId = '', runId = '' } = info.workflowExecution ?? {};
-    const isOpen = await this.#isRunOpen(workflowId, runId).catch(() => false);
+    const isOpen = await this.#isWorkflowOpen(workflowId, runId).catch(() => false);
     if (!isOpen) abort();
     else setTimeout(abort, JOIN_MILLISECONDS).unref();
   }

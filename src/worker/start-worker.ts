@@ -232,8 +232,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
     newestRunOf: (workflowId) => newestRunOf(client, workflowId),
-    isWorkflowOpen: (workflowId) => isWorkflowOpen(client, workflowId),
-    isRunOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
+    isWorkflowOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
   });
   return createTurnWorkers({
     connection,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ApplicationFailure } from '@temporalio/common';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { failureForHistory } from '../../src/activities/activity-error.ts';
 import { callModel } from '../../src/activities/call-model.ts';
 import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
@@ -14,27 +14,23 @@ import { listEntries } from '../../src/store/entries.ts';
 import { listModelCalls } from '../../src/store/model-calls.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { headOf, openTestStore, register, startTurn, text } from '../store/support/store-builders.ts';
+import { headOf, register, startTurn, text } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 
 let store: TestStore;
 let sql: Database;
 let simulator: Simulator;
 
-beforeAll(async () => {
-  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
+useStoreAndSimulator((opened) => {
+  ({ store, simulator } = opened);
   ({ sql } = store);
-});
-afterAll(async () => {
-  await simulator.close();
-  await store.close();
 });
 
 /** Calls that the simulator was asked so far. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/activities/commit-compaction.ts';
 import { compactContext } from '../../src/activities/compact-context.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
@@ -10,28 +10,19 @@ import { endCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { listMemories } from '../../src/store/memories.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
-import type { Simulator } from '../../src/simulator/index.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
 import { plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { answer, openTestStore, SNAPSHOT, startTurn } from '../store/support/store-builders.ts';
-import type { TestStore } from '../store/support/store-builders.ts';
+import { answer, SNAPSHOT, startTurn } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 
-let store: TestStore;
 let sql: Database;
-let simulator: Simulator;
 let dependencies: ActivityDependencies;
 
-beforeAll(async () => {
-  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
-  ({ sql } = store);
-  dependencies = activityDependencies(sql, { simulatorUrl: simulator.url });
-});
-afterAll(async () => {
-  await simulator.close();
-  await store.close();
+useStoreAndSimulator((opened) => {
+  ({ sql } = opened.store);
+  dependencies = activityDependencies(sql, { simulatorUrl: opened.simulator.url });
 });
 
 const LIMITS = { window: 32_768, maximumOutput: 4_096 };

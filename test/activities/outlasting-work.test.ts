@@ -1,9 +1,8 @@
 import { CancelledFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
@@ -12,12 +11,13 @@ import { listLateToolResults } from '../../src/store/tool-calls.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { toolSchema } from '../../src/tools/tool-schema.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, openTestStore, register, startTurn, toolCall } from '../store/support/store-builders.ts';
+import { answerWith, register, startTurn, toolCall } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 import { branchSummary, modelCall, summary } from './support/asking-work.ts';
 
 const CALL = { callNumber: 1, callIndex: 0 };
@@ -25,12 +25,8 @@ const CALL = { callNumber: 1, callIndex: 0 };
 let store: TestStore;
 let simulator: Simulator;
 
-beforeAll(async () => {
-  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
-});
-afterAll(async () => {
-  await simulator.close();
-  await store.close();
+useStoreAndSimulator((opened) => {
+  ({ store, simulator } = opened);
 });
 
 /** An attempt that Temporal can give up. */

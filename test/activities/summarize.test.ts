@@ -1,11 +1,10 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { summarize } from '../../src/activities/summarize.ts';
 import type { CompactionPolicy } from '../../src/context/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { listParts, registerPartAttempt } from '../../src/store/compaction-parts.ts';
 import type { PartReference } from '../../src/store/compaction-parts.ts';
@@ -14,25 +13,22 @@ import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { FIRST_ATTEMPT, openTestStore, startTurn, step } from '../store/support/store-builders.ts';
+import { FIRST_ATTEMPT, startTurn, step } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 
 let store: TestStore;
 let sql: Database;
 let simulator: Simulator;
 
-beforeAll(async () => {
-  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
+useStoreAndSimulator((opened) => {
+  ({ store, simulator } = opened);
   ({ sql } = store);
-});
-afterAll(async () => {
-  await simulator.close();
-  await store.close();
 });
 
 /** Asks with a transcript, from which secrets are left out. */

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { createActivities } from '../../src/activities/create-activities.ts';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
-import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { newId } from '../../src/store/ids.ts';
 import { takeMessages } from '../../src/store/inbox.ts';
@@ -10,7 +9,8 @@ import { listModelCalls } from '../../src/store/model-calls.ts';
 import { readLastTurn } from '../../src/store/turns.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
-import { openTestStore, said, send, text } from '../store/support/store-builders.ts';
+import { useStoreAndSimulator } from '../activities/support/store-and-simulator.ts';
+import { said, send, text } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerOfActivities } from './support/worker-of-activities.ts';
@@ -18,12 +18,8 @@ import { startWorkerOfActivities } from './support/worker-of-activities.ts';
 let store: TestStore;
 let simulator: Simulator;
 
-beforeAll(async () => {
-  [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
-});
-afterAll(async () => {
-  await simulator.close();
-  await store.close();
+useStoreAndSimulator((opened) => {
+  ({ store, simulator } = opened);
 });
 
 async function run(

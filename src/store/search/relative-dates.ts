@@ -90,6 +90,10 @@ const KOREAN_STEPS: Readonly<Record<string, number>> = { 지지난: -2, 지난: 
 const KOREAN_NUMBERS = '영 한 두 세 네 다섯 여섯 일곱 여덟 아홉 열'.split(' ');
 const KOREAN_DAYS: Readonly<Record<string, number>> = { 하루: 1, 이틀: 2, 사흘: 3, 나흘: 4, 열흘: 10 };
 const JAPANESE_STEPS: Readonly<Record<string, number>> = { 先々: -2, 先: -1, 今: 0, 来: 1, 再来: 2 };
+const STEPPED_UNITS = [
+  [JAPANESE_UNIT, CHINESE_UNITS, JAPANESE_STEPS],
+  [KOREAN_UNIT, KOREAN_UNITS, KOREAN_STEPS],
+] as const;
 const CHINESE_NUMBERS = '零一二三四五六七八九十';
 const NEAR_DAYS: Readonly<Record<string, number>> = {
   tomorrow: 1,
@@ -162,13 +166,11 @@ function unitsIn(text: string, writtenAt: Date): string[] {
     if (year !== undefined) add('year', YEARS[year] ?? 0);
     else add(CHINESE_UNITS[unit] ?? 'week', which.startsWith('上') ? -1 : which.startsWith('下') ? 1 : 0);
   }
-  for (const [, which = '', unit = '', year] of text.matchAll(JAPANESE_UNIT)) {
-    if (year === undefined) add(CHINESE_UNITS[unit] ?? 'week', JAPANESE_STEPS[which] ?? 0);
-    else add('year', YEARS[year] ?? 0);
-  }
-  for (const [, which = '', unit = '', year] of text.matchAll(KOREAN_UNIT)) {
-    if (year === undefined) add(KOREAN_UNITS[unit] ?? 'week', KOREAN_STEPS[which] ?? 0);
-    else add('year', YEARS[year] ?? 0);
+  for (const [pattern, units, steps] of STEPPED_UNITS) {
+    for (const [, which = '', unit = '', year] of text.matchAll(pattern)) {
+      if (year === undefined) add(units[unit] ?? 'week', steps[which] ?? 0);
+      else add('year', YEARS[year] ?? 0);
+    }
   }
   return terms;
 }
@@ -185,10 +187,7 @@ function distancesIn(text: string, writtenAt: Date): string[] {
       add('month', unit === 'year' ? 6 * direction : 0);
       return;
     }
-    for (const each of amountsOf(amount.toLowerCase())) {
-      if (unit === 'fortnight') terms.push(...unitTerms(from, 'week', 2 * direction * each));
-      else terms.push(...unitTerms(from, unit, direction * each));
-    }
+    for (const each of amountsOf(amount.toLowerCase())) terms.push(...unitTerms(from, unit, direction * each));
   };
   for (const [, amount = '', unit = '', where = ''] of text.matchAll(AGO)) {
     if (!/^from/iu.test(where)) addEnglish(amount, unit, -1);
@@ -252,6 +251,8 @@ function unitTerms(writtenAt: Date, unit: string, steps: number): string[] {
   switch (unit) {
     case 'day':
       return dayTerms(addDays(writtenAt, steps));
+    case 'fortnight':
+      return unitTerms(writtenAt, 'week', 2 * steps);
     case 'month':
       return monthTerms(writtenAt.getUTCFullYear(), writtenAt.getUTCMonth() + steps);
     case 'year':

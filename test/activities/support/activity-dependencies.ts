@@ -51,7 +51,6 @@ export function activityDependencies(
     ringDoorbell: () => Promise.resolve(),
     newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),
-    isRunOpen: () => Promise.resolve(true),
   };
 }
 

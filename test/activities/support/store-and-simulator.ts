@@ -1,0 +1,24 @@
+import { afterAll, beforeAll } from 'vitest';
+import { startSimulator } from '../../../src/simulator/index.ts';
+import type { Simulator } from '../../../src/simulator/index.ts';
+import { openTestStore } from '../../store/support/store-builders.ts';
+import type { TestStore } from '../../store/support/store-builders.ts';
+
+export interface StoreAndSimulator {
+  readonly store: TestStore;
+  readonly simulator: Simulator;
+}
+
+/** A database and a model for all tests of a file: opened before the first, closed after the last. */
+export function useStoreAndSimulator(opened: (both: StoreAndSimulator) => void): void {
+  let both: StoreAndSimulator | undefined;
+  beforeAll(async () => {
+    const [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
+    both = { store, simulator };
+    opened(both);
+  });
+  afterAll(async () => {
+    await both?.simulator.close();
+    await both?.store.close();
+  });
+}
