@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readsDuring } from '../../bench/table-reads.ts';
 import type { Database } from '../../src/store/database.ts';
 import { appendNote } from '../../src/store/entries.ts';
@@ -27,9 +27,9 @@ beforeAll(async () => {
         '[{"type":"text","text":"some text that fills a row"}]', row(20, 0, 6, 0, 0, 0, 26, 0, 0, 0, 1)::measurements
       from generate_series(1, 100)`;
   }
-  // As autovacuum would in time: indexes still name the versions of before.
-  await sql`vacuum (analyze)`;
 }, 400_000);
+// As autovacuum would in time: indexes still name the versions of before, which each test leaves too, and how long they do is chance.
+beforeEach(() => sql`vacuum (analyze)`);
 afterAll(() => store.close());
 
 /** Rows that Postgres reads for 21 times the same, through indexes or by scans, in all tables. */
