@@ -44,7 +44,12 @@ export type { AgentInput } from './config/define-agent.ts';
 export type { AgentDefinition } from './config/definitions.ts';
 export { PRESETS as presets } from './config/presets.ts';
 export { ConfigurationError } from './config/errors.ts';
-export type { BeforeCompaction, CompactionDecision, CompactionPreparation } from './context/compaction-hook.ts';
+export type {
+  BeforeCompaction,
+  CompactionDecision,
+  CompactionPreparation,
+  HookLimits,
+} from './context/compaction-hook.ts';
 export type { ContentPart } from './context/content.ts';
 export type { CompactionPolicy } from './context/policy.ts';
 export type { CostGroup, CostRow } from './store/costs.ts';

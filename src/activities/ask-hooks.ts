@@ -8,6 +8,7 @@ import type { Entry } from '../context/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { measureText } from '../context/measure.ts';
 import type { CompactionPlan, CompactionReason } from '../context/plan.ts';
+import { untilAborted } from '../models/until-aborted.ts';
 import { readOriginals } from '../store/compaction-parts.ts';
 import { readPreviousSummary } from '../store/previous-summary.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
@@ -31,11 +32,13 @@ interface Pass {
 /**
  * Asks the hooks in order what to do with a planned summary. The first that cancels or brings a summary decides; lines of
  * all that were asked are put together. A pass without a summary is not theirs.
+ * @throws the signal's reason as soon as it is aborted, whatever a hook does then
  */
 export async function askHooks(
   dependencies: ActivityDependencies,
   turn: TurnReference,
   pass: Pass,
+  signal: AbortSignal,
 ): Promise<HookedPlan> {
   const { plan } = pass;
   const { beforeCompaction } = dependencies;
@@ -45,7 +48,7 @@ export async function askHooks(
   const append: string[] = [];
   let details: JsonValue | undefined;
   for (const hook of beforeCompaction) {
-    const decision = await ask(dependencies, hook, preparation);
+    const decision = await ask(dependencies, hook, preparation, signal);
     if (decision?.cancel === true) return { cancelled: true };
     prepend.push(...(decision?.contextLines?.prepend ?? []));
     append.push(...(decision?.contextLines?.append ?? []));
@@ -64,10 +67,12 @@ async function ask(
   { logger }: ActivityDependencies,
   hook: BeforeCompaction,
   preparation: CompactionPreparation,
+  signal: AbortSignal,
 ): Promise<CompactionDecision | undefined> {
   try {
-    return await hook(preparation);
+    return await untilAborted(Promise.resolve(hook(preparation, { signal })), signal);
   } catch (error) {
+    signal.throwIfAborted();
     const { conversationId, turnId } = preparation;
     // Only the kind of error: its words may quote the conversation.
     logger.warn(

@@ -28,7 +28,7 @@ import { readFit } from './read-fit.ts';
 export async function compactContext(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
-  { runId }: Execution,
+  { runId, signal }: Execution,
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
   const { turn, callNumber, forced, turnIsOver = false } = input;
@@ -47,7 +47,8 @@ export async function compactContext(
   const source = await readPlanSource(database, turn);
   const result = await makePlan(dependencies, turn, { check, source, reason, turnIsOver });
   if (result.kind === 'planned') {
-    return (await storeAndDescribe(dependencies, input, { check, source, plan: result.plan, reason })) ?? fits;
+    const pass = { check, source, plan: result.plan, reason, signal };
+    return (await storeAndDescribe(dependencies, input, pass)) ?? fits;
   }
   if (forced === 'manual') {
     const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
@@ -111,11 +112,12 @@ async function storeAndDescribe(
     readonly source: PlanSource;
     readonly plan: CompactionPlan;
     readonly reason: CompactionReason;
+    readonly signal: AbortSignal;
   },
 ): Promise<CompactContextResult | null> {
   const { database } = dependencies;
   const { check, source, reason } = pass;
-  const decision = await askHooks(dependencies, turn, pass);
+  const decision = await askHooks(dependencies, turn, pass, pass.signal);
   if (decision.cancelled) {
     if (reason === 'manual') {
       await declineCompaction(database, turn, { reason: 'cancelled_by_hook', tokens: pass.plan.tokensBefore });

@@ -6,6 +6,7 @@ import type { ConversationCounts } from '../turn/spending.ts';
 import { describeConversation } from './conversation.ts';
 import type { RungTemporal } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
+import { raiseFlag } from './raise-flag.ts';
 import type { Conversation } from './types.ts';
 
 /** Temporal is asked only about a turn that is open; without an answer in this time the turn counts as running. */
@@ -63,7 +64,7 @@ function checkLastTurn({ conversationId, turn }: Conversation, raise: Partial<Co
   if (reached !== null && raise[reached] === undefined) {
     throw new HoldfastClientError(
       'limit_not_raised',
-      `the turn ended at ${turn.reason ?? 'a limit'}: say by how much to raise ${reached}`,
+      `the turn ended at ${turn.reason ?? 'a limit'}: say by how much to raise ${reached}, as in "holdfast resume ${conversationId} ${raiseFlag(turn.reason) ?? ''}"`,
     );
   }
 }

@@ -41,13 +41,19 @@ export interface CompactionDecision {
   readonly contextLines?: { readonly prepend?: readonly string[]; readonly append?: readonly string[] };
 }
 
+/** How long a hook may take. */
+export interface HookLimits {
+  /** Aborted when the turn is stopped or lost, and when the activity's 30 seconds are over: what the hook answers then, nobody reads. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Runs before a compaction. May run again for the same compaction: when a worker dies, and when all hooks together with the
- * planning take over 30 seconds, the time limit of the activity `compactContext`. Then another attempt begins beside the one that
- * still runs, again every 30 seconds, and the turn stands still until one is faster. So it must not act on anything, and should
- * give up by itself after some seconds, as with `AbortSignal.timeout(10_000)` in what it calls. One that throws is passed over,
- * with a warning in the log.
+ * planning take over 30 seconds, the time limit of the activity `compactContext`, so that the turn stands still until an attempt is
+ * faster. So it must not act on anything, and should hand `signal` to what it calls, better together with a limit of its own:
+ * `AbortSignal.any([signal, AbortSignal.timeout(10_000)])`. One that throws is passed over, with a warning in the log.
  */
 export type BeforeCompaction = (
   preparation: CompactionPreparation,
+  limits: HookLimits,
 ) => CompactionDecision | undefined | Promise<CompactionDecision | undefined>;

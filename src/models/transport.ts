@@ -1,4 +1,5 @@
 import { giveWay } from './give-way.ts';
+import { untilAborted } from './until-aborted.ts';
 
 /** Limits of one call, in milliseconds. */
 export interface CallTimeouts {
@@ -90,24 +91,6 @@ class CallWatch {
 
   #stop(what: string): void {
     this.#limit.abort(new SlowServerError(what));
-  }
-}
-
-/**
- * `waiting`, or the signal's reason. A body that came whole is left for ever without an end when it is aborted between two
- * reads (undici 6.24, as Node 20 has it): neither an abort nor a limit would then end the call.
- */
-async function untilAborted<Result>(waiting: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  let stop = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([waiting, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }
 

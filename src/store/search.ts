@@ -21,7 +21,7 @@ import { withOlderBlocks } from './search/older-blocks.ts';
 import { pathsOf } from './search/paths.ts';
 import { phrasesOf } from './search/phrases.ts';
 import type { Phrases } from './search/phrases.ts';
-import { quotedAcrossCuts } from './search/quoted-across-cuts.ts';
+import { phrasesAcrossCuts } from './search/phrases-across-cuts.ts';
 import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
 import { agentScope, conversationScope } from './search/scope.ts';
@@ -101,7 +101,7 @@ export async function searchMemory(
     meaning === null ? [] : findByMeaning(sql, scope, text, query, meaning),
   ]);
   const isShown = ({ sourceId }: Candidate): boolean => excepted.ids.size === 0 || sourceId !== query.exceptEntryId;
-  const fused = await quotedAcrossCuts(sql, fuse(byWords, byMeaning.filter(isShown)), phrases);
+  const fused = await phrasesAcrossCuts(sql, fuse(byWords, byMeaning.filter(isShown)), phrases);
   const marked = await markLeftBranches(sql, scope, [...named, ...fused]);
   const [first, ranked] = [marked.slice(0, named.length), marked.slice(named.length)];
   // Of two that begin at one place the longer one is joined with the passage behind it.

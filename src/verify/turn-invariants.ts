@@ -31,6 +31,22 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
       limit ${scope.limit}`,
   },
   {
+    name: 'stop_meets_its_turn',
+    holds:
+      'a stop that a turn took ended that turn, and one that no turn took came while none was open but one that was lost',
+    find: (sql, scope) => sql<Breach[]>`
+      select m.conversation_id as "conversationId", format('stop %s', m.id) as subject,
+        format('%s, while turn %s was open and ended as %s', case when m.turn_id is null then 'taken by no turn' else 'taken by it' end,
+          t.id, coalesce(t.outcome, 'nothing yet')) as found
+      from messages m
+      join turns t on t.conversation_id = m.conversation_id
+        and case when m.turn_id is null
+          then t.begun_at < m.created_at and t.ended_at > m.consumed_at and t.outcome <> 'interrupted'
+          else t.id = m.turn_id and t.outcome is null end
+      where ${inScope(sql, sql`m.conversation_id`, scope)} and m.kind = 'stop' and m.consumed_at is not null
+      limit ${scope.limit}`,
+  },
+  {
     name: 'one_answer_per_call',
     holds: 'an answer in the log is that of the only try of its model call that counts as answered',
     find: (sql, scope) => sql<Breach[]>`

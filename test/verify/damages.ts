@@ -104,6 +104,23 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     (sql) => sql`update turns set outcome = null, ended_at = null where id = ${newest(sql, 'turns')}`,
   ],
   [
+    'stop_meets_its_turn',
+    (sql) => sql`
+    insert into messages (id, conversation_id, kind, mode, content, measurements, created_at, consumed_at)
+    select 'swallowed', t.conversation_id, 'stop', 'steer', '[]', no_measurements(), t.begun_at + interval '1 ms', t.ended_at - interval '1 ms'
+    from turns t where t.id = ${newest(sql, 'turns')}`,
+  ],
+  [
+    'stop_meets_its_turn',
+    async (sql) => {
+      await sql`
+        insert into messages (id, conversation_id, kind, mode, content, measurements, turn_id, consumed_at)
+        select 'disobeyed', t.conversation_id, 'stop', 'steer', '[]', no_measurements(), t.id, holdfast_now()
+        from turns t where t.id = ${newest(sql, 'turns')}`;
+      await sql`update turns set outcome = null, ended_at = null where id = ${newest(sql, 'turns')}`;
+    },
+  ],
+  [
     'one_answer_per_call',
     (sql) => sql`
     insert into model_calls (turn_id, call_number, attempt, conversation_id, epoch, model, head_entry_id, compactions, view_fingerprint,

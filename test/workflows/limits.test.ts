@@ -72,6 +72,7 @@ test('a turn ends at its limit across runs, after the model was told once; resum
   expect(notes).toEqual([expect.stringContaining('This turn has used 16 of 20 steps.')]);
   await expect(harness.client.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
     code: 'limit_not_raised',
+    message: expect.stringContaining(`"holdfast resume ${conversationId} --steps +`) as string,
   });
   const printed = await runInProcess(['resume', conversationId, '--steps', '+12', '--json'], {
     environment: harness.environment,

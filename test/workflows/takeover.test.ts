@@ -54,13 +54,13 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
       model: 'simulator/sim-8k',
     });
     const death = await doomed.exited;
+    const killed = Date.now();
     expect(death).toMatchObject({ signal: 'SIGKILL' });
     const { turn } = await harness.client.getConversation(sent.conversationId);
     const before = await lastEvent(sent.conversationId);
     await harness.startWorker();
-    const ready = Date.now();
     const resumed = await nextEventAt(sent.conversationId, before);
-    expect(resumed - ready).toBeLessThan(TAKEOVER_MILLISECONDS);
+    expect(resumed - killed).toBeLessThan(TAKEOVER_MILLISECONDS);
     const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(outcome).toMatchObject({ outcome: 'completed', turnId: turn?.turnId, overflows: 0 });
     expect((await highestAttempts(sent.conversationId))[activity]).toBe(2);

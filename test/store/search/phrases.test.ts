@@ -5,7 +5,7 @@ import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import { passageColumns, toCandidate } from '../../../src/store/search/find-candidates.ts';
 import type { PassageRow } from '../../../src/store/search/find-candidates.ts';
 import { isSoughtAsPhrase } from '../../../src/store/search/find-phrases.ts';
-import { quotedAcrossCuts } from '../../../src/store/search/quoted-across-cuts.ts';
+import { phrasesAcrossCuts } from '../../../src/store/search/phrases-across-cuts.ts';
 import { hasPhrases, phrasesOf } from '../../../src/store/search/phrases.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
@@ -96,10 +96,12 @@ describe('a phrase', () => {
     const uncut = await sql`
       select from passages where conversation_id = ${conversationId} and text like ${`%${SAID}%`}`;
     expect(uncut).toHaveLength(0);
-    const found = await searchMemory(sql, { conversationId, query: `"${SAID}"` });
-    expect(found[0]).toMatchObject({ match: 'phrase', offset: 0, text: expect.stringContaining(SAID) });
-    expect(found[0]?.forms[0]).toBe(SAID);
-    expect(found.filter(({ match }) => match === 'phrase')).toHaveLength(1);
+    for (const query of [`"${SAID}"`, SAID]) {
+      const found = await searchMemory(sql, { conversationId, query });
+      expect(found[0]).toMatchObject({ match: 'phrase', offset: 0, text: expect.stringContaining(SAID) });
+      expect(found[0]?.forms[0]).toBe(SAID);
+      expect(found.filter(({ match }) => match === 'phrase')).toHaveLength(1);
+    }
     const apart = await searchMemory(sql, { conversationId, query: '"the lighthouse keeper painted eight doors"' });
     expect(apart.map(({ match }) => match)).not.toContain('phrase');
   });
@@ -114,7 +116,7 @@ describe('a phrase', () => {
       const row = side === 'before' ? first : second;
       if (row === undefined) throw new Error('the text is not cut');
       const found = { ...toCandidate(row), score: 1, match: 'words', matched: [], isSaidByAsked: false } as const;
-      const [joined, ...more] = await quotedAcrossCuts(sql, [found], phrasesOf(`"${SAID}"`));
+      const [joined, ...more] = await phrasesAcrossCuts(sql, [found], phrasesOf(`"${SAID}"`));
       expect(more).toEqual([]);
       expect(joined).toMatchObject({ match: 'phrase', offset: 0, text: `${first?.text}${second?.text}` });
     },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { BeforeCompaction, CompactionPreparation } from '../../../src/context/compaction-hook.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { eventsOf, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 let harness: TurnHarness;
@@ -11,9 +12,9 @@ const asked: CompactionPreparation[] = [];
 
 const nth =
   (index: number): BeforeCompaction =>
-  (preparation) => {
+  (preparation, limits) => {
     if (index === 0) asked.push(preparation);
-    return hooks[index]?.(preparation);
+    return hooks[index]?.(preparation, limits);
   };
 
 beforeAll(async () => {
@@ -111,6 +112,26 @@ test('P28 a hook that throws is passed over, and the others are asked in order',
   const { summary } = await newestOf(await compacted());
   expect(summary).toContain('FROM THE SECOND');
   expect([...new Set(order)]).toEqual([1, 2]);
+});
+
+test('P28 a stop ends a turn whose hook hangs, tells the hook, and leaves no compaction', async () => {
+  let told: AbortSignal | undefined;
+  hooks = [
+    (_, { signal }) => {
+      told = signal;
+      // Does not look at its signal.
+      return new Promise(() => undefined);
+    },
+    () => ({ summary: '## Goal\nOF ANOTHER HOOK' }),
+  ];
+  const { conversationId } = await harness.runTask(readTask(3));
+  const command = await harness.client.requestCompaction({ conversationId });
+  await waitUntil('the hook is asked', () => told !== undefined);
+  await harness.client.stop({ conversationId });
+  const turn = await harness.client.waitForOutcome({ ...command, timeoutMilliseconds: 10_000 });
+  expect(turn).toMatchObject({ outcome: 'stopped' });
+  await waitUntil('the hook is told', () => told?.aborted === true);
+  expect(await harness.client.listSummaries({ conversationId })).toEqual([]);
 });
 
 test('P29 details of a hook are stored with the compaction and carried on to the next', async () => {

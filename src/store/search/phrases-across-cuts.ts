@@ -8,19 +8,19 @@ import type { Phrases } from './phrases.ts';
 import { bestFirst } from './rank.ts';
 import { countPlaces } from './words.ts';
 
-/** Passages, the best ones, that are read on: one side of a cut has most words of a quotation. */
+/** Passages, the best ones, that are read on: one side of a cut has most words of a row. */
 const READ_ON = 30;
 
 /**
- * A long text is cut into passages, and what is quoted may go through a cut and stand in neither. The best are read together with
+ * A long text is cut into passages, and a row of words that a query names may go through a cut and stand in neither. The best are read together with
  * those around them, and two that have it together, neither alone, are shown as one.
  */
-export async function quotedAcrossCuts(
+export async function phrasesAcrossCuts(
   sql: Database,
   ranked: readonly RankedCandidate[],
   phrases: Phrases,
 ): Promise<readonly RankedCandidate[]> {
-  if (!phrases.areQuoted || ranked.length === 0) return ranked;
+  if (ranked.length === 0 || !mayBeCut(ranked, phrases)) return ranked;
   const found = new Map<string, RankedCandidate>();
   const parts = new Set<string>();
   const both = new Map(ranked.map((each) => [keyOf(each), each.matched]));
@@ -42,6 +42,12 @@ export async function quotedAcrossCuts(
   }
   if (found.size === 0) return ranked;
   return [...found.values(), ...ranked.filter((candidate) => !parts.has(keyOf(candidate)))].toSorted(bestFirst);
+}
+
+/** A row of words without quotation marks is meant as it is where nothing else has it. */
+function mayBeCut(ranked: readonly RankedCandidate[], { all, areQuoted }: Phrases): boolean {
+  if (areQuoted) return true;
+  return all.some(({ wordsAlone }) => wordsAlone !== undefined) && ranked[0]?.match !== 'phrase';
 }
 
 type Part = Pick<RankedCandidate, 'sourceId' | 'offset' | 'text' | 'vector'>;
