@@ -62,15 +62,43 @@ function cleaned(data: EventData): EventData {
 }
 
 /**
+ * Milliseconds for which notifications are gathered. A step appends five times, and each notification is a statement of its own:
+ * together, those of all turns of a worker are a few dozen a second.
+ */
+const GATHERED_MILLISECONDS = 20;
+
+/** Newest event by conversation, of which watchers are told next. */
+const gathered = new WeakMap<Database, Map<string, number>>();
+
+/** Wakes watchers soon, and nobody waits for it. What a process that ends leaves untold, watchers find by their own look. */
+export function notifyWatchersSoon(sql: Database, conversationId: string, newestEvent: number): void {
+  const waiting = gathered.get(sql);
+  const newest = waiting ?? new Map<string, number>();
+  newest.set(conversationId, Math.max(newestEvent, newest.get(conversationId) ?? 0));
+  if (waiting !== undefined) return;
+  gathered.set(sql, newest);
+  const tell = (): void => {
+    gathered.delete(sql);
+    void notify(sql, newest);
+  };
+  setTimeout(tell, GATHERED_MILLISECONDS).unref();
+}
+
+export async function notifyWatchers(sql: Database, conversationId: string, newestEvent: number): Promise<void> {
+  await notify(sql, new Map([[conversationId, newestEvent]]));
+}
+
+/**
  * Wakes watchers. What they are told of is committed: a failure here loses no more than time, since
  * watchers also look by themselves, so it does not fail the write that came before. A notification
  * is a transaction that Postgres writes to its log; nobody needs to wait until it is on disk.
  */
-export async function notifyWatchers(sql: Database, conversationId: string, newestEvent: number): Promise<void> {
+async function notify(sql: Database, newest: ReadonlyMap<string, number>): Promise<void> {
+  const payloads = [...newest].map(([conversationId, newestEvent]) => `${conversationId} ${newestEvent}`);
   try {
     await sql`
-      select set_config('synchronous_commit', 'off', true),
-        pg_notify(${EVENTS_CHANNEL}, ${`${conversationId} ${newestEvent}`})`;
+      select set_config('synchronous_commit', 'off', true), pg_notify(${EVENTS_CHANNEL}, payload)
+      from unnest(${payloads}::text[]) payload`;
   } catch {
     // The connection broke: the next statement reports it.
   }

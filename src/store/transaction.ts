@@ -1,7 +1,7 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Transaction } from './database.ts';
 import { toStoreError } from './errors.ts';
-import { insertEvent, notifyWatchers } from './event-writer.ts';
+import { insertEvent, notifyWatchersSoon } from './event-writer.ts';
 import type { EventData, EventKind } from './event-writer.ts';
 
 /** One transaction; refusals of the database become `StoreError`s. */
@@ -82,7 +82,7 @@ export async function writeEvents<Result>(
       }),
     }),
   );
-  if (newestEvent > 0) await notifyWatchers(sql, conversationId, newestEvent);
+  if (newestEvent > 0) notifyWatchersSoon(sql, conversationId, newestEvent);
   return result;
 }
 

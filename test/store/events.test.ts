@@ -66,6 +66,21 @@ describe('events', () => {
     await listening.unlisten();
   });
 
+  it('are told together where many are appended at once', async () => {
+    const turn = await startTurn(sql);
+    await answer(sql, turn, 1, { calls: 20 });
+    const told: number[] = [];
+    const listening = await sql.listen(EVENTS_CHANNEL, (payload) => {
+      const [conversationId = '', number] = payload.split(' ');
+      if (conversationId === turn.conversationId) told.push(Number(number));
+    });
+    await Promise.all(Array.from({ length: 20 }, (_, index) => finishToolCall(sql, turn, 1, index)));
+    const total = (await listEvents(sql, turn)).length;
+    await waitUntil('the newest event is told', () => told.includes(total));
+    expect(told.length).toBeLessThan(20);
+    await listening.unlisten();
+  });
+
   it('can be recorded apart, with names that a model made up, by the turn that owns the conversation', async () => {
     const turn = await startTurn(sql);
     await recordEvent(sql, { turn, kind: 'compaction_exhausted', data: { tool: 'a\0\uD800', tokens: 7 } });
