@@ -3,7 +3,14 @@ import { plain } from './phrases.ts';
 import { bestFirst } from './rank.ts';
 import { isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
-import { asksForState, changesState, isEvidentChange, Stated, tellsOfState } from './evidence-of-change.ts';
+import {
+  asksForState,
+  changesState,
+  changesTheSame,
+  isEvidentChange,
+  Stated,
+  tellsOfState,
+} from './evidence-of-change.ts';
 import { headingOf, saidAtOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
@@ -26,6 +33,10 @@ const SAME_WORDS = 0.4;
 /** Sentences that are more alike than that are of the same, even when one lacks a word of the question ("born in New York City"). */
 const NEARLY_SAME_WORDS = 0.6;
 const SAME_QUESTION_OF_NEARLY_SAME = 0.5;
+
+/** What says by its own words that it changes what the other is about may say it in other words. */
+const SAME_SCORE_OF_CHANGE = 0.15;
+const SAME_QUESTION_OF_CHANGE = 0.2;
 
 /** A candidate with the entry that says later that it is no longer so. */
 export interface ArrangedCandidate extends RankedCandidate {
@@ -158,7 +169,8 @@ function updates(newer: Compared, older: Compared): boolean {
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
   if (newer.tellsOfState && older.tellsOfState && changesState(newer.stated, older.stated)) return true;
-  if (one.score < SAME_SCORE * other.score) return false;
+  if (one.score < SAME_SCORE_OF_CHANGE * other.score) return false;
+  const isAsGood = one.score >= SAME_SCORE * other.score;
   let answered = 0;
   for (const { word, isName, weight } of other.matched) {
     if (newer.mine.has(word)) answered += weight;
@@ -167,11 +179,13 @@ function updates(newer: Compared, older: Compared): boolean {
   const asked = older.weight;
   // Without a word of the query nothing but what they say themselves tells that they are about the same.
   if (other.match === 'meaning') {
-    if (one.match !== 'meaning' || !areAlike(newer.words, older.words, NEARLY_SAME_WORDS)) return false;
+    if (!isAsGood || one.match !== 'meaning' || !areAlike(newer.words, older.words, NEARLY_SAME_WORDS)) return false;
     return isEvidentChange(newer.stated, older.stated);
   }
   // The words are read last: that costs most.
-  if (asked <= 0 || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
+  if (asked <= 0 || answered < SAME_QUESTION_OF_CHANGE * asked) return false;
+  if (changesTheSame(newer.stated, older.stated)) return true;
+  if (!isAsGood || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
   return areAlike(newer.words, older.words, answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);
 }
 

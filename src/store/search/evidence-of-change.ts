@@ -1,11 +1,7 @@
 import { dateTermsOf } from './dates.ts';
+import { areOfDifferentThings, haveOtherTopics, sharesTopic, Topic } from './topic.ts';
+import { couldHaveChanged, tellsOfChange, tellsOfNow } from './words-of-change.ts';
 
-/** Says by itself that something is no longer as it was. */
-const CHANGES =
-  /\b(?:no longer|any ?more|correction|instead|(?:i was|that was) (?:wrong|mistaken)|turns out|scratch that|as of|from now on|used to|moved (?:to|from|in with|out)|moving (?:to|in with)|relocat\w+|renam\w+|chang(?:ed|es|ing) (?:to|from|my|our|his|her|their|its|the|it)|switch(?:ed|es|ing) (?:to|from)|replac(?:ed|es|ing)|(?:was|were|been|got|gets|is|are) (?:now )?(?:changed|moved|pushed|postponed|rescheduled|delayed|updated|raised|lowered|increased|reduced|cut)|(?:went|goes|gone) (?:up|down)|nicht mehr|stattdessen|umgezogen|geändert|umbenannt|verschoben|korrektur|ab sofort|ersetzt)\b|不再|改成|改为|改到|改在|推迟|搬到|搬去|搬家|换成|换到|更正|変更|変わ(?:っ|り)|変え(?:た|まし)|引っ?越|転居|転職|移転|延期|訂正|改め|もう.{1,20}(?:ない|ません)|변경|바뀌|바뀐|바꾸|바꿨|옮겼|옮긴|옮겨|이사|이직|연기(?:됐|되|된)|정정|더 이상/iu;
-/** Says so where both are of the same. */
-const TELLS_OF_NOW =
-  /\b(?:now|nowadays|these days|currently|by now|(?:my|our|his|her|their|its|the|a) new|jetzt|inzwischen|mittlerweile|neue[rsnm]?|started)\b|现在|如今|目前|新的|現在|今[はで]|今では|新しい|지금|이제|현재|새로/iu;
 /** "beta-9, not alpha-7" */
 const NEGATED =
   /\b(?:not|instead of|rather than|nicht|statt)\s+(?:the |an? |in |at |on |der |die |das )?([\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]*)|不是([^,，。]{1,12})|([\p{Script=Han}\p{Script=Katakana}ー\p{N}a-z]{1,12})(?:では|じゃ)(?:なく|な[いか]|ありません)|([\p{Script=Hangul}\p{N}a-z]{1,12}?)[이가] 아니/giu;
@@ -32,6 +28,11 @@ const SAYS_ONE = /\b(?:born (?:in|on)|called|named|heißt)\b/iu;
 /** One thing of something. */
 const ATTRIBUTE =
   /\b(?:favou?rite|name|colou?r|status|state|owner|deadline|due date|date|time|price|cost|budget|limit|size|number|port|key|password|address|version|score|total|capital|color|title|host|path|url|branch|age|role|plan)\b/iu;
+/** What there is one of, behind who or what it is. */
+const HOLDS =
+  /\b(?:is|are) (?:now |currently )?((?:the|my|our|his|her|their|its) .+?)(?: now| these days| nowadays)?[.!]*$/iu;
+/** Of what has no topic in common, so many words that tell anything have to be. */
+const TELLING_WORDS = 2;
 /** What "a member" is may be many things besides. */
 const ONE_OF_A_KIND = /^(?:an?|one of|ein[em]?)\s/iu;
 const HAS_VALUE = /\d|\p{Lu}|[_/]/u;
@@ -71,6 +72,7 @@ export class Stated {
   #happened: boolean | null = null;
   #isOfSpeaker: boolean | null = null;
   #numbers: readonly string[] | null = null;
+  #topic: Topic | null = null;
 
   /** @param speaker words of the name at the head; empty: nobody is named */
   constructor(text: string, speaker: readonly string[], at: Date) {
@@ -80,12 +82,12 @@ export class Stated {
   }
 
   get changes(): boolean {
-    this.#changes ??= CHANGES.test(this.text);
+    this.#changes ??= tellsOfChange(this.text);
     return this.#changes;
   }
 
   get tellsOfNow(): boolean {
-    this.#tellsOfNow ??= TELLS_OF_NOW.test(this.text);
+    this.#tellsOfNow ??= tellsOfNow(this.text);
     return this.#tellsOfNow;
   }
 
@@ -104,6 +106,11 @@ export class Stated {
     return this.#numbers;
   }
 
+  get topic(): Topic {
+    this.#topic ??= new Topic(this.text);
+    return this.#topic;
+  }
+
   hasSameSpeaker(other: Stated): boolean {
     return this.#speaker === other.#speaker;
   }
@@ -111,11 +118,15 @@ export class Stated {
 
 /**
  * Whether a newer statement about the same says that the older one no longer holds: by words of change, by denying it, or because
- * what they say has one value at a time. Two things that happened at different times, or with different people, both stand.
+ * what they say has one value at a time. Two things that happened at different times, or with different people, both stand, and so
+ * does what is said of different things.
  */
 export function isEvidentChange(newer: Stated, older: Stated): boolean {
   if (areOfDifferentPeople(newer, older)) return false;
-  if (newer.changes || denies(newer.text, older.text)) return true;
+  if (changesState(newer, older)) return true;
+  if (isOfOtherThing(newer, older)) return false;
+  if (newer.changes && couldHaveChanged(newer.text, older.text)) return true;
+  if (denies(newer.text, older.text)) return true;
   if (newer.happened && older.happened) return false;
   if (repeatsNumbers(newer, older)) return false;
   if (haveOthersInThem(newer.text, older.text)) return false;
@@ -123,11 +134,31 @@ export function isEvidentChange(newer: Stated, older: Stated): boolean {
   return haveOneValue(newer.text, older.text);
 }
 
+/** Whether the newer one changes, by its own words, what the older one is about: then they need have little else in common. */
+export function changesTheSame(newer: Stated, older: Stated): boolean {
+  if (!newer.changes || areOfDifferentPeople(newer, older) || !couldHaveChanged(newer.text, older.text)) return false;
+  if (isOfOtherThing(newer, older)) return false;
+  return sharesTopic(newer.topic, older.topic) || newer.topic.commonWords(older.topic) >= TELLING_WORDS;
+}
+
+function isOfOtherThing(newer: Stated, older: Stated): boolean {
+  if (newer.topic.commonWords(older.topic) === 0 && !sharesTopic(newer.topic, older.topic)) return true;
+  return areOfDifferentThings(newer.topic, older.topic) && !haveOneHolder(newer.text, older.text);
+}
+
+/** "Rita is the head of sales", "Omar is now the head of sales": somebody else, where there is one. */
+function haveOneHolder(newer: string, older: string): boolean {
+  const [one, other] = [HOLDS.exec(newer)?.[1], HOLDS.exec(older)?.[1]];
+  return one !== undefined && one.toLowerCase() === other?.toLowerCase();
+}
+
 /** Whether the newer one says of the same person that where it lives, or what it works for, is another place now; in other words. */
 export function changesState(newer: Stated, older: Stated): boolean {
   if (!newer.changes && !newer.tellsOfNow) return false;
   if (!SINGLE_STATES.some((state) => state.test(newer.text) && state.test(older.text))) return false;
-  return newer.isOfSpeaker && older.isOfSpeaker && newer.hasSameSpeaker(older);
+  if (!newer.isOfSpeaker || !older.isOfSpeaker || !newer.hasSameSpeaker(older)) return false;
+  // "My uncle lives", "my aunt lives"
+  return !haveOtherTopics(newer.topic, older.topic);
 }
 
 /** Whether a word of a query asks where somebody lives or works. */

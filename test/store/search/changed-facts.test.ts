@@ -66,6 +66,21 @@ describe('of two facts', () => {
     ['私は東京に住んでいます。', '大阪に引っ越しました。', '私はどこに住んでいますか?'],
     ['회의는 금요일 3시입니다.', '회의는 목요일 10시로 변경되었습니다.', '회의는 언제예요?'],
     ['저는 서울에 살고 있어요.', '부산으로 이사했어요.', '저는 어디에 살고 있나요?'],
+    [
+      'The weekly meeting with the design team is on Thursday at 3 pm in room Elbe.',
+      'The design team meeting moved to Friday at 9 am.',
+      'When is the weekly meeting with the design team?',
+    ],
+    ['The max upload size is 10 MB.', 'I raised the upload limit to 25 MB.', 'What is the max upload size?'],
+    [
+      'We deploy with Jenkins every night.',
+      'We switched from Jenkins to GitHub Actions for deploys.',
+      'What do we use to deploy every night?',
+    ],
+    ['Unser Server steht in Frankfurt.', 'Wir haben den Server nach Falkenstein verlegt.', 'Wo steht unser Server?'],
+    ['Le serveur est à Paris.', 'Nous avons déplacé le serveur à Lyon.', 'Où est le serveur ?'],
+    ['サーバーの場所は東京です。', 'サーバーを大阪に移しました。', 'サーバーの場所はどこですか'],
+    ['服务器在北京。', '服务器已经迁到上海。', '服务器在哪里？'],
   ])('%j is superseded by %j', async (older, newer, query) => {
     expect(await ask(older, newer, query)).toEqual({ isNewerFirst: true, isMarked: true });
   });
@@ -102,6 +117,20 @@ describe('of two facts', () => {
     ['我住在北京。', '小明搬到上海了。', '我住在哪里?'],
     ['私は東京に住んでいます。', '弟は大阪に引っ越しました。', '私はどこに住んでいますか?'],
     ['저는 서울에 살고 있어요.', '동생이 부산으로 이사했어요.', '저는 어디에 살고 있나요?'],
+    ['Rita from sales has a new laptop.', 'Omar from support has a new laptop.', 'Who has a new laptop?'],
+    ['The red team meets on Tuesdays.', 'The blue team now meets on Thursdays.', 'When do the teams meet?'],
+    ['Ada lives in Rome.', 'Ben lives in Oslo now.', 'Who lives where?'],
+    [
+      'The weather is fine in Utrecht.',
+      'The key of the back door is now in the shed.',
+      'Where is the key of the door?',
+    ],
+    ['The staging server is in Frankfurt.', 'The production server moved to Dublin.', 'Where is each server?'],
+    [
+      'Der Schlüssel vom Keller hängt im Flur.',
+      'Der Schlüssel vom Dachboden hängt jetzt in der Küche.',
+      'Wo hängt der Schlüssel?',
+    ],
   ])('%j stays true beside %j', async (older, newer, query) => {
     expect((await ask(older, newer, query)).isMarked).toBe(false);
   });
