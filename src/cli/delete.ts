@@ -65,7 +65,9 @@ function whatTemporalKeeps(histories: readonly WorkflowRun[]): string[] {
       'It had no turn. Temporal may know of its message all the same, without text: a workflow that finds nothing to do and ends. To remove it now:',
     ];
   }
-  const listed = known.slice(0, LISTED_RUNS).map(({ workflowId, runId }) => `  ${workflowId}  run ${runId}`);
+  const listed = known
+    .slice(0, LISTED_RUNS)
+    .map(({ workflowId, runId }) => `  ${safeLine(workflowId)}  run ${safeLine(String(runId))}`);
   const more = known.length - listed.length;
   return [
     `Temporal keeps ${plural(known.length, 'history', 'histories')} of its turns, without text:`,
@@ -91,8 +93,10 @@ function historyCommands(
     ...(temporalAddress === UNUSED_ADDRESS ? [] : [` --address ${shellWord(temporalAddress)}`]),
     ...(temporalNamespace === 'default' ? [] : [` --namespace ${shellWord(temporalNamespace)}`]),
   ].join('');
-  return [...workflows].map(
-    (workflowId) =>
-      `temporal workflow delete${where} --query 'WorkflowId = "${workflowId}"' --reason "conversation deleted" --yes`,
-  );
+  return [...workflows].map((workflowId) => {
+    const query = `WorkflowId = "${workflowId.replaceAll(/["\\]/gu, String.raw`\$&`)}"`;
+    return safeLine(
+      `temporal workflow delete${where} --query ${shellWord(query)} --reason "conversation deleted" --yes`,
+    );
+  });
 }

@@ -5,6 +5,7 @@ import { shortId } from './find-conversation.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
 import { plural } from './render/numbers.ts';
+import { safeLine } from './render/safe-text.ts';
 
 /** The header of such a file is a short line; a recorded session may begin with a very long one. */
 const HEADER_BYTES = 1_024;
@@ -30,9 +31,13 @@ export async function importExported(file: string, flags: ConnectionFlags): Prom
       output.json({ conversations: [imported] });
       return;
     }
-    const { conversationId, turns, entries } = imported;
+    const { conversationId, turns, entries, memories } = imported;
     output.lines([
       `conversation ${conversationId}: ${plural(turns, 'turn')}, ${plural(entries, 'entry', 'entries')}, as it was exported`,
+      ...memories.map(
+        ({ scope, scopeName, count }) =>
+          `  with ${plural(count, 'memory', 'memories')} for the ${scope} ${safeLine(scopeName)}, shown as data, not as the user's words`,
+      ),
       `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
     ]);
   });

@@ -11,6 +11,12 @@ export interface ImportedConversation {
   readonly conversationId: string;
   readonly turns: number;
   readonly entries: number;
+  /** How many memories came with it, and whom they are shown to. They are data there, whoever the file says they are from. */
+  readonly memories: readonly {
+    readonly scope: 'agent' | 'user' | 'workspace';
+    readonly scopeName: string;
+    readonly count: number;
+  }[];
 }
 
 /** An entry with its whole original. */

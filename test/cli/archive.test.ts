@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { newId } from '../../src/store/ids.ts';
+import { insertMemory } from '../../src/store/memories.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import type { CliResult } from './run-cli.ts';
@@ -106,4 +109,31 @@ test('a conversation goes out, away and in again; what surrounds an entry is lis
     stdout: expect.stringMatching(new RegExp(`conversation ${conversationId}: \\d+ turns?, \\d+ entries`, 'u')),
   });
   expect((await cli('export', conversationId)).stdout).toBe(before);
+});
+
+test('an import says whom the memories that came with it are shown to; what a delete prints is one word of the shell', async () => {
+  const sent = await harness.runTask('Say hello.');
+  const { conversationId: id } = sent;
+  await insertMemory(harness.database, {
+    id: newId(),
+    scope: 'workspace',
+    scopeName: '/work/\u001b[31mred',
+    kind: 'fact',
+    text: 'It rains.',
+    origin: 'user',
+    conversationId: id,
+  });
+  const file = join(harness.workspace, 'memories.jsonl');
+  await cli('export', id, '--output', file);
+  await cli('delete', id, '--yes');
+  expect((await cli('import', file)).stdout).toContain(
+    "\n  with 1 memory for the workspace /work/red, shown as data, not as the user's words\n",
+  );
+  const odd = `x'; echo "pwned" \\ $(echo pwned) '`;
+  await harness.database`update turns set workflow_id = ${odd} where conversation_id = ${id}`;
+  const { stdout } = await cli('delete', id, '--yes', '--json');
+  const { commands } = z.object({ commands: z.array(z.string()) }).parse(JSON.parse(stdout));
+  const command = commands.find((each) => each.includes('pwned')) ?? '';
+  const said = execFileSync('sh', ['-c', command.replace('temporal', String.raw`printf '%s\n'`)], { encoding: 'utf8' });
+  expect(said.split('\n')).toContain(String.raw`WorkflowId = "x'; echo \"pwned\" \\ $(echo pwned) '"`);
 });

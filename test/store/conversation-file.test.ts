@@ -38,12 +38,17 @@ describe('a conversation file', () => {
     expect(before.join()).toContain(ODD);
     await deleteConversation(sql, conversationId);
     const imported = await importExportedConversation(sql, each(lines));
-    expect(imported).toEqual({ conversationId, turns: 2, entries: before.length });
+    expect(imported).toEqual({
+      conversationId,
+      turns: 2,
+      entries: before.length,
+      memories: [{ scope: 'user', scopeName: conversationId, count: 1 }],
+    });
     expect(await exported(sql, conversationId)).toEqual(lines);
     expect(await said(sql, conversationId)).toEqual(before);
     const [raw] = await sql<{ bytes: Uint8Array }[]>`
       select string_agg(p.data, '' order by p.number) as bytes from content_pieces p join contents o on o.id = p.content_id
-      where o.conversation_id = ${conversationId}`;
+      join entries e on e.original_id = o.id where o.conversation_id = ${conversationId}`;
     expect(Buffer.compare(Buffer.from(raw?.bytes ?? []), RAW)).toBe(0);
     const [memory] = await listMemories(sql, { scopes: [{ scope: 'user', scopeName: conversationId }] });
     expect(memory?.text).toBe(ODD);
@@ -57,7 +62,7 @@ describe('a conversation file', () => {
     const other = await richConversation(sql);
     const workspace = { scope: 'workspace', scopeName: conversationId } as const;
     const remember = async (of: string, supersedes: readonly string[] = []): Promise<string> => {
-      const what = { id: newId(), kind: 'fact', text: 'a fact', origin: 'user', conversationId: of } as const;
+      const what = { id: newId(), kind: 'fact', text: 'a fact', origin: 'tool', conversationId: of } as const;
       await insertMemory(sql, { ...workspace, ...what, supersedes });
       return what.id;
     };
@@ -213,17 +218,19 @@ describe('a conversation file', () => {
     });
   });
 
-  it('holds every table that names a conversation, or says that the table is derived', async () => {
-    const rows = await sql<{ name: string }[]>`
-      select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relkind = 'r' and a.attname = 'conversation_id' and not a.attisdropped
-        and c.relnamespace = 'public'::regnamespace`;
+  it('holds every table that names a conversation or something of it, or says that the table is derived', async () => {
     const known = new Set([...TABLES_BEFORE, ...FENCED_TABLES, ...TABLES_AFTER].map(({ name }) => name));
-    expect(
-      rows
-        .map(({ name }) => name)
-        .filter((name) => !known.has(name))
-        .toSorted(),
-    ).toEqual([...DERIVED_TABLES].toSorted());
+    // By a column of that name, or by a reference to what is in the file.
+    const rows = await sql<{ name: string }[]>`
+      select distinct c.relname as name from pg_class c
+      left join pg_attribute a on a.attrelid = c.oid and not a.attisdropped
+        and a.attname in ('conversation_id', 'turn_id', 'entry_id', 'compaction_id', 'content_id')
+      left join pg_constraint r on r.conrelid = c.oid and r.contype = 'f'
+        and r.confrelid in (select f.oid from pg_class f where f.relname = any(${[...known]}::text[]))
+      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and (a.attname is not null or r.oid is not null)`;
+    const others = rows.map(({ name }) => name).filter((name) => !known.has(name));
+    // What was decided for an agent outlasts the conversation, and does not go with it.
+    expect(others.toSorted()).toEqual([...DERIVED_TABLES, 'standing_decisions'].toSorted());
+    expect(rows.map(({ name }) => name)).toContain('late_tool_results');
   });
 });

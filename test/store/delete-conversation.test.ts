@@ -4,7 +4,7 @@ import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { newId } from '../../src/store/ids.ts';
 import { indexConversation, searchMemory } from '../../src/store/search.ts';
-import { exported, richConversation, rowsOf } from './support/conversation-files.ts';
+import { exported, idsOf, richConversation, rowsOf } from './support/conversation-files.ts';
 import { code } from './support/refusals.ts';
 import { closeToolCall, conversationOf, said, startTurn, useTestStore } from './support/store-builders.ts';
 
@@ -31,10 +31,11 @@ describe('deleting a conversation', () => {
     await endTurn(sql, { turn: own, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
     await deleteConversation(sql, own.conversationId);
     expect(await vocabulary()).toEqual(['heron']);
+    const ids = await idsOf(sql, conversationId);
     const { runs } = await deleteConversation(sql, conversationId);
     expect(runs).toHaveLength(2);
     expect(runs.every(({ workflowId }) => workflowId === `agent-turn:${conversationId}`)).toBe(true);
-    expect(await rowsOf(sql, conversationId)).toEqual({});
+    expect(await rowsOf(sql, ...ids)).toEqual({});
     const orphans = await sql`
       select from content_pieces p where not exists (select from contents o where o.id = p.content_id)`;
     expect(orphans).toHaveLength(0);

@@ -5,7 +5,7 @@ import { isId } from '../ids.ts';
 import { transaction } from '../transaction.ts';
 import { ConversationFileReader, invalid } from './read-file.ts';
 import type { FileRow } from './read-file.ts';
-import { misshapenColumn } from './row-shapes.ts';
+import { problemOf } from './row-shapes.ts';
 import {
   FENCED_TABLES,
   TABLES_AFTER,
@@ -15,6 +15,8 @@ import {
   readColumns,
   readSchemaNumber,
 } from './tables.ts';
+import { redactSecrets } from '../../tools/redact-secrets.ts';
+import type { MemoryScope } from '../memories.ts';
 import { requireOwnSchema } from '../migrate.ts';
 import { recountTotals } from '../usage.ts';
 import type { Column, ConversationFileRow, ExportedTable } from './tables.ts';
@@ -23,6 +25,8 @@ export interface ImportedFile {
   readonly conversationId: string;
   readonly turns: number;
   readonly entries: number;
+  /** How many memories came with it, and who shares them. */
+  readonly memories: readonly (MemoryScope & { readonly count: number })[];
 }
 
 const TABLES: ReadonlyMap<string, ExportedTable> = new Map(
@@ -32,9 +36,14 @@ const FENCED: ReadonlySet<string> = new Set(FENCED_TABLES.map(({ name }) => name
 /** Set when the conversation is made; all its other columns at the end. */
 const FIRST_COLUMNS: ReadonlySet<string> = new Set(['id', 'agent', 'created_at']);
 /** Rows that name no conversation must belong to what came before in the same file. */
-const OWNER_COLUMNS: Readonly<Record<string, string>> = {
-  content_pieces: 'exists (select from contents o where o.id = $1::uuid and o.conversation_id = $2::uuid)',
-  late_tool_results: 'exists (select from turns t where t.id = $1::uuid and t.conversation_id = $2::uuid)',
+const OWNERS: Readonly<
+  Record<string, readonly { readonly column: string; readonly table: string; readonly isOptional: boolean }[]>
+> = {
+  content_pieces: [{ column: 'content_id', table: 'contents', isOptional: false }],
+  late_tool_results: [
+    { column: 'turn_id', table: 'turns', isOptional: false },
+    { column: 'original_id', table: 'contents', isOptional: true },
+  ],
 };
 
 /**
@@ -99,11 +108,10 @@ class FileImporter {
     if (this.conversation === null) throw invalid(line, 'the conversation itself comes first');
     if (name === 'branches' && row['branch'] === 0) return; // made with the conversation
     await this.checkOwner(name, row, line);
-    const misshapen = misshapenColumn(name, row);
-    if (misshapen !== null) throw invalid(line, `${name}.${misshapen} is not what Holdfast writes there`);
+    this.checkItself(name, row, line);
     if (FENCED.has(name)) await this.raiseEpoch(row['epoch'], line);
     if (name === 'entries') await this.moveTo(row);
-    await this.insert(name, columns, row);
+    await this.insert(name, columns, name === 'memories' ? await asForeignWords(row) : row);
     if (name === 'turns') this.turns += 1;
     if (name === 'entries') this.entries += 1;
   }
@@ -126,7 +134,7 @@ class FileImporter {
     } catch (error) {
       throw refused(error, line);
     }
-    return { conversationId, turns, entries };
+    return { conversationId, turns, entries, memories: await this.countMemories() };
   }
 
   /**
@@ -137,6 +145,13 @@ class FileImporter {
     await this.sql`
       delete from memories m where m.conversation_id = ${this.conversationId} and m.superseded_by is not null
         and not exists (select from memories n where n.id = m.superseded_by)`;
+  }
+
+  private async countMemories(): Promise<ImportedFile['memories']> {
+    const rows = await this.sql<(MemoryScope & { count: number })[]>`
+      select scope, scope_name as "scopeName", count(*)::int as count from memories
+      where conversation_id = ${this.conversationId} group by scope, scope_name order by scope, scope_name`;
+    return [...rows];
   }
 
   private async columnsOf(
@@ -156,6 +171,7 @@ class FileImporter {
   private async begin(columns: readonly Column[], row: ConversationFileRow['row'], line: number): Promise<void> {
     if (this.conversation !== null) throw invalid(line, 'a file holds one conversation');
     if (row['id'] !== this.conversationId) throw invalid(line, 'the conversation is not the one that the header names');
+    this.checkItself('conversations', row, line);
     await this.insert(
       'conversations',
       columns.filter(({ name }) => FIRST_COLUMNS.has(name)),
@@ -165,20 +181,24 @@ class FileImporter {
     this.conversation = row;
   }
 
+  private checkItself(name: string, row: ConversationFileRow['row'], line: number): void {
+    const problem = problemOf(name, row, this.conversationId);
+    if (problem !== null) throw invalid(line, problem);
+  }
+
   /** A row must not reach into another conversation. */
   private async checkOwner(name: string, row: ConversationFileRow['row'], line: number): Promise<void> {
-    const condition = OWNER_COLUMNS[name];
-    if (condition === undefined) {
-      if (row['conversation_id'] === this.conversationId) return;
-    } else {
-      const owner = row['content_id'] ?? row['turn_id'];
-      const found =
-        typeof owner === 'string' && isId(owner)
-          ? await this.sql.unsafe<{ owned: boolean }[]>(`select ${condition} as owned`, [owner, this.conversationId])
+    const owners = OWNERS[name] ?? [];
+    if (owners.length === 0 && row['conversation_id'] !== this.conversationId) throw foreign(name, line);
+    for (const { column, table, isOptional } of owners) {
+      const id = row[column] ?? null;
+      if (id === null && isOptional) continue;
+      const [owner] =
+        typeof id === 'string' && isId(id)
+          ? await this.sql`select from ${this.sql(table)} where id = ${id} and conversation_id = ${this.conversationId}`
           : [];
-      if (found[0]?.owned === true) return;
+      if (owner === undefined) throw foreign(name, line);
     }
-    throw invalid(line, `a row of ${name} belongs to another conversation`);
   }
 
   private async raiseEpoch(value: unknown, line: number): Promise<void> {
@@ -212,6 +232,19 @@ class FileImporter {
       { prepare: true },
     );
   }
+}
+
+/**
+ * Whose words a memory rests on nobody can tell from a file: its entries are as easily made up. It is data until it is said
+ * here, and holds no secret, as any that is remembered.
+ */
+async function asForeignWords(row: ConversationFileRow['row']): Promise<ConversationFileRow['row']> {
+  const { text } = await redactSecrets(String(row['text']));
+  return { ...row, text, origin: 'tool' };
+}
+
+function foreign(table: string, line: number): StoreError {
+  return invalid(line, `a row of ${table} belongs to another conversation`);
 }
 
 /**

@@ -23,6 +23,31 @@ export function nearestYear(month: number, writtenAt: Date): number {
   return distance < -6 ? writtenAt.getUTCFullYear() + 1 : writtenAt.getUTCFullYear();
 }
 
+/** Words before a month or a season: of those without a year, which one is meant. */
+export function directionOf(word: string): 'last' | 'since' | 'this' | 'next' | null {
+  if (/^(?:last|this past|past|letzt|vorig|vergangen)/iu.test(word)) return 'last';
+  if (/^(?:since|seit)/iu.test(word)) return 'since';
+  if (/^(?:this|dies)/iu.test(word)) return 'this';
+  return /^(?:next|nächst|kommend)/iu.test(word) ? 'next' : null;
+}
+
+/** The year of a month behind such a word: the last one is over, one since which something is has begun, the next one has not. */
+export function yearOfMonth(month: number, word: string, writtenAt: Date): number {
+  const [year, now] = [writtenAt.getUTCFullYear(), writtenAt.getUTCMonth()];
+  switch (directionOf(word)) {
+    case 'last':
+      return month < now ? year : year - 1;
+    case 'since':
+      return month <= now ? year : year - 1;
+    case 'next':
+      return month > now ? year : year + 1;
+    case 'this':
+      return year;
+    default:
+      return nearestYear(month, writtenAt);
+  }
+}
+
 /** Monday of the week that is so many weeks after that of a date; with its time of day. */
 export function mondayOf(date: Date, weeks: number): Date {
   return addDays(date, -((date.getUTCDay() + 6) % 7) + 7 * weeks);

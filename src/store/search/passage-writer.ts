@@ -122,8 +122,8 @@ export class PassageWriter {
   /** Writes what waits; returns how many passages were written in all. */
   async finish(): Promise<number> {
     await this.#flush();
-    await this.#terms.write();
     await this.#blocks.write();
+    await this.#terms.finish();
     return this.#written;
   }
 

@@ -16,8 +16,13 @@ export async function reindexConversation(
   await transaction(sql, async (open) => {
     // Locked first, as when indexing: who indexes now finishes before.
     await open`select from search_progress where conversation_id = ${conversationId} for update`;
+    const [words] = await open<{ terms: string[] }[]>`
+      select coalesce(array_agg(s.term), '{}') as terms from search_statistics s
+      join search_progress p on p.number = s.conversation_number where p.conversation_id = ${conversationId}`;
     await open`delete from passages where conversation_id = ${conversationId}`;
     await open`delete from search_progress where conversation_id = ${conversationId}`;
+    // Here and not when it is whole again: deleted before that, nothing would tell any more which words it had.
+    await open`select forget_words(${words?.terms ?? []}::text[])`;
   });
   return indexConversation(sql, conversationId, options);
 }

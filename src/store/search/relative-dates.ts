@@ -1,4 +1,5 @@
 import { addDays, dayTerms, mondayOf, monthTerms } from './calendar.ts';
+import { seasonsIn } from './seasons.ts';
 import { weekdaysIn } from './weekdays.ts';
 
 const ONES =
@@ -7,9 +8,6 @@ const ONES =
   );
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const GERMAN_ONES = 'null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf'.split(' ');
-const SEASONS = ['spring', 'summer', 'fall', 'winter'];
-/** March, June, September, December: where the seasons begin, months from 0. */
-const FIRST_MONTHS = [2, 5, 8, 11];
 
 const NUMBER_WORD = `(?:(?:${TENS.join('|')})(?:[ -](?:${ONES.slice(1, 10).join('|')}))?|${ONES.slice(1).toReversed().join('|')}|a hundred)`;
 
@@ -18,7 +16,8 @@ const NEAR_DAY =
 const NEAR_UNIT =
   /\b(last|this past|this|next|past|over the|during the|at the) (weekend|week|month|year)\b(?! of \d)/giu;
 const BEFORE_LAST = /\bthe (weekend|week|month|year) before last\b/giu;
-const GERMAN_UNIT = /\b(letzte|vorige|diese|nächste|kommende)[nrsm]? (Wochenende|Woche|Monat|Jahr)\b/giu;
+const GERMAN_UNIT =
+  /(?<!\p{L})(vorletzte|letzte|vorige|vergangene|diese|übernächste|nächste|kommende)[nrsm]? (Wochenende|Woche|Monat|Jahr)\b/giu;
 const CHINESE_UNIT = /(上个?|这个?|本|下个?)(周末|星期|周|月)|(去年|今年|明年)/gu;
 const JAPANESE_UNIT = /(先々|先|今|再来|来)(週末|週|月)|(一昨年|昨年|来年)/gu;
 /** Not "this topic" or "the next address", which begin alike: behind a week or a month stands nothing, or a particle. */
@@ -42,8 +41,6 @@ const GERMAN_DISTANCE = new RegExp(
 );
 const CHINESE_AGO =
   /(?<![月\d])(\d{1,3}|[一两二三四五六七八九十]) ?(天|日|个?星期|周|週間?|[个かカヶヵ]月|年)(?:以?前)/gu;
-const SEASON =
-  /\b(last|this past|past|this|next|in|during|over the|in the|during the|since|until|that|of|early|late|mid)[ -](spring|summer|fall|autumn|winter)(?:(?: of|,)? (\d{4}))?\b|\b(spring|summer|fall|autumn|winter)(?: of)? (\d{4})\b/giu;
 
 const GERMAN_UNITS: Readonly<Record<string, string>> = {
   tag: 'day',
@@ -51,6 +48,14 @@ const GERMAN_UNITS: Readonly<Record<string, string>> = {
   wochenende: 'weekend',
   monat: 'month',
   jahr: 'year',
+};
+const GERMAN_STEPS: Readonly<Record<string, number>> = {
+  vorletzte: -2,
+  letzte: -1,
+  vorige: -1,
+  vergangene: -1,
+  diese: 0,
+  übernächste: 2,
 };
 const CHINESE_UNITS: Readonly<Record<string, string>> = {
   天: 'day',
@@ -65,10 +70,12 @@ const CHINESE_UNITS: Readonly<Record<string, string>> = {
 };
 const YEARS: Readonly<Record<string, number>> = {
   一昨年: -2,
+  前年: -2,
   去年: -1,
   昨年: -1,
   今年: 0,
   明年: 1,
+  后年: 2,
   来年: 1,
   재작년: -2,
   작년: -1,
@@ -128,6 +135,11 @@ const NEAR_DAYS: Readonly<Record<string, number>> = {
   그제: -2,
 };
 
+/** Years from now of "last year" and its like in Chinese, Japanese and Korean. */
+export function stepsOfYear(word: string): number {
+  return YEARS[word] ?? 0;
+}
+
 /** Terms of the days, months and years that a text names as seen from when it was written. */
 export function relativeTermsOf(text: string, writtenAt: Date): string[] {
   const { terms, rest } = weekdaysIn(text, writtenAt);
@@ -159,8 +171,7 @@ function unitsIn(text: string, writtenAt: Date): string[] {
   }
   for (const [, unit = ''] of text.matchAll(BEFORE_LAST)) add(unit.toLowerCase(), -2);
   for (const [, which = '', unit = ''] of text.matchAll(GERMAN_UNIT)) {
-    const steps = /^[lv]/iu.test(which) ? -1 : /^d/iu.test(which) ? 0 : 1;
-    add(GERMAN_UNITS[unit.toLowerCase()] ?? 'week', steps);
+    add(GERMAN_UNITS[unit.toLowerCase()] ?? 'week', GERMAN_STEPS[which.toLowerCase()] ?? 1);
   }
   for (const [, which = '', unit = '', year] of text.matchAll(CHINESE_UNIT)) {
     if (year !== undefined) add('year', YEARS[year] ?? 0);
@@ -226,25 +237,6 @@ function stepsOf(which: string, unit: string, writtenAt: Date): number | null {
       // On a weekend that one is meant, before it the one before.
       return unit === 'weekend' ? ((writtenAt.getUTCDay() + 6) % 7 >= 5 ? 0 : -1) : null;
   }
-}
-
-function seasonsIn(text: string, writtenAt: Date): string[] {
-  return [...text.matchAll(SEASON)].flatMap(([, which = 'in', name, year, alone, yearAlone]) => {
-    const season = SEASONS.indexOf((name ?? alone ?? '').toLowerCase().replace('autumn', 'fall'));
-    const begin = FIRST_MONTHS[season] ?? 0;
-    const named = year ?? yearAlone;
-    const first = named === undefined ? yearOfSeason(begin, which.toLowerCase(), writtenAt) : Number(named);
-    return [0, 1, 2].flatMap((month) => monthTerms(first, begin + month));
-  });
-}
-
-/** In which it begins: the last one has ended, any other is the one of this year. */
-function yearOfSeason(begin: number, which: string, writtenAt: Date): number {
-  const year = writtenAt.getUTCFullYear();
-  if (which === 'next') return writtenAt.getUTCMonth() < begin ? year : year + 1;
-  const hasEnded = (of: number): boolean => Date.UTC(of, begin + 3, 1) <= writtenAt.getTime();
-  if (/last|past/u.test(which)) return hasEnded(year) ? year : hasEnded(year - 1) ? year - 1 : year - 2;
-  return year;
 }
 
 function unitTerms(writtenAt: Date, unit: string, steps: number): string[] {

@@ -24,6 +24,8 @@ export class TermWriter {
   /** Postings in hexadecimal by block and term, in order of passages. */
   readonly #postings = new Map<number, Map<string, string>>();
   readonly #counts = new Map<string, number>();
+  /** All that were written. */
+  readonly #written = new Set<string>();
   #waiting = 0;
 
   constructor(sql: Transaction, conversation: IndexedConversation) {
@@ -33,7 +35,22 @@ export class TermWriter {
 
   async add(passages: readonly PostedPassage[]): Promise<void> {
     for (const passage of passages) this.#post(passage);
-    if (this.#waiting >= MOST_WAITING) await this.write();
+    if (this.#waiting >= MOST_WAITING) await this.#write();
+  }
+
+  /** Writes what waits, and which words there are: the last statements of who indexes. */
+  async finish(): Promise<void> {
+    await this.#write();
+    const sql = this.#sql;
+    const words = [...this.#written].filter(isWordTerm).toSorted();
+    this.#written.clear();
+    if (words.length === 0) return;
+    // From before the look until the commit, so that nobody forgets a word meanwhile (`forget_words`): conversations that are
+    // indexed share it. Late, because a delete waits for all who hold it.
+    await sql`select pg_advisory_xact_lock_shared(hashtextextended('search_vocabulary', 0))`;
+    await sql`
+      insert into search_vocabulary select t.term from unnest(${words}::text[]) as t (term)
+      where not exists (select from search_vocabulary v where v.term = t.term) on conflict do nothing`;
   }
 
   #post({ id, source, words, terms, asked }: PostedPassage): void {
@@ -53,8 +70,7 @@ export class TermWriter {
     this.#waiting += terms.size;
   }
 
-  /** Writes what waits. */
-  async write(): Promise<void> {
+  async #write(): Promise<void> {
     const sql = this.#sql;
     const { number, agentNumber } = this.#conversation;
     for (const [block, inBlock] of this.#postings) {
@@ -71,9 +87,7 @@ export class TermWriter {
       insert into search_statistics as s (conversation_number, term, passages)
       select ${number}, * from unnest(${terms}::text[], ${terms.map((term) => this.#counts.get(term) ?? 0)}::int[])
       on conflict (conversation_number, term) do update set passages = s.passages + excluded.passages`;
-    await sql`
-      insert into search_vocabulary select t.term from unnest(${terms.filter(isWordTerm)}::text[]) as t (term)
-      where not exists (select from search_vocabulary v where v.term = t.term) on conflict do nothing`;
+    for (const term of terms) this.#written.add(term);
     this.#postings.clear();
     this.#counts.clear();
     this.#waiting = 0;

@@ -134,6 +134,43 @@ describe('dateTermsOf', () => {
     expect([...new Set(found)]).toEqual(expected);
   });
 
+  it.each<[string, string, string[]]>([
+    ['We moved last March.', '2026-11-20', ['@2026-03']],
+    ['We moved last March.', '2026-03-20', ['@2025-03']],
+    ['last March 5', '2026-11-20', ['@2026-03']],
+    ['We have lived here since March.', '2026-11-20', ['@2026-03']],
+    ['Since March we live here.', '2026-03-20', ['@2026-03']],
+    ['since October', '2026-03-20', ['@2025-10']],
+    ['We moved last June.', '2026-05-20', ['@2025-06']],
+    ['We move next March.', '2026-04-20', ['@2027-03']],
+    ['We move next June.', '2026-04-20', ['@2026-06']],
+    ['this March', '2026-11-20', ['@2026-03']],
+    ['until March', '2026-11-20', ['@2027-03']],
+    ['last March 2024', '2026-11-20', ['@2024-03']],
+    ['Wir sind seit März hier', '2026-11-20', ['@2026-03']],
+    ['letzten Juni', '2026-05-20', ['@2025-06']],
+    ['nächsten März ziehen wir um', '2026-04-20', ['@2027-03']],
+    ['im Mai', '2026-04-20', ['@2026-05']],
+    ['去年3月', '2026-11-20', ['@2025', '@2025-03']],
+    ['来年の3月', '2026-01-20', ['@2027', '@2027-03']],
+    ['작년 3월에', '2026-11-20', ['@2025', '@2025-03']],
+    ['This winter is cold.', '2026-01-20', ['@2025-12', '@2026-01', '@2026-02']],
+    ['This winter is cold.', '2026-12-20', ['@2026-12', '@2027-01', '@2027-02']],
+    ['It snowed over the winter.', '2026-03-20', ['@2025-12', '@2026-01', '@2026-02']],
+    ['We ski in winter.', '2026-10-20', ['@2026-12', '@2027-01', '@2027-02']],
+    ['last winter', '2026-01-20', ['@2024-12', '@2025-01', '@2025-02']],
+    ['next winter', '2026-01-20', ['@2026-12', '@2027-01', '@2027-02']],
+    ['since autumn', '2026-01-20', ['@2025-09', '@2025-10', '@2025-11']],
+  ])('takes %j, written on %s, for %j', (text, writtenAt, expected) => {
+    const found = dateTermsOf(text, new Date(`${writtenAt}T10:00:00Z`));
+    expect([...new Set(found.filter((term) => /^@\d{4}(?:-\d{2})?$/u.test(term)))].toSorted()).toEqual(expected);
+  });
+
+  it('has the days of the week before last and after next in German', () => {
+    expect(days('vorletzte Woche')).toEqual(days('the week before last'));
+    expect(days('übernächste Woche')).toEqual(days('two weeks from now'));
+  });
+
   it('has the seven days of the weeks before last, and of German, Chinese, Japanese and Korean ones', () => {
     expect(days('the week before last')[0]).toBe('@2026-02-23');
     expect(days('letzte Woche')).toEqual(days('last week'));

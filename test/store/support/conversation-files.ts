@@ -3,23 +3,26 @@ import { writePieces } from '../../../src/store/content-pieces.ts';
 import { exportConversation } from '../../../src/store/conversation-file/export-conversation.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { newId } from '../../../src/store/ids.ts';
+import { claimToolCall, reclaimToolCall, storeToolResult } from '../../../src/store/tool-calls.ts';
+import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { insertMemory } from '../../../src/store/memories.ts';
 import { end } from './branch-builders.ts';
 import { commitRequest, plan, turnWithSteps } from './compaction-builders.ts';
-import { answer, continueConversation, finishToolCall, send, step, text } from './store-builders.ts';
+import { answer, claimer, continueConversation, finishToolCall, send, step, text } from './store-builders.ts';
 
 export const ODD = 'NUL \0, a lone surrogate \uD800, a \\u0000 that is none, ü and 漢\n"quoted"';
 export const RAW = Buffer.concat([Buffer.from([0xff, 0xfe, 0x00, 0x80]), Buffer.alloc(600_000, 'zinnober ')]);
 
-/** Two turns, a compaction, a tool result with a raw original, odd text, a memory; idle. */
+/** Two turns, a compaction, a tool result with a raw original, one that came too late, odd text, a memory; idle. */
 export async function richConversation(sql: Database): Promise<string> {
   const turn = await turnWithSteps(sql);
   const { conversationId } = turn;
   const { compaction } = await plan(sql, turn);
   await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
-  await answer(sql, turn, 3, { calls: 1, said: ODD, thinking: 'hm \uDC00' });
+  await answer(sql, turn, 3, { calls: 2, said: ODD, thinking: 'hm \uDC00' });
   const original = await writePieces(sql, conversationId, [RAW]);
   await finishToolCall(sql, turn, 3, 0, { ...text('clipped'), original });
+  await finishTwice(sql, turn, 3, 1);
   await answer(sql, turn, 4);
   await end(sql, turn);
   await send(sql, { conversationId, ...text('the heron of Utrecht') });
@@ -33,10 +36,24 @@ export async function richConversation(sql: Database): Promise<string> {
     scopeName: conversationId,
     kind: 'fact',
     text: ODD,
-    origin: 'user',
+    // As every memory of a file is when it was imported.
+    origin: 'tool',
     conversationId,
   });
   return conversationId;
+}
+
+/** The result of the worker that was taken over comes too, with an original of its own. */
+async function finishTwice(sql: Database, turn: TurnReference, callNumber: number, callIndex: number): Promise<void> {
+  const call = { turn, callNumber, callIndex };
+  await claimToolCall(sql, { ...call, ...claimer('worker-1') });
+  await reclaimToolCall(sql, { ...call, ...claimer('worker-2'), previousAttempt: 1 });
+  const result = { ...call, entryId: newId(), outcome: 'succeeded' } as const;
+  const original = await writePieces(sql, turn.conversationId, [Buffer.from('all that came too late')]);
+  const late = { ...result, attempt: 1, workerIdentity: 'worker-1', ...text('too late'), original };
+  const { state } = await storeToolResult(sql, late);
+  if (state !== 'late') throw new Error(`the result that is to be late is ${state}`);
+  await storeToolResult(sql, { ...result, attempt: 2, workerIdentity: 'worker-2', ...text('in time') });
 }
 
 export async function exported(sql: Database, conversationId: string): Promise<string[]> {
@@ -49,14 +66,25 @@ export async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-/** Rows anywhere in the database that mention the conversation. */
-export async function rowsOf(sql: Database, conversationId: string): Promise<Record<string, number>> {
+/** By which rows may name a conversation: itself, its turns, originals and compactions. */
+export async function idsOf(sql: Database, conversationId: string): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select ${conversationId}::uuid as id
+    union all select id from turns where conversation_id = ${conversationId}
+    union all select id from contents where conversation_id = ${conversationId}
+    union all select id from compactions where conversation_id = ${conversationId}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Rows anywhere in the database that mention one of these. */
+export async function rowsOf(sql: Database, ...ids: readonly string[]): Promise<Record<string, number>> {
   const tables = await sql<{ name: string }[]>`
     select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
   const found: Record<string, number> = {};
   for (const { name } of tables) {
     const [row] = await sql<{ count: number }[]>`
-      select count(*)::int as count from ${sql(name)} t where strpos(t::text, ${conversationId}) > 0`;
+      select count(*)::int as count from ${sql(name)} t
+      where exists (select from unnest(${[...ids]}::text[]) as id where strpos(t::text, id) > 0)`;
     if (row !== undefined && row.count > 0) found[name] = row.count;
   }
   return found;
