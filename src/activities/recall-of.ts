@@ -34,17 +34,21 @@ export function recallOf(
     },
     searchedInPart: () => searchedInPart(database, conversationId),
     async around(id, count) {
-      const entries = await openAround(database, { conversationId, id, count });
-      if (entries === null) return openAroundSource(database, memoryScopes, { id, count });
-      const left = await readLeftBranches(database, [id, ...entries.map(({ entryId }) => entryId)]);
+      const own = await openAround(database, { conversationId, id, count });
+      const range = own === null ? await openAroundSource(database, memoryScopes, { id, count }) : { entries: own };
+      if (range === null) return null;
+      const left = await readLeftBranches(database, [id, ...range.entries.map(({ entryId }) => entryId)]);
       return {
+        ...range,
         ...definedOf({ branch: left.get(id) }),
-        entries: entries.map((entry) => Object.assign({}, entry, definedOf({ branch: left.get(entry.entryId) }))),
+        entries: range.entries.map((entry) => Object.assign({}, entry, definedOf({ branch: left.get(entry.entryId) }))),
       };
     },
     async open(id, offset, limit) {
-      const page = await openEntry(database, { conversationId, id, offset, limit });
-      if (page === null) return openSource(database, memoryScopes, { id, offset, limit });
+      const page =
+        (await openEntry(database, { conversationId, id, offset, limit })) ??
+        (await openSource(database, memoryScopes, { id, offset, limit }));
+      if (page === null) return null;
       return { ...page, ...definedOf({ branch: (await readLeftBranches(database, [id])).get(id) }) };
     },
   };

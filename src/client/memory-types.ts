@@ -46,10 +46,16 @@ export interface FoundPassage {
    */
   readonly forms: readonly string[];
   /**
-   * Of a passage that answers, the question right before it; of one that asks, what was said right after it; shortened to 300
-   * characters. Absent where it stands alone.
+   * Of a passage that answers, the question right before it; of one that asks, what was said right after it, whatever tools were
+   * called in between; shortened to 300 characters. Absent where it stands alone.
    */
-  readonly neighbour?: { readonly says: 'question' | 'answer'; readonly entryId: string; readonly text: string };
+  readonly neighbour?: {
+    readonly says: 'question' | 'answer';
+    readonly entryId: string;
+    /** The branch that it was said on, when that is not the active one. */
+    readonly branch?: number;
+    readonly text: string;
+  };
   /** Branch on which it was said; a summary: on which it was made. */
   readonly branch: number;
   /** Whether it lies on the path that its conversation goes on with. */

@@ -95,9 +95,22 @@ const CODES_OF_SQLSTATES: Readonly<Record<string, StoreErrorCode>> = {
   HF007: 'conversation_busy',
 };
 
+/** References of what may be written for a conversation without its lock, so that it can be deleted meanwhile. */
+const REFERENCES_TO_CONVERSATIONS: ReadonlySet<string | undefined> = new Set([
+  'messages_conversation_id_fkey',
+  'search_progress_conversation_id_fkey',
+]);
+/** Of a reference that is broken Postgres tells the column and its value in brackets. */
+const REFERRED_ID = /=\(([0-9a-f-]{36})\)/u;
+
 /** A refusal of the database as a `StoreError`; any other error unchanged. */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof postgres.PostgresError)) return error;
+  if (error.code === '23503' && REFERENCES_TO_CONVERSATIONS.has(error.constraint_name)) {
+    const [, id = ''] = REFERRED_ID.exec(error.detail ?? '') ?? [];
+    const message = `there is no conversation ${id}: it was deleted meanwhile`;
+    return new StoreError('conversation_not_found', message, { cause: error });
+  }
   const code = CODES_OF_SQLSTATES[error.code];
   return code === undefined ? error : new StoreError(code, error.message, { cause: error });
 }

@@ -2,7 +2,7 @@ import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { branchIsBusy } from './branches.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database, Fragment, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
 import { isId } from './ids.ts';
@@ -140,8 +140,9 @@ function checkIds({ id, conversationId, target }: MessageInput): void {
 
 async function ensureConversation(sql: Transaction, message: MessageInput): Promise<boolean> {
   const { conversationId, agent, settings, kind } = message;
-  const [existing] = await sql`select 1 from conversations where id = ${conversationId}`;
-  if (existing !== undefined) return false;
+  const [found] = await sql<{ known: boolean }[]>`
+    select ${branchLock(sql, message)}, exists (select from conversations where id = ${conversationId}) as known`;
+  if (found?.known === true) return false;
   if (agent === undefined || kind !== 'message') {
     throw new StoreError(
       'conversation_not_found',
@@ -154,6 +155,15 @@ async function ensureConversation(sql: Transaction, message: MessageInput): Prom
       ${settings?.workspace ?? null})
     on conflict do nothing`;
   return count > 0;
+}
+
+/**
+ * Held until the commit, and taken before the row gets its position: a change of branch waits for the messages that are being sent,
+ * sees them when it asks whether the conversation is idle, and stands before all that come later. Messages do not wait for each other.
+ */
+function branchLock(sql: Transaction, { conversationId, target }: MessageInput): Fragment {
+  const key = sql`hashtextextended(${`branch of ${conversationId}`}, 0)`;
+  return target === undefined ? sql`pg_advisory_xact_lock_shared(${key})` : sql`pg_advisory_xact_lock(${key})`;
 }
 
 async function requireExpected(
@@ -175,7 +185,10 @@ async function requireExpected(
   }
 }
 
-/** A branch is changed between turns only. A turn that begins at this very moment refuses it later. */
+/**
+ * A branch is changed between turns only, and only where nothing waits: so what follows a fork is always answered on its branch. A turn
+ * that begins at this very moment refuses it later.
+ */
 async function requireIdle(sql: Transaction, { id, conversationId, kind, target }: MessageInput): Promise<void> {
   const [row] = await sql<{ busy: boolean; known: boolean }[]>`
     select c.active_turn_id is not null or exists (

@@ -90,8 +90,8 @@ function headOf(passage: RecallPassage): string {
 
 function neighbourLine(neighbour: Neighbour | undefined): string {
   if (neighbour === undefined) return '';
-  const { says, entryId, text } = neighbour;
-  return `\n[${says === 'question' ? 'said before it' : 'said after it'}, entry ${entryId}] ${text.replaceAll(/\s+/gu, ' ')}`;
+  const { says, entryId, branch, text } = neighbour;
+  return `\n[${says === 'question' ? 'said before it' : 'said after it'}, entry ${entryId}${leftBranchText(branch)}] ${text.replaceAll(/\s+/gu, ' ')}`;
 }
 
 function clip(text: string): string {

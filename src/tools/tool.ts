@@ -147,10 +147,12 @@ export interface RecallPassage {
   readonly neighbour?: Neighbour;
 }
 
-/** What was said right before or after a passage, shortened to 300 characters. */
+/** What was said before or after a passage, shortened to 300 characters; tools may have been called in between. */
 export interface Neighbour {
   readonly says: 'question' | 'answer';
   readonly entryId: string;
+  /** The branch that it was said on, when that is not the active one. */
+  readonly branch?: number;
   readonly text: string;
 }
 

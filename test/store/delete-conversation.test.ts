@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { clientError } from '../../src/client/errors.ts';
 import type { Database } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
@@ -6,7 +7,8 @@ import { newId } from '../../src/store/ids.ts';
 import { indexConversation, searchMemory } from '../../src/store/search.ts';
 import { exported, idsOf, richConversation, rowsOf } from './support/conversation-files.ts';
 import { code } from './support/refusals.ts';
-import { closeToolCall, conversationOf, said, startTurn, useTestStore } from './support/store-builders.ts';
+import { closeToolCall, conversationOf, said, send, startTurn, useTestStore } from './support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -42,6 +44,33 @@ describe('deleting a conversation', () => {
     expect(await searchMemory(sql, { conversationId, query: 'heron of Utrecht' })).toEqual([]);
     expect(await exported(sql, other)).toEqual(otherBefore);
     await expect(deleteConversation(sql, conversationId)).rejects.toMatchObject({ code: 'conversation_not_found' });
+  });
+
+  it.each(['send', 'search'] as const)('tells who would %s meanwhile that it is gone', async (what) => {
+    const turn = await startTurn(sql, 'the heron');
+    const { conversationId } = turn;
+    await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+    let refusal: Promise<unknown> = Promise.resolve(null);
+    await sql.begin(async (open) => {
+      await open`select from delete_conversation(${conversationId})`;
+      const asked =
+        what === 'send' ? send(sql, { conversationId }) : searchMemory(sql, { conversationId, query: 'heron' });
+      refusal = asked.then(
+        () => null,
+        (error: unknown) => error,
+      );
+      await waitUntil('it waits for the deletion', async () => {
+        const waiting = await open`
+          select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+        return waiting.length > 0;
+      });
+    });
+    const reason = await refusal;
+    expect(reason).toMatchObject({
+      code: 'conversation_not_found',
+      message: expect.stringContaining(conversationId),
+    });
+    expect(clientError(reason)).toMatchObject({ name: 'HoldfastClientError', code: 'conversation_not_found' });
   });
 
   it('is refused while a turn is open, and is the only way past the append-only log', async () => {

@@ -154,6 +154,43 @@ describe('acceptOnNewBranch', () => {
     expect(await listWaitingMessages(sql, conversationId)).toHaveLength(2);
   });
 
+  it.each(['regenerate', 'fork'] as const)(
+    'accepts one of several changes of branch that are sent at once: %s',
+    async (how) => {
+      for (let round = 0; round < 6; round += 1) {
+        const { fork, again } = await idle();
+        const send = () =>
+          how === 'fork'
+            ? acceptMessage(sql, { ...fork, id: newId() })
+            : acceptOnNewBranch(sql, { ...fork, id: newId() }, { ...again, id: newId() });
+        const sent = await Promise.allSettled([send(), send(), send()]);
+        const refusals = sent.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+        expect(refusals).toEqual([
+          expect.objectContaining({ code: 'conversation_busy' }),
+          expect.objectContaining({ code: 'conversation_busy' }),
+        ]);
+        const waiting = await listWaitingMessages(sql, fork.conversationId);
+        expect(waiting.map(({ kind }) => kind)).toEqual(how === 'fork' ? ['fork'] : ['fork', 'message']);
+      }
+    },
+  );
+
+  it('is refused when a message is sent before it, and stands before one that is sent after it', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const { fork, again } = await idle();
+      const plain = message({ conversationId: fork.conversationId });
+      const [changed, sent] = await Promise.allSettled([
+        acceptOnNewBranch(sql, fork, again),
+        acceptMessage(sql, plain),
+      ]);
+      expect(sent.status).toBe('fulfilled');
+      const waiting = await listWaitingMessages(sql, fork.conversationId);
+      expect(waiting.map(({ id }) => id)).toEqual(
+        changed.status === 'fulfilled' ? [fork.id, again.id, plain.id] : [plain.id],
+      );
+    }
+  });
+
   it.each(['refused', 'stopped'] as const)('takes the message back when the fork is %s', async (how) => {
     const { fork, again } = await idle();
     const { conversationId } = fork;

@@ -38,6 +38,13 @@ test('recall_search names the branch of what was said on one that was left', asy
   expect(text).toMatch(/ · words port staging · on branch 2, which was left\nthe port$/);
 });
 
+test('recall_search names the branch of what was said beside a passage, when that was left', async () => {
+  const neighbour = { says: 'answer', entryId: ENTRY_ID, branch: 2, text: '5433' } as const;
+  const memory = remembering([{ ...passage(1, 'Which port?'), neighbour }]);
+  const { text } = await call(recallSearch, { input: { query: 'port' }, context: { memory } });
+  expect(text.endsWith(`\n[said after it, entry ${ENTRY_ID} · on branch 2, which was left] 5433`)).toBe(true);
+});
+
 test('recall_search says which entry may supersede a passage', async () => {
   const memory = remembering([
     passage(2, 'the port is 5434'),

@@ -50,7 +50,8 @@ export function passageLines(
 
 function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: number | null): string[] {
   if (neighbour === undefined) return [];
-  const before = neighbour.says === 'question' ? 'before it: ' : 'after it: ';
+  const left = neighbour.branch === undefined ? '' : `, branch ${neighbour.branch}`;
+  const before = `${neighbour.says === 'question' ? 'before it' : 'after it'}${left}: `;
   const rows = wrapWords(safeText(before + neighbour.text.replaceAll(/\s+/gu, ' ')), (columns ?? PIPE_COLUMNS) - 3);
   return rows.slice(0, NEIGHBOUR_ROWS).map((row) => style.dim(`   ${row}`));
 }

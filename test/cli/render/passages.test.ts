@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
+import { definedOf } from '../../../src/context/defined-of.ts';
 import type { FoundPassage } from '../../../src/client/memory-types.ts';
 import { passageLines } from '../../../src/cli/render/passages.ts';
 import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';
 
 const style = { ...PLAIN_STYLE, yellow: (text: string) => `<${text}>` };
 
-function rowsOf(text: string, forms: readonly string[], match: FoundPassage['match'] = 'words'): string[] {
+function rowsOf(
+  text: string,
+  forms: readonly string[],
+  match: FoundPassage['match'] = 'words',
+  rest: Partial<FoundPassage> = {},
+): string[] {
   const passage: FoundPassage = {
     conversationId: '01890a5d-ac96-774b-bcce-000000000000',
     entryId: '01890a5d-ac96-774b-bcce-000000000001',
@@ -23,6 +29,7 @@ function rowsOf(text: string, forms: readonly string[], match: FoundPassage['mat
     branch: 0,
     onActiveBranch: true,
     score: 1,
+    ...rest,
   };
   return passageLines([passage], { columns: null, style, now: 0 }).slice(1);
 }
@@ -77,4 +84,13 @@ test('of several places shows the first that has most of the words', () => {
   const rows = rowsOf(text, ['heron', 'nest']).map((row) => row.trim());
   expect(rows).toEqual(expect.arrayContaining(['the <nest>', 'of the <heron>', '…']));
   expect(rows).not.toContain('the <heron> alone');
+});
+
+test('shows what was said beside a passage, and on which branch when that was left', () => {
+  const neighbour = { says: 'answer', entryId: '01890a5d-ac96-774b-bcce-000000000002', text: '5433' } as const;
+  const rows = (given: FoundPassage['neighbour']) =>
+    rowsOf('Which port?', [], 'words', definedOf({ neighbour: given }));
+  expect(rows(neighbour).at(-1)).toBe('   after it: 5433');
+  expect(rows({ ...neighbour, branch: 2 }).at(-1)).toBe('   after it, branch 2: 5433');
+  expect(rows(undefined)).toEqual(['   Which port?']);
 });

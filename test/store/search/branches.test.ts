@@ -4,6 +4,8 @@ import { recallOf } from '../../../src/activities/recall-of.ts';
 import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { listEntries } from '../../../src/store/entries.ts';
+import { newId } from '../../../src/store/ids.ts';
+import { insertMemory } from '../../../src/store/memories.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import type { RankedCandidate } from '../../../src/store/search/candidate.ts';
 import { markLeftBranches } from '../../../src/store/search/left-branches.ts';
@@ -164,4 +166,22 @@ describe('recall', () => {
     ]);
     expect(await memory.around(apples?.id ?? '', 1)).not.toHaveProperty('branch');
   });
+});
+
+it('an entry that a memory comes from is opened with the branch that it was left on, from another conversation too', async () => {
+  const conversationId = await saidOnBranches('The staging port is 6432.', 'Never mind.');
+  const [found] = await searchMemory(sql, { conversationId, query: 'staging port' });
+  const sourceId = found?.entryId ?? '';
+  const scope = { scope: 'user', scopeName: `user-${newId()}` } as const;
+  const memory = { ...scope, kind: 'fact', text: 'The staging port is 6432.', origin: 'user' } as const;
+  await insertMemory(sql, { id: newId(), ...memory, conversationId, sourceId });
+  const other = await startTurn(sql);
+  const dependencies = { database: sql, embedder: null, logger: pino({ level: 'silent' }) };
+  const recalled = recallOf(dependencies, other.conversationId, [scope]);
+  expect(await recalled.open(sourceId, 0, 100)).toMatchObject({ conversationId, branch: 0 });
+  const range = await recalled.around(sourceId, 1);
+  expect(range).toMatchObject({ conversationId, branch: 0 });
+  expect(range?.entries.map(({ branch }) => branch)).toEqual([undefined, 0]);
+  await go(sql, conversationId, { branch: 0, summarizes: false });
+  expect((await recalled.open(sourceId, 0, 100))?.branch).toBeUndefined();
 });
