@@ -47,10 +47,13 @@ export class TermWriter {
     if (words.length === 0) return;
     // From before the look until the commit, so that nobody forgets a word meanwhile (`forget_words`): conversations that are
     // indexed share it. Late, because a delete waits for all who hold it.
-    await sql`select pg_advisory_xact_lock_shared(hashtextextended('search_vocabulary', 0))`;
-    await sql`
-      insert into search_vocabulary select t.term from unnest(${words}::text[]) as t (term)
-      where not exists (select from search_vocabulary v where v.term = t.term) on conflict do nothing`;
+    // Sent together, run one after the other: only the second looks.
+    await Promise.all([
+      sql`select pg_advisory_xact_lock_shared(hashtextextended('search_vocabulary', 0))`,
+      sql`
+        insert into search_vocabulary select t.term from unnest(${words}::text[]) as t (term)
+        where not exists (select from search_vocabulary v where v.term = t.term) on conflict do nothing`,
+    ]);
   }
 
   #post({ id, source, words, terms, asked }: PostedPassage): void {
