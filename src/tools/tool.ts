@@ -107,10 +107,17 @@ export interface RecalledEntry {
 
 /** What memory tools write; implemented by the store. */
 export interface ToolMemories {
-  /** `isNew` false: the same was remembered before. */
-  remember(memory: MemoryToKeep): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  remember(memory: MemoryToKeep): Promise<KeptMemory>;
   /** `false` when the agent, its user and its workspace have no such memory. */
   forget(id: string): Promise<boolean>;
+}
+
+export interface KeptMemory {
+  readonly id: string;
+  /** False: the same was remembered before. */
+  readonly isNew: boolean;
+  /** Memories that were named, but over already, and what had taken their place and is superseded instead. */
+  readonly supersededInstead: readonly { readonly named: string; readonly instead: string }[];
 }
 
 export interface MemoryToKeep {
