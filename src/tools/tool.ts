@@ -48,8 +48,11 @@ export interface ToolMemory {
   searchedInPart(): Promise<readonly PartlySearched[]>;
   /** `null` when the conversation has no such entry. Offsets and limits in characters. */
   open(entryId: string, offset: number, limit: number): Promise<RecalledPage | null>;
-  /** So many entries before and after an entry, itself among them; `null` when the conversation has no such entry. */
-  around(entryId: string, count: number): Promise<RecalledRange | null>;
+  /**
+   * So many entries before and after an entry, itself among them; `null` when the conversation has no such entry. `of_another_user`:
+   * a memory comes from it, but its conversation is not this user's, so it can be opened by itself only.
+   */
+  around(entryId: string, count: number): Promise<RecalledRange | 'of_another_user' | null>;
 }
 
 /** In characters. */
