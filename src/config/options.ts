@@ -160,7 +160,8 @@ export const agentOptions = z.strictObject({
           .max(200)
           .optional()
           .meta({
-            description: 'Name of the user whose memories these are; agents that name the same one share them.',
+            description:
+              'Name of the user whose memories these are; agents that name the same one share them. A conversation may have another (`holdfast start --user`).',
             defaultText: `\`${DEFAULT_MEMORY.user}\``,
           }),
         tokens: positive.optional().meta({
