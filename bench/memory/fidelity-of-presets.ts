@@ -89,7 +89,7 @@ async function storeAndSearch(sql: Database, file: string, { through, summaries 
     file,
     configuration: loadConfiguration({ directory: tmpdir(), environment: {} }),
     agent: DEFAULT_AGENT.name,
-    settings: { model: null, preset: null, workspace: null },
+    settings: { model: null, preset: null, workspace: null, user: null },
   });
   const [conversation] = conversations;
   if (conversation === undefined || conversation.entries <= through)

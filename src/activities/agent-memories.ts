@@ -3,11 +3,11 @@ import { budgetFor } from '../context/budget.ts';
 import { NO_MEMORIES_NOTE, memoriesNote, memoriesShownIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
-import { chooseMemories, findMemoryOfText } from '../store/choose-memories.ts';
+import { chooseMemories, stateMemory } from '../store/choose-memories.ts';
 import type { Queries } from '../store/database.ts';
 import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
-import { findMemoriesInForce, forgetMemory, renewMemory, writeMemory } from '../store/memories.ts';
+import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
 import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../store/notes.ts';
 import { addMissingTerms } from '../store/missing-terms.ts';
@@ -163,32 +163,34 @@ async function remember(
   { database, secrets, reachCrashPoint }: ActivityDependencies,
   { call, snapshot, entryId }: MemoryCall,
   { text: written, kind, scope, supersedes, confidence, expiresInDays }: MemoryToKeep,
-): Promise<{ readonly id: string; readonly isNew: boolean }> {
+): ReturnType<ToolMemories['remember']> {
   const { conversationId } = call.turn;
   const scopes = scopesOf(snapshot);
   const redacted = await redactSecrets(maskText(written, secrets));
   const text = await withoutSaidSecrets(database, conversationId, redacted.text);
   const own = scopes.find((each) => each.scope === scope);
   if (own === undefined) throw new Error(`There is no ${scope} whose memory this could be.`);
-  const id = idOf(idempotencyKeyOf(call));
   const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
-  const stated = { ...own, confidence, supersedes, ...(expiry !== null && { expiresAt: expiry.toISOString() }) };
-  const known = await findMemoryOfText(database, own, text);
-  const origin = await findOrigin(database, { text, conversationId, scopes });
-  const source = { origin, conversationId, sourceId: entryId };
-  if (known !== null) {
-    const isInForce = await writeAsToolCall(database, call, (open) =>
-      renewMemory(open, { ...stated, ...source, id: known.id, kind }),
-    );
-    reachCrashPoint('runTool:memory-written');
-    // Its own: written by an attempt that died before it could say so.
-    if (isInForce) return { id: known.id, isNew: known.id === id };
-  }
-  const isNew = await writeAsToolCall(database, call, (open) =>
-    writeMemory(open, { ...stated, ...source, id, kind, text }),
-  );
+  // Not in the transaction: of what was imported there may be many pages.
+  while (!(await addMissingTerms(database, [own])).isAll);
+  const memory = {
+    ...own,
+    id: idOf(idempotencyKeyOf(call)),
+    kind,
+    text,
+    origin: await findOrigin(database, { text, conversationId, scopes }),
+    conversationId,
+    sourceId: entryId,
+    confidence,
+    supersedes,
+    ...(expiry !== null && { expiresAt: expiry.toISOString() }),
+  };
+  const stated = await writeAsToolCall(database, call, async (open) => {
+    const { id, isNew } = await stateMemory(open, memory);
+    return { id, isNew, supersededInstead: await findSupersededInstead(open, { id, supersedes }) };
+  });
   reachCrashPoint('runTool:memory-written');
-  return { id, isNew };
+  return stated;
 }
 
 /** The same for every attempt of a call, in the form of a UUID (RFC 9562 §5.8). */

@@ -18,6 +18,8 @@ export interface ConversationSettings {
   readonly preset: string | null;
   /** Absolute path. */
   readonly workspace: string | null;
+  /** Whose memories of scope `user` it is shown and writes. */
+  readonly user: string | null;
 }
 
 /** Everything that activities need of the world. No activity reads the environment or keeps globals. */

@@ -1,6 +1,7 @@
 import { describeError } from './activity-error.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { readLeftBranches } from '../store/branches.ts';
+import { isConversationOfUser } from '../store/conversations.ts';
 import type { Database } from '../store/database.ts';
 import { openEntry } from '../store/entries.ts';
 import { findSourceConversation } from '../store/memories.ts';
@@ -13,7 +14,8 @@ import type { RecalledPage, RecalledRange, ToolMemory } from '../tools/tool.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /**
- * What recall tools see: the conversation they run in, and entries of others that memories come from.
+ * What recall tools see: the conversation they run in, and entries of others that memories come from. What stands around such an
+ * entry they see in conversations of the same user only: a memory shares what it says, not the conversation that it was learned in.
  * @param memoryScopes whose memories the agent is shown
  */
 export function recallOf(
@@ -69,9 +71,11 @@ async function openAroundSource(
   database: Database,
   memoryScopes: readonly MemoryScope[],
   { id, count }: { readonly id: string; readonly count: number },
-): Promise<RecalledRange | null> {
+): Promise<RecalledRange | 'of_another_user' | null> {
   const conversationId = await findSourceConversation(database, memoryScopes, id);
   if (conversationId === null) return null;
+  const user = memoryScopes.find(({ scope }) => scope === 'user')?.scopeName;
+  if (user === undefined || !(await isConversationOfUser(database, conversationId, user))) return 'of_another_user';
   const entries = await openAround(database, { conversationId, id, count });
   return entries === null ? null : { entries, conversationId };
 }

@@ -63,6 +63,7 @@ async function importFile(file: string, flags: ImportFlags): Promise<void> {
         model: flags.model ?? null,
         preset: flags.preset ?? null,
         workspace: flags.workspace === undefined ? null : resolve(flags.workspace),
+        user: null,
       },
     });
     if (flags.json === true) {

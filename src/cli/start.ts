@@ -17,6 +17,7 @@ interface StartFlags extends ConnectionFlags {
   readonly model?: string;
   readonly preset?: string;
   readonly workspace?: string;
+  readonly user?: string;
   readonly attach: readonly string[];
   readonly detach?: true;
   readonly plain?: true;
@@ -43,6 +44,7 @@ export function startCommand(): Command {
     .option('--model <provider/model>', "instead of the agent's, for the whole conversation")
     .option('--preset <name>', "compaction preset instead of the agent's")
     .option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder)
+    .option('--user <name>', "whose memories it is shown and writes, instead of the agent's `memory.user`")
     .option('--attach <files>', 'pictures, PDFs and texts that go with it, separated by commas', collectFiles, [])
     .option('--detach', 'do not watch: print the conversation and return')
     .option('--plain', 'plain lines on a terminal too')
@@ -58,13 +60,14 @@ async function start(argument: string, flags: StartFlags): Promise<void> {
   const output = openOutput({ plain: flags.plain === true });
   await withClient(flags, async (client, surroundings) => {
     if (flags.check) await checkChoice(surroundings, flags);
-    const { agent, model, preset, workspace } = flags;
+    const { agent, model, preset, workspace, user } = flags;
     const { conversationId, messageId } = await client.startTask({
       task,
       ...(agent !== undefined && { agent }),
       ...(model !== undefined && { model }),
       ...(preset !== undefined && { preset }),
       ...(workspace !== undefined && { workspace }),
+      ...(user !== undefined && { user }),
     });
     const conversation = shortId(conversationId);
     if (flags.detach !== true) {

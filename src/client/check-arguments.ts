@@ -7,6 +7,10 @@ const text = z.string({ error: 'must be a text' });
 const named = text.refine((name) => name !== '' && name.length <= 200 && !name.includes('\0'), {
   error: 'must be a text of 1 to 200 characters without NUL',
 });
+/** Neither blank nor with what a text column of Postgres does not hold: half a surrogate pair would be another user's name. */
+const userName = text.refine((name) => name.length <= 200 && /\S/u.test(name) && !/[\p{Cc}\p{Cs}]/u.test(name), {
+  error: 'must be a text of 1 to 200 characters, not blank and without control characters',
+});
 const uuid = text.refine(isId, { error: 'must be a UUID' });
 const flag = z.boolean({ error: 'must be true or false' });
 const work = z.custom((value) => typeof value === 'function', { error: 'must be a function' });
@@ -72,6 +76,7 @@ const ARGUMENTS = {
     model: named.optional(),
     preset: named.optional(),
     workspace: text.refine(isAbsolute, { error: 'must be an absolute path' }).optional(),
+    user: userName.optional(),
     conversationId: uuid.optional(),
     messageId: text.optional(),
   }),

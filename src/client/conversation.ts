@@ -38,6 +38,7 @@ async function withLastTurn(open: Transaction, row: ConversationRow): Promise<Co
     conversationId: row.id,
     agent: row.agent,
     model: turn?.model ?? row.settings.model,
+    user: row.settings.user,
     title: row.title,
     createdAt: row.createdAt,
     entryCount: row.entries,

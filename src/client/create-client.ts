@@ -175,15 +175,15 @@ function senders(
   };
   return {
     ...branchCommands(database, { send, sendOnNewBranch, guarded }),
-    startTask: ({ task, agent, model, preset, workspace, conversationId, messageId }) =>
+    startTask: ({ task, agent, model, preset, workspace, user, conversationId, messageId }) =>
       send({
         conversationId: conversationId ?? newId(),
         kind: 'message',
         mode: 'queue',
         agent: agent ?? 'default',
-        settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null },
+        settings: { model: model ?? null, preset: preset ?? null, workspace: workspace ?? null, user: user ?? null },
         content: messageParts(task),
-        expects: definedOf({ agent, model, preset, workspace }),
+        expects: definedOf({ agent, model, preset, workspace, user }),
         ...(messageId !== undefined && { id: messageId }),
       }),
     async sendMessage({ conversationId, content, mode, messageId }) {

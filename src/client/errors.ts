@@ -18,7 +18,7 @@ export type ClientErrorCode =
   | 'decision_ambiguous'
   /** Decided before, expired, or the turn has ended. */
   | 'decision_stale'
-  /** The conversation has another agent, model, preset or workspace than the task names. */
+  /** The conversation has another agent, model, preset, workspace or user than the task names. */
   | 'conversation_differs'
   | 'invalid_argument'
   /** No turn, one that runs, or one that completed its task. */

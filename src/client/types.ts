@@ -37,6 +37,11 @@ export interface StartTaskOptions {
   readonly preset?: string;
   /** Absolute path instead of the agent's workspace. */
   readonly workspace?: string;
+  /**
+   * Whose memories of scope `user` the conversation is shown and writes, where its agent has memory: 1 to 200 characters, no control
+   * characters. Default: the agent's `memory.user`.
+   */
+  readonly user?: string;
   /** UUID of the conversation. Default: a new one. */
   readonly conversationId?: string;
   /** Chosen by the caller to make sending twice harmless; at most 200 characters. Default: a new UUID. */
@@ -103,6 +108,8 @@ export interface Conversation {
   readonly conversationId: string;
   readonly agent: string;
   readonly model: string | null;
+  /** Whose memories of scope `user` it is shown and writes; `null`: those of its agent's own user. */
+  readonly user: string | null;
   /** First line of the first message, clipped. */
   readonly title: string;
   readonly createdAt: string;

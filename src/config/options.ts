@@ -160,7 +160,8 @@ export const agentOptions = z.strictObject({
           .max(200)
           .optional()
           .meta({
-            description: 'Name of the user whose memories these are; agents that name the same one share them.',
+            description:
+              'Name of the user whose memories these are; agents that name the same one share them. A conversation may have another (`holdfast start --user`).',
             defaultText: `\`${DEFAULT_MEMORY.user}\``,
           }),
         tokens: positive.optional().meta({
@@ -229,7 +230,7 @@ export const configurationOptions = z.strictObject({
       dimensions: z.number().int().min(1).max(2_000).meta({
         unit: 'numbers',
         description:
-          'Numbers of a vector of this model. With another number, or another model, all vectors are made anew.',
+          'Numbers of a vector of this model. With another number, or another model, all vectors are made anew when a worker starts.',
       }),
     })
     .optional()

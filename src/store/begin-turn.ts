@@ -75,7 +75,7 @@ export async function beginTurn(
 ): Promise<BegunTurn> {
   const { conversationId } = request;
   const [conversation] = await sql<({ agent: string } & ConversationSettings)[]>`
-    select agent, model, preset, workspace from conversations where id = ${conversationId}`;
+    select agent, model, preset, workspace, user_name as "user" from conversations where id = ${conversationId}`;
   // Deleted after its doorbell was rung, with all that waited.
   if (conversation === undefined) return { kind: 'nothing_waiting' };
   const { agent, ...settings } = conversation;

@@ -1,9 +1,16 @@
 import { stemsOf } from '../context/choose-memories.ts';
-import type { Fragment, Queries } from './database.ts';
+import type { Fragment, Queries, Transaction } from './database.ts';
 import { stemTerms, wholeTextTerm } from './memory-terms.ts';
-import { addMissingTerms } from './missing-terms.ts';
-import { memoryColumns, memoryIsInForce, memoryIsOfScopes, toMemory } from './memories.ts';
-import type { MemoryRow, MemoryScope, StoredMemory } from './memories.ts';
+import {
+  lockMemories,
+  memoryColumns,
+  memoryIsInForce,
+  memoryIsOfScopes,
+  renewMemory,
+  toMemory,
+  writeMemory,
+} from './memories.ts';
+import type { MemoryRow, MemoryScope, MemoryToInsert, StoredMemory } from './memories.ts';
 import { withoutTableScans } from './without-table-scans.ts';
 
 /** Words of a goal that are looked up, its first. After a compaction it is some pages long. */
@@ -99,14 +106,33 @@ function newestWithTerms(sql: Queries, condition: Fragment, limit: number) {
     order by n.created_at desc, n.id desc limit ${limit}`;
 }
 
+/**
+ * Remembers a statement: one that is in force in the same words is stated again, by `renewMemory`, and any other is written. Of
+ * two that state the same at once, the second states again. Imported memories of the scope are taken apart before.
+ * @returns the memory's own id, which is not the given one when it was remembered before
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
+ */
+export async function stateMemory(
+  open: Transaction,
+  memory: MemoryToInsert,
+): Promise<{ readonly id: string; readonly isNew: boolean }> {
+  await lockMemories(open, memory);
+  const known = await findMemoryOfText(open, memory, memory.text);
+  if (known !== null && (await renewMemory(open, { ...memory, id: known }))) {
+    // Its own: written by an attempt that died before it could say so.
+    return { id: known, isNew: known === memory.id };
+  }
+  return { id: memory.id, isNew: await writeMemory(open, memory) };
+}
+
 /** The memory of a scope that is in force and says exactly this; `null` when there is none. */
-export async function findMemoryOfText(sql: Queries, scope: MemoryScope, text: string): Promise<StoredMemory | null> {
-  while (!(await addMissingTerms(sql, [scope])).isAll);
-  const terms = [false, true].map((isSummary) => wholeTextTerm({ ...scope, isSummary }, text));
-  const rows = await sql<MemoryRow[]>`
-    select ${memoryColumns(sql)} from memories m
+async function findMemoryOfText(sql: Queries, { scope, scopeName }: MemoryScope, text: string): Promise<string | null> {
+  const own = { scope, scopeName };
+  const terms = [false, true].map((isSummary) => wholeTextTerm({ ...own, isSummary }, text));
+  const rows = await sql<{ id: string; text: string }[]>`
+    select m.id, m.text from memories m
     -- Without terms: those that another is taking apart at this moment.
-    where (m.terms && ${terms}::text[] or m.terms is null) and ${memoryIsOfScopes(sql, [scope])} and ${memoryIsInForce(sql)}
+    where (m.terms && ${terms}::text[] or m.terms is null) and ${memoryIsOfScopes(sql, [own])} and ${memoryIsInForce(sql)}
     order by m.created_at desc, m.id desc`;
-  return rows.map(toMemory).find((memory) => memory.text === text) ?? null;
+  return rows.find((memory) => memory.text === text)?.id ?? null;
 }

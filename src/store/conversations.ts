@@ -55,7 +55,7 @@ interface ConversationColumns extends UsageColumns, ConversationSettings {
 }
 
 function conversationColumns(sql: Queries) {
-  return sql`c.id, c.agent, c.model, c.preset, c.workspace, c.created_at, c.active_at, c.active_turn_id, c.epoch,
+  return sql`c.id, c.agent, c.model, c.preset, c.workspace, c.user_name as "user", c.created_at, c.active_at, c.active_turn_id, c.epoch,
     c.head_entry_id, c.last_sequence, c.last_event, c.compactions, c.model_calls, c.input_tokens, c.cache_read_tokens,
     c.cache_write_tokens, c.output_tokens, c.cost, c.calls_of_unknown_cost,
     (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is null)::int as waiting,
@@ -71,14 +71,14 @@ function conversationColumns(sql: Queries) {
 const TITLE_CHARACTERS = 120;
 
 function toConversationRow(row: ConversationColumns): ConversationRow {
-  const { model, preset, workspace } = row;
+  const { model, preset, workspace, user } = row;
   const [title = ''] = textOf(row.first_content ?? [])
     .trim()
     .split('\n');
   return {
     id: row.id,
     agent: row.agent,
-    settings: { model, preset, workspace },
+    settings: { model, preset, workspace, user },
     state: row.active_turn_id !== null ? 'working' : row.waiting > 0 ? 'waiting' : 'idle',
     createdAt: isoTime(row.created_at),
     activeAt: isoTime(row.active_at),
@@ -109,6 +109,14 @@ export async function hasConversation(sql: Database, conversationId: string): Pr
   if (!isId(conversationId)) return false;
   const rows = await sql`select from conversations where id = ${conversationId}`;
   return rows.length > 0;
+}
+
+/** Whether turns of a conversation remembered for this user, and none for another. Turns of agents without memory have no user. */
+export async function isConversationOfUser(sql: Queries, conversationId: string, user: string): Promise<boolean> {
+  const [row] = await sql<{ is_own: boolean | null }[]>`
+    select bool_and(t.snapshot -> 'memory' ->> 'user' = ${user}) as is_own from turns t
+    where t.conversation_id = ${conversationId}`;
+  return row?.is_own === true;
 }
 
 const DEFAULT_PAGE = 50;

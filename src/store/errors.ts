@@ -47,6 +47,8 @@ export type StoreErrorCode =
   | 'branch_not_found'
   | 'compaction_not_found'
   | 'memory_not_found'
+  /** The vectors of the database are of another model, and cannot be compared with those of this one. */
+  | 'vectors_differ'
   /** Nothing waits for a person there, or not for that kind of decision. */
   | 'decision_not_found'
   /** Several calls wait and none was named. */

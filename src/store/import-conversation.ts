@@ -78,8 +78,8 @@ export async function importConversation(sql: Database, request: ImportRequest):
     // Records are read and measured in between, and one of them may have 50 MB. Nobody waits for a conversation that is not there yet.
     await source.sql`set local idle_in_transaction_session_timeout = 0`;
     await source.sql`
-      insert into conversations (id, agent, model, preset, workspace)
-      values (${conversationId}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace})`;
+      insert into conversations (id, agent, model, preset, workspace, user_name)
+      values (${conversationId}, ${agent}, ${settings.model}, ${settings.preset}, ${settings.workspace}, ${settings.user})`;
     const [clock] = await source.sql<{ now: Date }[]>`select holdfast_now() as now`;
     const importer = new ConversationImporter(source, request, clock?.now ?? new Date());
     for await (const record of request.records) await importer.add(record);

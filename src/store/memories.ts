@@ -31,8 +31,14 @@ export interface MemoryToInsert extends MemoryScope {
   readonly confidence?: number;
   /** ISO time from which on it is not in force. Default: never. */
   readonly expiresAt?: string;
-  /** Memories of the same scope whose place it takes. */
+  /** Memories of the same scope whose place it takes; of one that is over, the place of what took its own. */
   readonly supersedes?: readonly string[];
+}
+
+/** A memory was named that is over: what had taken its place is superseded instead. */
+export interface SupersededInstead {
+  readonly named: string;
+  readonly instead: string;
 }
 
 export interface StoredMemory extends MemoryScope {
@@ -95,19 +101,60 @@ export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert
   return count > 0;
 }
 
+/**
+ * Until the transaction ends nobody else states a memory of the scope again or supersedes one: of two that do so at once, the
+ * second sees what the first wrote.
+ */
+export async function lockMemories(open: Transaction, { scope, scopeName }: MemoryScope): Promise<void> {
+  const key = JSON.stringify(['memories', scope, scopeName]);
+  await open`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+}
+
+/** Of a memory that is over already, what stands at the end in its place is superseded: two never are in force for one. */
 async function supersede(
   open: Transaction,
   { id, scope, scopeName, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'supersedes'>,
 ): Promise<void> {
   // The model may name the very memory that it states again.
-  for (const older of supersedes.filter((each) => each !== id)) {
-    const { count } = isId(older)
+  const others = supersedes.filter((each) => each !== id);
+  if (others.length > 0) await lockMemories(open, { scope, scopeName });
+  for (const older of others) {
+    const successors = isId(older)
       ? await open`
-          update memories set superseded_by = ${id}
-          where id = ${older} and scope = ${scope} and scope_name = ${scopeName}`
-      : { count: 0 };
-    if (count === 0) throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
+          with recursive successors as (
+            select m.id, m.superseded_by from memories m
+            where m.id = ${older} and m.scope = ${scope} and m.scope_name = ${scopeName}
+            union
+            select m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by),
+          superseded as (
+            update memories m set superseded_by = ${id}
+            from successors s where m.id = s.id and s.superseded_by is null and m.id <> ${id})
+          select from successors`
+      : [];
+    if (successors.length === 0) {
+      throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
+    }
   }
+}
+
+/**
+ * Which of the memories that one was to supersede were over before, and what it took the place of instead. Read from what is
+ * stored, so that a repeated call is told the same.
+ */
+export async function findSupersededInstead(
+  sql: Queries,
+  { id, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'supersedes'>,
+): Promise<SupersededInstead[]> {
+  const named = supersedes.filter(isId);
+  if (named.length === 0) return [];
+  return sql<SupersededInstead[]>`
+    with recursive successors as (
+      select m.id as named, m.id, m.superseded_by from memories m where m.id = any(${named}::uuid[])
+      union
+      select s.named, m.id, m.superseded_by from successors s join memories m on m.id = s.superseded_by and m.id <> ${id})
+    select s.named, s.id as instead from successors s
+    where s.superseded_by = ${id} and s.id <> all(${named}::uuid[])
+    order by array_position(${named}::uuid[], s.named)`;
 }
 
 /** Memories of these scopes that are in force, newest first. */

@@ -24,6 +24,8 @@ export interface ConversationSettings {
   readonly preset: string | null;
   /** Absolute path. */
   readonly workspace: string | null;
+  /** Whose memories of scope `user` it is shown and writes. */
+  readonly user: string | null;
 }
 
 export interface MessageInput {
@@ -150,9 +152,9 @@ async function ensureConversation(sql: Transaction, message: MessageInput): Prom
     );
   }
   const { count } = await sql`
-    insert into conversations (id, agent, model, preset, workspace)
+    insert into conversations (id, agent, model, preset, workspace, user_name)
     values (${conversationId}, ${agent}, ${settings?.model ?? null}, ${settings?.preset ?? null},
-      ${settings?.workspace ?? null})
+      ${settings?.workspace ?? null}, ${settings?.user ?? null})
     on conflict do nothing`;
   return count > 0;
 }
@@ -172,8 +174,8 @@ async function requireExpected(
   expects: NonNullable<MessageInput['expects']>,
 ): Promise<void> {
   const [row] = await sql<({ agent: string } & ConversationSettings)[]>`
-    select agent, model, preset, workspace from conversations where id = ${conversationId}`;
-  for (const name of ['agent', 'model', 'preset', 'workspace'] as const) {
+    select agent, model, preset, workspace, user_name as "user" from conversations where id = ${conversationId}`;
+  for (const name of ['agent', 'model', 'preset', 'workspace', 'user'] as const) {
     const expected = expects[name];
     const found = row?.[name] ?? null;
     if (expected === undefined || expected === found) continue;

@@ -30,7 +30,9 @@ export const recallOpen = defineTool({
       .min(1)
       .max(MOST_AROUND)
       .optional()
-      .describe('Entries before it, and as many after it, to show too; long ones by their beginnings.'),
+      .describe(
+        'Entries before it, and as many after it, to show too; long ones by their beginnings. Not in conversations of another user.',
+      ),
   }),
   effect: 'none',
   async run({ entry_id: entryId, offset = 0, limit, around }, { memory, resultLimit }) {
@@ -78,6 +80,12 @@ async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): 
 async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted, count: number): Promise<Page | null> {
   const range = await memory.around(entryId, count);
   if (range === null) return null;
+  if (range === 'of_another_user') {
+    throw new ToolError(
+      'no_permission',
+      `Entry ${entryId} is of a conversation of another user: what was said around it is not shown. ${RECALL_OPEN} without "around" shows the entry itself.`,
+    );
+  }
   const { entries, branch } = range;
   const elsewhere = elsewhereText(range);
   const whole = rangeText(entries);

@@ -25,7 +25,7 @@ export const remember = defineTool({
   effect: 'idempotent',
   async run({ text, kind = 'fact', scope = 'workspace', supersedes = [], confidence = 1, ...rest }, { memories }) {
     if (memories === null) return { content: NO_MEMORY, isError: true };
-    const { id, isNew } = await memories.remember({
+    const { id, isNew, supersededInstead } = await memories.remember({
       text,
       kind,
       scope,
@@ -33,7 +33,10 @@ export const remember = defineTool({
       confidence,
       expiresInDays: rest.expires_in_days ?? null,
     });
-    return { content: isNew ? `Remembered as ${id}.` : `Remembered before, as ${id}.` };
+    const instead = supersededInstead.map(
+      (each) => ` ${each.named} was superseded before, by ${each.instead}: that is superseded now.`,
+    );
+    return { content: `${isNew ? 'Remembered as' : 'Remembered before, as'} ${id}.${instead.join('')}` };
   },
 });
 

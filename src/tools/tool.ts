@@ -48,8 +48,11 @@ export interface ToolMemory {
   searchedInPart(): Promise<readonly PartlySearched[]>;
   /** `null` when the conversation has no such entry. Offsets and limits in characters. */
   open(entryId: string, offset: number, limit: number): Promise<RecalledPage | null>;
-  /** So many entries before and after an entry, itself among them; `null` when the conversation has no such entry. */
-  around(entryId: string, count: number): Promise<RecalledRange | null>;
+  /**
+   * So many entries before and after an entry, itself among them; `null` when the conversation has no such entry. `of_another_user`:
+   * a memory comes from it, but its conversation is not this user's, so it can be opened by itself only.
+   */
+  around(entryId: string, count: number): Promise<RecalledRange | 'of_another_user' | null>;
 }
 
 /** In characters. */
@@ -107,10 +110,17 @@ export interface RecalledEntry {
 
 /** What memory tools write; implemented by the store. */
 export interface ToolMemories {
-  /** `isNew` false: the same was remembered before. */
-  remember(memory: MemoryToKeep): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  remember(memory: MemoryToKeep): Promise<KeptMemory>;
   /** `false` when the agent, its user and its workspace have no such memory. */
   forget(id: string): Promise<boolean>;
+}
+
+export interface KeptMemory {
+  readonly id: string;
+  /** False: the same was remembered before. */
+  readonly isNew: boolean;
+  /** Memories that were named, but over already, and what had taken their place and is superseded instead. */
+  readonly supersededInstead: readonly { readonly named: string; readonly instead: string }[];
 }
 
 export interface MemoryToKeep {

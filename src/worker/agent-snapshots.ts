@@ -14,8 +14,8 @@ import type { AgentSnapshot, AssumedWindow, TurnRefusal } from '../turn/agent-sn
 import type { FallbackModel } from '../turn/fallback.ts';
 
 /**
- * Freezes an agent's configuration for a turn. What the conversation set, its model, preset or
- * workspace, wins over the agent. An agent, preset, model or provider that this worker cannot run
+ * Freezes an agent's configuration for a turn. What the conversation set, its model, preset,
+ * workspace or user, wins over the agent. An agent, preset, model or provider that this worker cannot run
  * gives a snapshot that says so: a turn that waited for another configuration would look like a hang.
  */
 export function createSnapshotSource(
@@ -34,6 +34,7 @@ export function createSnapshotSource(
     return {
       ...(await snapshotOf(configuration, tools, agent, factsFor)),
       agent: agentName,
+      ...(agent.memory !== undefined && settings.user !== null && { memory: { ...agent.memory, user: settings.user } }),
       ...(assumed.size > 0 && { assumedWindows: [...assumed.values()] }),
       ...(refusal !== null && { refusal }),
     };

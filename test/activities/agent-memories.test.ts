@@ -7,6 +7,7 @@ import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
 import { measureText } from '../../src/context/measure.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
+import { lockMemories } from '../../src/store/memories.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -19,6 +20,7 @@ import {
   text,
   useTestStore,
 } from '../store/support/store-builders.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 import { startRememberer } from './support/rememberer.ts';
 import type { RemembererOptions } from './support/rememberer.ts';
@@ -38,12 +40,49 @@ describe('what is remembered already', () => {
     expect(await remember('Deploys run on Fridays.', { supersedes: [mondays.id, fridays.id] })).toEqual({
       id: fridays.id,
       isNew: false,
+      supersededInstead: [],
     });
     expect((await inForce()).map(({ text }) => text)).toEqual(['Deploys run on Fridays.']);
     // And back again: no circle, of which none would be left in force.
     const again = await remember('Deploys run on Mondays.', { supersedes: [fridays.id] });
     expect(again.isNew).toBe(true);
     expect((await inForce()).map(({ text }) => text)).toEqual(['Deploys run on Mondays.']);
+  });
+
+  it('is one memory when two conversations state it at once', async () => {
+    const one = await rememberer();
+    const other = await rememberer({ user: one.user });
+    // Both wait for it behind the look outside the transaction, however fast one of them is.
+    const tools = await Promise.all([one.toolOf(), other.toolOf()]);
+    const stated = await sql.begin(async (open) => {
+      await lockMemories(open, { scope: 'user', scopeName: one.user });
+      const both = tools.map(({ memories }) => memories.remember(one.state('The staging port is 6432.')));
+      await waitUntil('both wait for the scope', async () => {
+        const waiting = await sql`
+          select from pg_locks l join pg_database d on d.oid = l.database
+          where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`;
+        return waiting.length === 2;
+      });
+      return { both };
+    });
+    const kept = await Promise.all(stated.both);
+    expect(new Set(kept.map(({ id }) => id)).size).toBe(1);
+    expect(kept.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(await one.inForce()).toHaveLength(1);
+  });
+
+  it('tells what it took the place of where what it names was over already, also when the call is repeated', async () => {
+    const { inForce, remember, toolOf, state } = await rememberer();
+    const first = await remember('The port is 1.');
+    const second = await remember('The port is 2.', { supersedes: [first.id] });
+    const { memories } = await toolOf();
+    const third = state('The port is 3.', { supersedes: [first.id] });
+    const kept = await memories.remember(third);
+    expect(kept).toMatchObject({ isNew: true, supersededInstead: [{ named: first.id, instead: second.id }] });
+    expect(await memories.remember(third)).toEqual(kept);
+    expect((await inForce()).map(({ text }) => text)).toEqual(['The port is 3.']);
+    const fourth = await remember('The port is 4.', { supersedes: [second.id, kept.id] });
+    expect(fourth.supersededInstead).toEqual([]);
   });
 
   it('counts for as long and as much as was said last', async () => {
@@ -129,9 +168,9 @@ describe('a memory that is older than a thousand others', () => {
     const { user, inForce, remember } = await rememberer();
     const { id } = await remember(HERON);
     await rememberThousands(user);
-    expect(await remember(HERON)).toEqual({ id, isNew: false });
+    expect(await remember(HERON)).toMatchObject({ id, isNew: false });
     const byHand = (await inForce()).find(({ text }) => text.startsWith('The wall number'));
-    expect(await remember(byHand?.text ?? '')).toEqual({ id: byHand?.id, isNew: false });
+    expect(await remember(byHand?.text ?? '')).toMatchObject({ id: byHand?.id, isNew: false });
     // Equal but for a letter: another one.
     expect(await remember(`${HERON}!`)).toMatchObject({ isNew: true });
   });
@@ -179,7 +218,7 @@ describe('what another conversation remembered', () => {
     const { id } = await first.remember(TEXT);
     expect(await first.inForce()).toMatchObject([{ id, origin: 'model', conversationId: first.turn.conversationId }]);
     const second = await rememberer({ said: `Remember: ${TEXT}`, user: first.user });
-    expect(await second.remember(TEXT)).toEqual({ id, isNew: false });
+    expect(await second.remember(TEXT)).toMatchObject({ id, isNew: false });
     expect(await second.inForce()).toMatchObject([{ id, origin: 'user', conversationId: second.turn.conversationId }]);
     await endAndDelete(first.turn);
     expect(await second.inForce()).toMatchObject([{ id }]);

@@ -96,6 +96,10 @@ test('arguments that make no sense are refused with method, name, value and what
       () => client.startTask({ task: 'Go.', workspace: 'here' }),
       'startTask: workspace is "here": it must be an absolute path',
     ],
+    ...['', ' ', 'a\nb', 'a\0', '\uD800', 'x'.repeat(201)].map((user): readonly [() => Promise<unknown>, string] => [
+      () => client.startTask({ task: 'Go.', user }),
+      'must be a text of 1 to 200 characters, not blank and without control characters',
+    ]),
     [
       () => client.sendMessage({ conversationId, content: loosely([{ type: 'text', text: 7 }]) }),
       'sendMessage: content must be a text, or a list of texts, images and files',
@@ -106,7 +110,7 @@ test('arguments that make no sense are refused with method, name, value and what
     ],
   ];
   for (const [work, message] of wrong) {
-    expect(await errorOf(work)).toMatchObject({ code: 'invalid_argument', message });
+    expect(await errorOf(work)).toMatchObject({ code: 'invalid_argument', message: expect.stringContaining(message) });
   }
 });
 
@@ -171,6 +175,11 @@ test('a task for a conversation that is there says what is not its own', async (
   expect([model.code, model.message]).toEqual([
     'conversation_differs',
     expect.stringContaining('has no model of its own, not "a/b"'),
+  ]);
+  const user = await errorOf(() => client.startTask({ task: 'More.', conversationId, user: 'bob' }));
+  expect([user.code, user.message]).toEqual([
+    'conversation_differs',
+    expect.stringContaining('has no user of its own, not "bob"'),
   ]);
 });
 

@@ -29,7 +29,7 @@ afterAll(async () => {
 async function importFile(file: string): Promise<readonly ImportedSession[]> {
   const environment = { HOLDFAST_SIMULATOR_URL: harness.simulatorUrl };
   const configuration = loadConfiguration({ directory, environment });
-  const settings = { model: null, preset: null, workspace: harness.workspace };
+  const settings = { model: null, preset: null, workspace: harness.workspace, user: null };
   const imported = await importSessions(harness.database, { file, configuration, agent: 'default', settings });
   return imported.conversations;
 }

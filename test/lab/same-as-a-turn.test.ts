@@ -32,7 +32,7 @@ async function importAs(file: string, presetName: string, model = 'simulator/sim
     directory,
     environment: { HOLDFAST_SIMULATOR_URL: harness.simulatorUrl, HOLDFAST_MODEL: 'simulator/sim-32k' },
   });
-  const settings = { model, preset: presetName, workspace: harness.workspace };
+  const settings = { model, preset: presetName, workspace: harness.workspace, user: null };
   const request = { file, configuration, agent: 'default', settings };
   const { conversations } = await importSessions(harness.database, request);
   return conversations[0]?.conversationId ?? '';

@@ -33,6 +33,7 @@ describe('a conversation file', () => {
   it('comes back equal: originals byte for byte, NUL, lone surrogates, summaries, memories', async () => {
     const conversationId = await richConversation(sql);
     const lines = await exported(sql, conversationId);
+    expect(lines[1]).toContain('"user_name":"ada"');
     expect(lines.every((line) => !line.includes('\n'))).toBe(true);
     const before = await said(sql, conversationId);
     expect(before.join()).toContain(ODD);

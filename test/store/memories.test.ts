@@ -70,6 +70,21 @@ describe('memories', () => {
     expect(all.find(({ id }) => id === old.id)?.supersededBy).toBe(newer.id);
   });
 
+  it('supersede what stands in the place of one that is over: none of its successors but one is in force', async () => {
+    const scope = scopeOf();
+    const old = memory(scope, 'port 1');
+    await insertMemory(sql, old);
+    await insertMemory(sql, memory(scope, 'port 2', { supersedes: [old.id] }));
+    await insertMemory(sql, memory(scope, 'port 3', { supersedes: [old.id] }));
+    expect(await texts(scope)).toEqual(['port 3']);
+    const atOnce = ['port 4', 'port 5', 'port 6', 'port 7'].map((text) =>
+      memory(scope, text, { supersedes: [old.id] }),
+    );
+    await Promise.all(atOnce.map((each) => insertMemory(sql, each)));
+    expect(await texts(scope)).toHaveLength(1);
+    expect(await listMemories(sql, { scopes: [scope], all: true })).toHaveLength(7);
+  });
+
   it('cannot supersede what their scope does not have; then nothing is stored', async () => {
     const [scope, other] = [scopeOf(), scopeOf()];
     const foreign = memory(other, 'foreign');

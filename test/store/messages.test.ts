@@ -55,11 +55,11 @@ describe('a resume', () => {
 
 describe('acceptMessage', () => {
   it('makes the conversation of a first message, with its settings', async () => {
-    const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data' };
+    const settings = { model: 'sim/sim-8k', preset: null, workspace: '/data', user: 'ada' };
     const first = message({ settings });
     expect(await acceptMessage(sql, first)).toEqual({ state: 'accepted', newConversation: true });
     const [row] =
-      await sql`select agent, model, preset, workspace from conversations where id = ${first.conversationId}`;
+      await sql`select agent, model, preset, workspace, user_name as "user" from conversations where id = ${first.conversationId}`;
     expect(row).toEqual({ agent: 'reader', ...settings });
     const second = message({ conversationId: first.conversationId });
     expect(await acceptMessage(sql, second)).toEqual({ state: 'accepted', newConversation: false });

@@ -251,6 +251,14 @@ test('recall_open names in its first line the branch that was left', async () =>
   expect(range.text).toContain('T10:00:00Z · on branch 2, which was left\nsaid 1');
 });
 
+test("recall_open says that what stands around an entry is another user's, and how the entry itself is opened", async () => {
+  const memory: ToolMemory = { ...emptyMemory, around: () => Promise.resolve('of_another_user') };
+  const refused = await call(recallOpen, { input: { entry_id: ENTRY_ID, around: 1 }, context: { memory } });
+  expect(refused.isError).toBe(true);
+  expect(refused.text).toContain('is of a conversation of another user');
+  expect(refused.text).toContain('recall_open without "around" shows the entry itself');
+});
+
 test('what recall throws is an error result, not an exception', async () => {
   const memory: ToolMemory = { ...emptyMemory, search: () => Promise.reject(new Error('connection lost')) };
   expect((await call(recallSearch, { input: { query: 'x' }, context: { memory } })).ending).toBe('tool_failed');

@@ -5,7 +5,7 @@ import { createToolRegistry } from '../../src/tools/registry.ts';
 import { createSnapshotSource } from '../../src/worker/agent-snapshots.ts';
 import { load } from '../config/support/written-configuration.ts';
 
-const SETTINGS = { model: null, preset: null, workspace: null };
+const SETTINGS = { model: null, preset: null, workspace: null, user: null };
 const AGENT = 'agents: { default: { model: local/new, fallbacks: [local/other] } }';
 const PROVIDER = 'providers: { local: { protocol: chat, baseUrl: http://127.0.0.1:1 } }';
 

@@ -79,7 +79,7 @@ test.each(SHAPES)(
       directory,
       environment: { HOLDFAST_SIMULATOR_URL: harness.simulatorUrl, HOLDFAST_MODEL: MODEL },
     });
-    const settings = { model: MODEL, preset: 'default', workspace: harness.workspace };
+    const settings = { model: MODEL, preset: 'default', workspace: harness.workspace, user: null };
     const imported = await importSessions(harness.database, { file, configuration, agent: 'default', settings });
     const conversationId = imported.conversations[0]?.conversationId ?? '';
     // Compared where they are: one of them has 50 MB.

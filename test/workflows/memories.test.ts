@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { conversationHeadLines } from '../../src/cli/render/entry-list.ts';
+import { PLAIN_STYLE } from '../../src/cli/render/style.ts';
 import { textOf } from '../../src/context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/estimate.ts';
 import { measureText } from '../../src/context/measure.ts';
@@ -116,6 +118,41 @@ describe('memories across conversations', () => {
     await deleteConversation(harness.database, source.conversationId);
     await harness.runTask(`Call recall_open with {"entry_id":"${sourceId}"}\nSay Gone.`, { conversationId });
     expect((await notes(conversationId)).at(-1)).toMatch(/^No longer holds/u);
+  });
+
+  it('are those of the user that a conversation was begun for, in each of its turns, and of nobody else', async () => {
+    const { client, database } = harness;
+    const begin = async (task: string, user: string): Promise<string> => {
+      const sent = await client.startTask({ task, user });
+      expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 })).toMatchObject({
+        outcome: 'completed',
+      });
+      return sent.conversationId;
+    };
+    const saying = (text: string): string =>
+      `${text}\nCall remember with {"text":"${text}","scope":"user"}\nSay Noted.`;
+    const ofBob = await begin(saying('The gannet feeds at noon.'), 'bob');
+    // A later turn names no user: it is the conversation's.
+    await harness.runTask(saying('The gannet sleeps at night.'), { conversationId: ofBob });
+    const kept = async (scopeName: string): Promise<string[]> =>
+      (await listMemories(database, { scopes: [{ scope: 'user', scopeName }] })).map(({ text }) => text);
+    expect(await kept('bob')).toEqual(['The gannet sleeps at night.', 'The gannet feeds at noon.']);
+    expect((await kept('ada')).join()).not.toContain('gannet');
+    const again = await begin('Say When does the gannet feed?', 'bob');
+    expect((await notes(again)).join()).toContain('The gannet feeds at noon.');
+    expect((await notes(await begin('Say When does the gannet feed?', 'carol'))).join()).not.toContain('gannet');
+    const own = await harness.runTask('Say When does the gannet feed?');
+    expect((await notes(own.conversationId)).join()).not.toContain('gannet');
+    const shown = await client.getConversation(ofBob);
+    expect(shown.user).toBe('bob');
+    const head = conversationHeadLines(shown, {
+      activeEntryCount: 1,
+      columns: null,
+      style: PLAIN_STYLE,
+      now: Date.now(),
+    });
+    expect(head.join('\n')).toContain(' · user bob · ');
+    expect((await client.getConversation(own.conversationId)).user).toBeNull();
   });
 
   it('R13 are looked up again after a compaction, with what the work is about by then', async () => {

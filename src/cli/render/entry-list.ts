@@ -44,6 +44,7 @@ export function conversationHeadLines(
       [
         conversationState(conversation),
         `agent ${safeLine(conversation.agent)}`,
+        ...(conversation.user === null ? [] : [`user ${safeLine(conversation.user)}`]),
         ...(conversation.model === null ? [] : [safeLine(conversation.model)]),
         plural(entryCount, 'entry', 'entries'),
         ...(activeEntryCount === entryCount ? [] : [`${formatCount(activeEntryCount)} on the active branch`]),

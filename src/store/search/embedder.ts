@@ -4,7 +4,10 @@ export interface TextEmbedder {
   readonly model: string;
   /** Numbers of a vector, at most 2,000: what pgvector can index. */
   readonly dimensions: number;
-  /** One vector for each text, in order. Rejects when the server fails. */
+  /**
+   * One vector for each text, in order. Rejects when the server fails; with an error whose `status` is 400, 413 or 422 when it does not
+   * take one of the texts, which is then looked for and passed over.
+   */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>;
 }
 

@@ -2,6 +2,7 @@ import type { Database } from '../database.ts';
 import { transaction } from '../transaction.ts';
 import { vectorText } from './embedder.ts';
 import type { TextEmbedder } from './embedder.ts';
+import { ensureEmbeddings, holdVectorsOf } from './vector-table.ts';
 
 /** Texts of one request: endpoints take at least so many, and a crash repeats no more. */
 const TEXTS_PER_REQUEST = 64;
@@ -9,69 +10,25 @@ const CONVERSATIONS_AT_ONCE = 20;
 /** After so many conversations that failed it is the server, not a text that it does not take. */
 const MOST_FAILED = 3;
 
-/**
- * Makes the tables of vectors where pgvector is installed, and anew when model or dimensions are others than before. They are
- * no migration: Holdfast works without the extension. `false`: this Postgres has no pgvector.
- */
-export async function ensureEmbeddings(sql: Database, { model, dimensions }: TextEmbedder): Promise<boolean> {
-  const made = `${model}, ${dimensions} dimensions`;
-  const [found] = await sql<{ has_vector: boolean; made: string | null }[]>`
-    select exists (select from pg_available_extensions where name = 'vector') as has_vector,
-      obj_description(to_regclass('passage_embeddings'), 'pg_class') as made`;
-  if (found?.has_vector !== true) return false;
-  if (found.made === made) return true;
-  await transaction(sql, async (open) => {
-    await open`select pg_advisory_xact_lock(hashtext('passage_embeddings'))`;
-    const [now] = await open<{ made: string | null }[]>`
-      select obj_description(to_regclass('passage_embeddings'), 'pg_class') as made`;
-    if (now?.made === made) return;
-    await open.unsafe(tables(dimensions));
-    await open.unsafe(`comment on table passage_embeddings is '${made.replaceAll("'", "''")}'`);
-  });
-  return true;
-}
-
-/** The trigger is kept where a large deletion switches triggers off (delete_conversation). */
-function tables(dimensions: number): string {
-  return `
-    create extension if not exists vector;
-    drop table if exists passage_embeddings;
-    drop table if exists embedding_progress;
-    create table passage_embeddings (
-      passage_id bigint primary key, conversation_id uuid not null, embedding vector(${dimensions}) not null);
-    create index passage_embeddings_by_conversation on passage_embeddings (conversation_id);
-    create index passage_embeddings_by_meaning on passage_embeddings using hnsw (embedding vector_cosine_ops);
-    create table embedding_progress (conversation_id uuid primary key, passages integer not null);
-    comment on table embedding_progress is 'How many passages of a conversation have a vector: as many as search_progress counts, or indexing is behind.';
-    create or replace function forget_embeddings() returns trigger language plpgsql as $$
-    begin
-      with gone as (
-        delete from passage_embeddings e using gone_passages g where e.passage_id = g.id returning e.conversation_id)
-      update embedding_progress p set passages = p.passages - c.passages
-      from (select conversation_id, count(*)::integer as passages from gone group by 1) c
-      where p.conversation_id = c.conversation_id;
-      delete from embedding_progress where passages <= 0;
-      return null;
-    end $$;
-    drop trigger if exists forget_embeddings on passages;
-    create trigger forget_embeddings after delete on passages referencing old table as gone_passages
-      for each statement execute function forget_embeddings();
-    alter table passages enable always trigger forget_embeddings`;
-}
+/** What an endpoint answers that does not take a text: it is not as it should be, or too long. */
+const TEXT_REFUSED: ReadonlySet<unknown> = new Set([400, 413, 422]);
+/** Taken by any model that works at all: by it shows whether the server refuses a text or everything. */
+const HARMLESS_TEXT = 'hello';
 
 /**
  * Gives vectors to passages that have none, of the conversations that are behind; off the step path, in batches, each kept
  * when the next one fails. A conversation that fails is left to the next time, and keeps none of the others from theirs.
- * Returns how many were made.
+ * A text that the model does not take is passed over for good, and keeps no other from its vector. Returns how many were made.
  * @param options.signal stops it, with what is made until then
- * @throws what the first of those that failed failed with, once the others are done; at the third at once
+ * @param options.isAnew whether vectors of another model are dropped, and all made anew; otherwise they are let be
+ * @throws what the first of those that failed failed with, once the others are done; at the third at once; StoreError `vectors_differ`
  */
 export async function embedBehind(
   sql: Database,
   embedder: TextEmbedder,
-  { signal }: { readonly signal: AbortSignal },
+  { signal, isAnew }: { readonly signal: AbortSignal; readonly isAnew: boolean },
 ): Promise<number> {
-  if (!(await ensureEmbeddings(sql, embedder))) return 0;
+  if (!(await ensureEmbeddings(sql, embedder, { isAnew }))) return 0;
   let made = 0;
   const failures: { readonly id: string; readonly error: unknown }[] = [];
   for (;;) {
@@ -84,15 +41,18 @@ export async function embedBehind(
     let progress = 0;
     for (const { id } of behind) {
       try {
-        for (let batch = -1; batch !== 0 && !signal.aborted; progress += batch)
-          batch = await embedBatch(sql, embedder, id, signal);
+        for (let isDone = false; !isDone && !signal.aborted;) {
+          const batch = await embedBatch(sql, embedder, id, signal);
+          isDone = batch.done === 0;
+          progress += batch.done;
+          made += batch.made;
+        }
       } catch (error) {
         failures.push({ id, error });
-        if (signal.aborted) return made + progress;
+        if (signal.aborted) return made;
         if (failures.length >= MOST_FAILED) throw error;
       }
     }
-    made += progress;
     if (signal.aborted || (progress === 0 && failures.length === failedBefore)) break;
   }
   const [first] = failures;
@@ -100,27 +60,79 @@ export async function embedBehind(
   return made;
 }
 
-async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, signal: AbortSignal): Promise<number> {
-  const passages = await sql<{ id: string; text: string }[]>`
+interface Passage {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Returns how many passages are done; 0 when none is left. */
+async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, signal: AbortSignal): Promise<Batch> {
+  const passages = await sql<Passage[]>`
     select p.id, p.text from passages p
     where p.conversation_id = ${id} and not exists (select from passage_embeddings e where e.passage_id = p.id)
     order by p.created_at desc, p.id desc limit ${TEXTS_PER_REQUEST}`;
-  if (passages.length === 0) return 0;
-  const vectors = await embedder.embed(
-    passages.map(({ text }) => text),
-    signal,
-  );
+  if (passages.length === 0) return { done: 0, made: 0 };
+  return embedPassages(sql, embedder, { conversationId: id, passages, signal });
+}
+
+interface Batch {
+  readonly done: number;
+  /** Of them, those that have a vector. */
+  readonly made: number;
+}
+
+interface PassagesToEmbed {
+  readonly conversationId: string;
+  readonly passages: readonly Passage[];
+  readonly signal: AbortSignal;
+}
+
+/** What is refused is asked for by halves, until the text that is not taken stands alone. */
+async function embedPassages(sql: Database, embedder: TextEmbedder, wanted: PassagesToEmbed): Promise<Batch> {
+  const { passages, signal } = wanted;
+  try {
+    const texts = passages.map(({ text }) => text);
+    const vectors = (await embedder.embed(texts, signal)).map(vectorText);
+    const done = await storeVectors(sql, embedder, wanted, vectors);
+    return { done, made: done };
+  } catch (error) {
+    if (signal.aborted || !isTextRefused(error)) throw error;
+    if (passages.length === 1) {
+      // A server that takes nothing fails here: what is the server's fault passes no text over.
+      await embedder.embed([HARMLESS_TEXT], signal);
+      return { done: await storeVectors(sql, embedder, wanted, [null]), made: 0 };
+    }
+  }
+  const middle = Math.ceil(passages.length / 2);
+  const first = await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(0, middle) });
+  const second = await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(middle) });
+  return { done: first.done + second.done, made: first.made + second.made };
+}
+
+function isTextRefused(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && TEXT_REFUSED.has(error.status);
+}
+
+/** @param vectors of the passages, in order; `null` for one that is passed over */
+async function storeVectors(
+  sql: Database,
+  embedder: TextEmbedder,
+  { conversationId, passages }: PassagesToEmbed,
+  vectors: readonly (string | null)[],
+): Promise<number> {
+  const ids = passages.map(({ id }) => id);
   return transaction(sql, async (open) => {
+    await holdVectorsOf(open, embedder);
     // Passages that were deleted meanwhile get none; nobody deletes those that do until this is committed.
     const { count } = await open`
       insert into passage_embeddings (passage_id, conversation_id, embedding)
       select p.id, p.conversation_id, v.embedding::vector
-      from unnest(${passages.map((passage) => passage.id)}::bigint[], ${vectors.map(vectorText)}::text[]) as v (id, embedding)
-      join (select id, conversation_id from passages where id = any(${passages.map((passage) => passage.id)}::bigint[]) for key share) p
+      from unnest(${ids}::bigint[], ${[...vectors]}::text[]) as v (id, embedding)
+      join (select id, conversation_id from passages where id = any(${ids}::bigint[]) for key share) p
         on p.id = v.id
       on conflict do nothing`;
     await open`
-      insert into embedding_progress as e (conversation_id, passages) select ${id}, ${count} where ${count} > 0
+      insert into embedding_progress as e (conversation_id, passages) select ${conversationId}, ${count} where ${count} > 0
       on conflict (conversation_id) do update set passages = e.passages + excluded.passages`;
     return count;
   });

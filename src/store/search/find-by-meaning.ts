@@ -9,6 +9,7 @@ import type { PassageRow } from './find-candidates.ts';
 import type { Candidate, RankedCandidate } from './candidate.ts';
 import { bestFirst } from './rank.ts';
 import type { SearchedScope } from './scope.ts';
+import { requireVectorsOf } from './vector-table.ts';
 
 /** Passages of nearest meaning that are looked at. */
 const NEAREST = 50;
@@ -22,9 +23,6 @@ const PATIENCE_MILLISECONDS = 2_000;
 /** Reciprocal rank fusion's constant, as in its paper (Cormack, Clarke, Büttcher 2009): how little the first rank outweighs the next. */
 const RANK_CONSTANT = 60;
 
-const NO_VECTORS =
-  'this database has no vectors: its Postgres has no pgvector, or upkeep has not made any yet (`npx holdfast reindex` does)';
-
 /** Passages of like meaning, nearest first. None when the query has no vector: that search goes by words alone, and says so. */
 export async function findByMeaning(
   sql: Database,
@@ -34,9 +32,8 @@ export async function findByMeaning(
   { embedder, onFailure }: MeaningSearch,
 ): Promise<readonly Candidate[]> {
   try {
-    // Before the model is asked: what is not there cannot be searched.
-    const [table] = await sql<{ exists: boolean }[]>`select to_regclass('passage_embeddings') is not null as exists`;
-    if (table?.exists !== true) throw new Error(NO_VECTORS);
+    // Before the model is asked: what is not there, or of another model, cannot be searched.
+    await requireVectorsOf(sql, embedder);
     const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS));
     if (vector === undefined) return [];
     const rows = await transaction(sql, (open) => nearest(open, scope, filter, vectorText(vector)));
@@ -70,11 +67,11 @@ async function nearest(
     if (known.goes_on) await sql`select set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
   }
   // "offset 0" keeps the planner from the index.
-  const vectors = sql`select passage_id, conversation_id, embedding from passage_embeddings`;
+  const vectors = sql`select passage_id, conversation_id, embedding from passage_embeddings where embedding is not null`;
   return sql<PassageRow[]>`
     with found as materialized (
       select p.*, e.embedding <=> ${vector}::vector as distance
-      from (${isSmall ? sql`${vectors} where conversation_id ${conversations} offset 0` : vectors}) e join passages p on p.id = e.passage_id
+      from (${isSmall ? sql`${vectors} and conversation_id ${conversations} offset 0` : vectors}) e join passages p on p.id = e.passage_id
       where e.conversation_id ${conversations}
         ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}
       order by e.embedding <=> ${vector}::vector limit ${NEAREST})

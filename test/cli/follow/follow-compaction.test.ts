@@ -11,6 +11,7 @@ const CONVERSATION: Conversation = {
   conversationId: '01981f3c-0000-7000-8000-00000000000c',
   agent: 'default',
   model: null,
+  user: null,
   title: 'A task',
   createdAt: new Date(0).toISOString(),
   entryCount: 9,

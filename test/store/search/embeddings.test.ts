@@ -9,7 +9,8 @@ import { deleteConversation } from '../../../src/store/delete-conversation.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import { findUnindexedConversations } from '../../../src/store/upkeep.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
-import { embedBehind, ensureEmbeddings } from '../../../src/store/search/embeddings.ts';
+import { embedBehind } from '../../../src/store/search/embeddings.ts';
+import { ensureEmbeddings } from '../../../src/store/search/vector-table.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import { endTurn } from '../../../src/store/end-turn.ts';
 import { activityDependencies } from '../../activities/support/activity-dependencies.ts';
@@ -17,7 +18,7 @@ import { killedBehindWrite } from '../../support/record-writes.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { closeToolCall, conversationOf, openTestStore } from '../support/store-builders.ts';
 
-const forever = { signal: new AbortController().signal };
+const forever = { signal: new AbortController().signal, isAnew: false };
 let store: Awaited<ReturnType<typeof startVectorDatabase>>;
 let sql: Database;
 let simulator: Simulator;
@@ -238,7 +239,7 @@ describe('search by meaning', () => {
   it('makes all anew for another model, and refuses vectors of another size', async () => {
     const [before] = await sql<{ count: number }[]>`select count(*)::int from passage_embeddings`;
     const other = { ...embedder, model: 'simulator/other' };
-    expect(await embedBehind(sql, other, forever)).toBe(before?.count);
+    expect(await embedBehind(sql, other, { ...forever, isAnew: true })).toBe(before?.count);
     const small = createEmbeddingClient(
       { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null },
       { model: 'bag', dimensions: 8 },
@@ -249,7 +250,7 @@ describe('search by meaning', () => {
   it('is off, and nothing else is, where Postgres has no pgvector', async () => {
     const plain = await openTestStore();
     try {
-      expect(await ensureEmbeddings(plain.sql, embedder)).toBe(false);
+      expect(await ensureEmbeddings(plain.sql, embedder, forever)).toBe(false);
       expect(await embedBehind(plain.sql, embedder, forever)).toBe(0);
       const { conversationId } = await conversationOf(plain.sql, 'The heron nests');
       asked = [];

@@ -17,6 +17,7 @@ export const RAW = Buffer.concat([Buffer.from([0xff, 0xfe, 0x00, 0x80]), Buffer.
 export async function richConversation(sql: Database): Promise<string> {
   const turn = await turnWithSteps(sql);
   const { conversationId } = turn;
+  await sql`update conversations set user_name = 'ada' where id = ${conversationId}`;
   const { compaction } = await plan(sql, turn);
   await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
   await answer(sql, turn, 3, { calls: 2, said: ODD, thinking: 'hm \uDC00' });
