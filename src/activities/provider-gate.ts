@@ -65,8 +65,10 @@ export function createProviderGate(setup: {
   readonly providers: readonly ProviderDefinition[];
   /** Model calls and tools that the worker runs at once; at most half of them may wait here. */
   readonly concurrentWork: number;
+  /** Seconds after which the place of a worker that renews nothing is free. Default: 30. */
+  readonly leaseSeconds?: number;
 }): ProviderGate {
-  const { database, concurrentWork } = setup;
+  const { database, concurrentWork, leaseSeconds = LEASE_SECONDS } = setup;
   const providers = new Map(setup.providers.map((one) => [one.name, { ...one, key: providerKeyOf(one) }]));
   const waiting = new WaitingCalls(concurrentWork);
   return {
@@ -76,7 +78,7 @@ export function createProviderGate(setup: {
       const { concurrentCalls = null, tokensPerMinute = null } = provider.limits ?? {};
       const isLimited = concurrentCalls !== null || tokensPerMinute !== null;
       const wait = new LocalWait(call);
-      const held = { callKey: call.callKey, holder: newId() };
+      const held = { callKey: call.callKey, holder: newId(), leaseSeconds };
       let stays = waiting.join(call, false);
       try {
         for (;;) {
@@ -139,13 +141,13 @@ async function pauseOnly(database: Database, key: string) {
 }
 
 /** Renews the place while the call runs; one that cannot be given back is free after its lease. */
-function openPlace(database: Database, held: HeldPlace): GatePass {
+function openPlace(database: Database, held: Required<HeldPlace>): GatePass {
   let isOver = false;
   const renewing = setInterval(
     () => {
       renewPlace(database, held).catch(() => undefined);
     },
-    (LEASE_SECONDS * 1_000) / 3,
+    (held.leaseSeconds * 1_000) / 3,
   );
   return {
     kind: 'open',

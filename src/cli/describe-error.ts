@@ -60,6 +60,19 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   timeout: { next: 'The turn goes on; `npx holdfast watch last` shows it.', exit: 'turnNotCompleted' },
   client_closed: { next: 'Run the command again.', exit: 'unreachable' },
   database_unreachable: { next: DEV, exit: 'unreachable' },
+  database_read_only: {
+    next: 'Let DATABASE_URL name the primary, or end its read-only mode (default_transaction_read_only); then run the command again.',
+    exit: 'unreachable',
+  },
+  database_disk_full: {
+    next: 'Make room on the disk of Postgres, whose log tells more; then run the command again.',
+    exit: 'unreachable',
+  },
+  database_connections_used_up: {
+    next: 'Raise max_connections of Postgres, or end workers and clients that are not needed; then run the command again.',
+    exit: 'unreachable',
+  },
+  database_busy: { next: 'Run the command again.', exit: 'unreachable' },
   database_refused: {
     next: 'Correct DATABASE_URL, or create the user and the database that it names.',
     exit: 'unreachable',
@@ -79,8 +92,23 @@ const STORE_NEXT: Partial<Record<StoreErrorCode, string>> = {
 /** The same where a flag names the database. */
 const FLAG_NEXT: Partial<Record<ClientErrorCode, string>> = {
   database_unreachable: 'Correct --database-url, or start the Postgres that it names.',
+  database_read_only:
+    'Let --database-url name the primary, or end its read-only mode (default_transaction_read_only); then run the command again.',
   database_refused: 'Correct --database-url, or create the user and the database that it names.',
 };
+
+const OUTAGE_CODES: ReadonlySet<string> = new Set<ClientErrorCode>([
+  'database_unreachable',
+  'database_read_only',
+  'database_disk_full',
+  'database_connections_used_up',
+  'database_busy',
+]);
+
+/** Whether Postgres cannot do what was asked for now: the same may succeed later. */
+export function isDatabaseOutage(thrown: unknown): boolean {
+  return OUTAGE_CODES.has(describeError(thrown).code);
+}
 
 /** Any error in words for a user, without a stack. @param options.databaseFlag the address of Postgres came from its flag */
 export function describeError(

@@ -3,7 +3,10 @@ export const EXIT_CODES = {
   done: { code: 0, meaning: 'done; a watched turn completed' },
   turnNotCompleted: { code: 1, meaning: 'the turn ended with another outcome than completed' },
   usage: { code: 2, meaning: 'wrong usage or configuration, or no such conversation or entry' },
-  unreachable: { code: 3, meaning: 'Postgres or Temporal is not known, does not answer, or needs a migration' },
+  unreachable: {
+    code: 3,
+    meaning: 'Postgres or Temporal is not known, does not answer, cannot write now, or needs a migration',
+  },
   unreadableSession: {
     code: 4,
     meaning: 'a file of recorded sessions that cannot be used: unreadable, empty, binary or of no known format',

@@ -94,6 +94,7 @@ const ARGUMENTS = {
   answer: z.object({ ...toDecide, text }),
   endStandingApproval: z.object({ agent: text, rule: text }),
   getConversation: text,
+  isTurnLost: text,
   listConversations: z.object({ limit: whole(1).optional(), before: text.optional() }).optional(),
   listEntries: z.object({
     ...ofConversation,

@@ -60,6 +60,7 @@ export function checkedClient(client: HoldfastClient): HoldfastClient {
     listStandingApprovals: open(() => client.listStandingApprovals()),
     endStandingApproval: checked('endStandingApproval', (argument) => client.endStandingApproval(argument)),
     getConversation: checked('getConversation', (argument) => client.getConversation(argument)),
+    isTurnLost: checked('isTurnLost', (argument) => client.isTurnLost(argument)),
     listConversations: checked('listConversations', (argument) => client.listConversations(argument)),
     listEntries: checked('listEntries', (argument) => client.listEntries(argument)),
     listEntriesAround: checked('listEntriesAround', (argument) => client.listEntriesAround(argument)),

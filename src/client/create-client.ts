@@ -31,6 +31,7 @@ import {
 } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
+import { isTurnLost } from './lost-turn.ts';
 import { requireResumable } from './resume.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
@@ -88,6 +89,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     ...readers(database, listeners, meaningOf(options)),
     ...deciders(database, doorbell, guarded),
     ...archiveOf(database),
+    isTurnLost: (conversationId) => guarded(() => isTurnLost(database, temporal, conversationId)),
     watch: (watched) => watchConversation(database, listeners, watched),
     async close() {
       await doorbell.settle();
@@ -220,7 +222,12 @@ const SERVED_COMMAND: ServedCommand = {
 
 type Readers = Omit<
   HoldfastClient,
-  keyof ConversationArchive | keyof ReturnType<typeof senders> | keyof DecisionMethods | 'watch' | 'close'
+  | keyof ConversationArchive
+  | keyof ReturnType<typeof senders>
+  | keyof DecisionMethods
+  | 'isTurnLost'
+  | 'watch'
+  | 'close'
 >;
 
 function readers(database: Database, listeners: Listeners, meaning: MeaningSearch | null): Readers {

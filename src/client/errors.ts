@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { StoreError } from '../store/errors.ts';
+import { StoreError, outageOf } from '../store/errors.ts';
+import type { Outage } from '../store/errors.ts';
 
 /** Stable codes of what the client refuses. */
 export type ClientErrorCode =
@@ -31,6 +32,14 @@ export type ClientErrorCode =
   /** `close` was called. */
   | 'client_closed'
   | 'database_unreachable'
+  /** Postgres answers, and takes no writes: it is a standby, or set so. */
+  | 'database_read_only'
+  /** Postgres answers, and cannot write to its disk. */
+  | 'database_disk_full'
+  /** All connections that Postgres allows are in use. */
+  | 'database_connections_used_up'
+  /** Postgres answers, and could not do it now: others were in the way, or it is short of memory. */
+  | 'database_busy'
   /** Postgres answered and refused the login: user, password or name of the database. */
   | 'database_refused'
   | 'database_schema';
@@ -64,13 +73,41 @@ export function clientError(error: unknown): unknown {
       advice: 'check user, password and name of the database in its address',
     });
   }
-  if (!UNREACHABLE.test(code)) return error;
+  const outage = outageOf(error) ?? (NO_SOCKET.test(code) ? 'unreachable' : null);
+  return outage === null ? error : fromOutage(error, outage, code);
+}
+
+const OUTAGES: Readonly<
+  Record<Outage, { readonly code: ClientErrorCode; readonly what: string; readonly advice: string }>
+> = {
+  unreachable: {
+    code: 'database_unreachable',
+    what: 'does not answer',
+    advice: "start it with 'npx holdfast dev' or correct its address",
+  },
+  read_only: {
+    code: 'database_read_only',
+    what: 'takes no writes: it is a standby or set read-only',
+    advice: 'connect to the primary, or end its read-only mode (default_transaction_read_only)',
+  },
+  disk: {
+    code: 'database_disk_full',
+    what: 'cannot write to its disk',
+    advice: 'make room there; its log tells when the disk itself fails',
+  },
+  connections_used_up: {
+    code: 'database_connections_used_up',
+    what: 'has no connection left',
+    advice: 'raise its max_connections, or end workers and clients that are not needed',
+  },
+  busy: { code: 'database_busy', what: 'could not do it now', advice: 'try again' },
+};
+
+function fromOutage(error: Error, outage: Outage, sqlState: string): HoldfastClientError {
+  const { code, what, advice } = OUTAGES[outage];
   const address = addressIn(error);
   const server = address === null ? 'Postgres' : `Postgres at ${address}`;
-  return new HoldfastClientError('database_unreachable', `${server} does not answer (${code})`, {
-    cause: error,
-    advice: "start it with 'npx holdfast dev' or correct its address",
-  });
+  return new HoldfastClientError(code, `${server} ${what} (${sqlState})`, { cause: error, advice });
 }
 
 export function clientClosed(options: ErrorOptions = {}): HoldfastClientError {
@@ -100,8 +137,8 @@ const connectionError = z.object({
 
 /** postgres.js's codes for a pool that was ended. */
 const CLOSED = /^CONNECTION_(?:ENDED|DESTROYED)$/u;
-/** Node's and postgres.js's codes for no connection, and the SQLSTATE classes 08, 53 and 57P. */
-const UNREACHABLE = /^(?:E(?!RR_)[A-Z_]+|CONNECT\w*|CONNECTION_\w+|08\w{3}|53\w{3}|57P\w{2})$/u;
+/** Node's codes where no socket came about, beside those that pass by themselves: a path or a port that is none, a right that is missing. */
+const NO_SOCKET = /^(?:E(?!RR_)[A-Z_]+|CONNECT\w*)$/u;
 /** SQLSTATE class 28, and a database that does not exist. */
 const REFUSED = /^(?:28\w{3}|3D000)$/u;
 

@@ -1,16 +1,13 @@
 import type { Database } from '../store/database.ts';
 import { isMessageKnown } from '../store/messages.ts';
-import { turnWorkflowId } from '../temporal/names.ts';
 import { COUNTED_OF_CONVERSATION, countedOf } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { describeConversation } from './conversation.ts';
 import type { RungTemporal } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
+import { hasOpenWorkflow } from './lost-turn.ts';
 import { raiseFlag } from './raise-flag.ts';
 import type { Conversation } from './types.ts';
-
-/** Temporal is asked only about a turn that is open; without an answer in this time the turn counts as running. */
-const TEMPORAL_PATIENCE_MILLISECONDS = 2_000;
 
 /**
  * Refuses what would begin a turn that ends at once, or one beside a turn that runs. What was sent before is sent once, also
@@ -66,23 +63,6 @@ function checkLastTurn({ conversationId, turn }: Conversation, raise: Partial<Co
       'limit_not_raised',
       `the turn ended at ${turn.reason ?? 'a limit'}: say by how much to raise ${reached}, as in "holdfast resume ${conversationId} ${raiseFlag(turn.reason) ?? ''}"`,
     );
-  }
-}
-
-/** `true` also when Temporal does not answer: nobody knows then that the turn is lost. */
-async function hasOpenWorkflow(temporal: RungTemporal, conversationId: string): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const impatience = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, TEMPORAL_PATIENCE_MILLISECONDS, true);
-  });
-  const asking = async (): Promise<boolean> => {
-    const [client, { isWorkflowOpen }] = await Promise.all([temporal.client(), import('../temporal/newest-run.ts')]);
-    return isWorkflowOpen(client, turnWorkflowId(conversationId));
-  };
-  try {
-    return await Promise.race([asking().catch(() => true), impatience]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -231,6 +231,11 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
     readonly messageId?: string;
   }): Promise<SentMessage>;
   getConversation(conversationId: string): Promise<Conversation>;
+  /**
+   * Whether Temporal has no open workflow of the turn that runs, as after a terminate: what is sent next begins a turn, and upkeep or
+   * that turn ends the lost one as `interrupted`. `false` also when no turn runs, or Temporal does not answer within 2 s.
+   */
+  isTurnLost(conversationId: string): Promise<boolean>;
   /** Newest first. @param options.before id of the last conversation of the page before. */
   listConversations(options?: { readonly limit?: number; readonly before?: string }): Promise<Conversation[]>;
   /** Of the active branch, in order of sequence. @throws HoldfastClientError `conversation_not_found`, as all that read a conversation */
@@ -271,7 +276,7 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]>;
   /**
    * Events in order, each once, and live text between them, until the signal aborts.
-   * @throws HoldfastClientError `conversation_not_found`, `database_unreachable`
+   * @throws HoldfastClientError `conversation_not_found`, `database_unreachable` and what else keeps Postgres from answering
    */
   watch(options: WatchOptions): AsyncIterable<WatchUpdate>;
   /**

@@ -72,6 +72,11 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'workers are not versioned',
   ),
   variable('HOLDFAST_BUILD_ID', 'Build of the worker within its deployment.', 'none'),
+  variable(
+    'HOLDFAST_VERSIONING',
+    'Whether a turn under way stays on its build (`pinned`) or goes on with the current one (`auto-upgrade`).',
+    '`pinned`',
+  ),
   variable('HOLDFAST_LOG_LEVEL', 'Least severe log lines of a worker: `debug`, `info`, `warn`, `error`.', '`info`'),
   variable(
     'HOLDFAST_RUN',

@@ -117,15 +117,42 @@ export function toStoreError(error: unknown): unknown {
   return code === undefined ? error : new StoreError(code, error.message, { cause: error });
 }
 
+/** What keeps Postgres from what was asked, for now. */
+export type Outage =
+  | 'unreachable'
+  /** All connections that it allows are in use. */
+  | 'connections_used_up'
+  /** A standby, or set so by an administrator. */
+  | 'read_only'
+  /** Full, or broken. */
+  | 'disk'
+  /** Others were in the way, or it is short of memory. */
+  | 'busy';
+
 /**
  * Node's and postgres.js's codes for no connection, and the SQLSTATEs that pass by themselves or when an administrator acts:
  * 08 connection, 40 serialization and deadlock, 53 resources (connections, disk, memory), 57P shutdown and start,
  * 25006 read-only, 25P03 a transaction that was idle for too long, 55P03 a lock that did not come, 58030 disk.
  */
-const OUTAGE =
-  /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|CONNECTION_\w+|08\w{3}|40\w{3}|53\w{3}|57P\w{2}|25006|25P03|55P03|58030)$/u;
+const OUTAGES: readonly (readonly [Outage, RegExp])[] = [
+  ['connections_used_up', /^53300$/u],
+  ['read_only', /^25006$/u],
+  ['disk', /^(?:53100|58030)$/u],
+  ['busy', /^(?:40\w{3}|53\w{3}|25P03|55P03)$/u],
+  [
+    'unreachable',
+    /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|CONNECTION_\w+|08\w{3}|57P\w{2})$/u,
+  ],
+];
+
+/** Why Postgres could not be asked, or could not write, for now: the same write may succeed later. `null`: for another reason. */
+export function outageOf(error: unknown): Outage | null {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
+  const { code } = error;
+  return OUTAGES.find(([, codes]) => codes.test(code))?.[0] ?? null;
+}
 
 /** Whether Postgres could not be asked, or could not write for now: the same write may succeed later. */
 export function isOutage(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && OUTAGE.test(error.code);
+  return outageOf(error) !== null;
 }

@@ -40,10 +40,12 @@ export interface QueuedCall {
   readonly conversationId: string;
   /** Estimated input. */
   readonly tokens: number;
+  /** Seconds for which a place is given before it must be renewed. Default: `LEASE_SECONDS`. */
+  readonly leaseSeconds?: number;
 }
 
 /** A place as the attempt knows it that asked for it. */
-export type HeldPlace = Pick<QueuedCall, 'callKey' | 'holder'>;
+export type HeldPlace = Pick<QueuedCall, 'callKey' | 'holder' | 'leaseSeconds'>;
 
 export type QueuePlace =
   | { readonly kind: 'granted' }
@@ -95,13 +97,13 @@ export async function readPause(sql: Database | Transaction, providerKey: string
  * so that two hundred calls of one conversation delay another's by the one that gets the next place, not by all.
  */
 export async function askForPlace(sql: Database, call: QueuedCall, capacity: ProviderCapacity): Promise<QueuePlace> {
-  const { providerKey, callKey } = call;
+  const { providerKey, callKey, leaseSeconds = LEASE_SECONDS } = call;
   return transaction(sql, async (open): Promise<QueuePlace> => {
     await lockPlaces(open, providerKey);
     const milliseconds = await readPause(open, providerKey);
     await enqueue(open, call);
     if (milliseconds > 0) return { kind: 'paused', milliseconds };
-    const waiting = await handOut(open, providerKey, capacity);
+    const waiting = await handOut(open, providerKey, { ...capacity, leaseSeconds });
     const [row] = await open<{ granted: boolean; waiting: number }[]>`
       select (select granted_at is not null from provider_calls where call_key = ${callKey}) as granted,
         (select count(*) from provider_calls where provider_key = ${providerKey} and granted_at is null)::int as waiting`;
@@ -122,7 +124,7 @@ async function lockPlaces(sql: Transaction, providerKey: string): Promise<void> 
  * an earlier try has sent counts for its minute all the same, under another key.
  */
 async function enqueue(sql: Transaction, call: QueuedCall): Promise<void> {
-  const { providerKey, callKey, holder, conversationId, tokens } = call;
+  const { providerKey, callKey, holder, conversationId, tokens, leaseSeconds = LEASE_SECONDS } = call;
   await sql`
     delete from provider_calls where (call_key = ${callKey} and released_at is null and provider_key <> ${providerKey})
       or (provider_key = ${providerKey}
@@ -135,7 +137,7 @@ async function enqueue(sql: Transaction, call: QueuedCall): Promise<void> {
     values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${holder}, ${Math.ceil(tokens)})
     on conflict (call_key) do update set seen_at = holdfast_now(), holder = excluded.holder, tokens = excluded.tokens,
       lease_until = case when provider_calls.granted_at is not null
-        then holdfast_now() + make_interval(secs => ${LEASE_SECONDS}) end`;
+        then holdfast_now() + make_interval(secs => ${leaseSeconds}) end`;
 }
 
 function ahead(sql: Database | Transaction) {
@@ -152,7 +154,7 @@ function isUnderWay(sql: Transaction) {
 async function handOut(
   sql: Transaction,
   providerKey: string,
-  capacity: ProviderCapacity,
+  capacity: ProviderCapacity & Required<Pick<QueuedCall, 'leaseSeconds'>>,
 ): Promise<readonly WaitingCall[]> {
   const [now] = await sql<{ running: number; tokens: number }[]>`
     select (count(*) filter (where ${isUnderWay(sql)}))::int as running,
@@ -171,7 +173,7 @@ async function handOut(
     if (!fits) break;
     await sql`
       update provider_calls set granted_at = holdfast_now(),
-        lease_until = holdfast_now() + make_interval(secs => ${LEASE_SECONDS}) where id = ${next.id}`;
+        lease_until = holdfast_now() + make_interval(secs => ${capacity.leaseSeconds}) where id = ${next.id}`;
     granted.add(next.id);
     running += 1;
     tokens += next.tokens;
@@ -217,9 +219,12 @@ export async function stepAside(sql: Database, { callKey, holder }: HeldPlace): 
 }
 
 /** The call is still under way. */
-export async function renewPlace(sql: Database, { callKey, holder }: HeldPlace): Promise<void> {
+export async function renewPlace(
+  sql: Database,
+  { callKey, holder, leaseSeconds = LEASE_SECONDS }: HeldPlace,
+): Promise<void> {
   await sql`
-    update provider_calls set lease_until = holdfast_now() + make_interval(secs => ${LEASE_SECONDS})
+    update provider_calls set lease_until = holdfast_now() + make_interval(secs => ${leaseSeconds})
     where call_key = ${callKey} and holder = ${holder} and granted_at is not null and released_at is null`;
 }
 

@@ -81,15 +81,16 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
   {
     name: 'message_enters_once',
     holds:
-      'every message that was taken has exactly one entry, unless it was taken back with the fork before it, and no entry has a message that still waits',
+      'every message that was taken has exactly one entry, of the turn that took it, unless it was taken back with the fork before it, and no entry has a message that still waits',
     find: (sql, scope) => sql<Breach[]>`
       select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
-        format('%s by %s, entries: %s', case when m.consumed_at is null then 'not taken' else 'taken' end,
-          coalesce('turn ' || m.turn_id, 'no turn'), count(e.id)) as found
+        format('%s by %s, entries: %s%s', case when m.consumed_at is null then 'not taken' else 'taken' end,
+          coalesce('turn ' || m.turn_id, 'no turn'), count(e.id), ' of turn ' || string_agg(e.turn_id::text, ', ')) as found
       from messages m left join entries e on e.message_id = m.id
       where ${inScope(sql, sql`m.conversation_id`, scope)} and m.kind = 'message'
       group by m.id
       having count(e.id) <> (case when m.turn_id is null then 0 else 1 end)
+        or bool_or(e.turn_id <> m.turn_id)
         or (m.consumed_at is not null and m.turn_id is null and m.follows_id is null)
       limit ${scope.limit}`,
   },
@@ -109,7 +110,8 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'one_result_per_call',
-    holds: 'every tool call of an answer is in the ledger, and after its turn each has exactly one result in the log',
+    holds:
+      'every tool call of an answer is in the ledger, and after its turn each has exactly one result in the log, which has no other results',
     find: (sql, scope) => sql<Breach[]>`
       select e.conversation_id as "conversationId", format('call %s of turn %s', e.call_number, e.turn_id) as subject,
         format('%s calls, %s in the ledger, %s finished, %s results', e.tool_call_count, count(t.turn_id),
@@ -124,6 +126,14 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
       having count(t.turn_id) <> e.tool_call_count
         or count(r.id) <> count(*) filter (where t.state = 'finished')
         or (u.outcome is not null and count(r.id) <> e.tool_call_count)
+      union all
+      select r.conversation_id, format('call %s.%s of turn %s', r.call_number, r.call_index, r.turn_id),
+        format('entry %s is a result of it; %s', r.sequence, case when t.turn_id is null then 'no such call is in the ledger'
+          else format('the ledger names %s', coalesce('entry ' || o.sequence, 'none')) end)
+      from entries r
+      left join tool_calls t on (t.turn_id, t.call_number, t.call_index) = (r.turn_id, r.call_number, r.call_index)
+      left join entries o on o.id = t.result_entry_id
+      where ${inScope(sql, sql`r.conversation_id`, scope)} and r.kind = 'tool_result' and t.result_entry_id is distinct from r.id
       limit ${scope.limit}`,
   },
   {

@@ -9,6 +9,12 @@ import type { Breach, CheckedInvariant, VerifyScope } from './invariant.ts';
 /** Turns whose histories are read unless it is said otherwise; each is a request or more to Temporal. */
 const TURNS_READ = 100;
 
+/**
+ * Seconds that upkeep is given to end a lost turn: it looks every 10 s at turns that are 30 s old or older, and each of its runs may
+ * take some seconds. Temporal is not asked about younger turns, and what closed since then is no breach yet.
+ */
+const UPKEEP_SECONDS = 60;
+
 /** gRPC's code: reading a history fails with it as it is, describing a workflow with an error of the client's. */
 const NOT_FOUND = 5;
 
@@ -24,6 +30,8 @@ export interface TemporalChecks {
   readonly payloadLimit?: number;
   /** Turns that are looked at, the newest; `null`: all. Default: 100. */
   readonly turns?: number | null;
+  /** Seconds that upkeep is given to end a turn whose workflow is gone. Default: 60. */
+  readonly upkeepSeconds?: number;
 }
 
 /** What was read of Temporal, and what it no longer has. */
@@ -48,19 +56,19 @@ export async function verifyTemporal(
   sql: Database,
   client: Client,
   scope: VerifyScope,
-  { payloadLimit = PAYLOAD_LIMIT_BYTES, turns = TURNS_READ }: TemporalChecks = {},
+  { payloadLimit = PAYLOAD_LIMIT_BYTES, turns = TURNS_READ, upkeepSeconds = UPKEEP_SECONDS }: TemporalChecks = {},
 ): Promise<TemporalVerification> {
   const [row] = await sql<{ turns: number }[]>`
     select count(*)::int as turns from turns where ${inScope(sql, sql`conversation_id`, scope)}`;
-  const runs = await newestRuns(sql, { ...scope, turns, open: false });
+  const runs = await newestRuns(sql, { ...scope, turns });
   const read = await readHistories(client, runs, payloadLimit);
-  const open = await newestRuns(sql, { ...scope, turns, open: true });
+  const open = await newestRuns(sql, { ...scope, turns, openForSeconds: upkeepSeconds });
   return {
     invariants: [
       {
         name: 'open_turn_has_workflow',
         holds: 'the workflow of a turn without an outcome is open, or upkeep has yet to end the turn',
-        breaches: await turnsWithoutWorkflow(client, open, scope.limit),
+        breaches: await turnsWithoutWorkflow(sql, client, open, { limit: scope.limit, upkeepSeconds }),
       },
       {
         name: 'payloads_are_small',
@@ -72,38 +80,53 @@ export async function verifyTemporal(
   };
 }
 
+/** @param of `openForSeconds`: only those that have no outcome and began longer ago */
 function newestRuns(
   sql: Database,
-  { turns, open, ...scope }: VerifyScope & { readonly turns: number | null; readonly open: boolean },
+  of: VerifyScope & { readonly turns: number | null; readonly openForSeconds?: number },
 ): Promise<TurnRun[]> {
+  const { turns, openForSeconds } = of;
+  const isOpen = sql`outcome is null and begun_at <= holdfast_now() - make_interval(secs => ${openForSeconds ?? 0})`;
   return sql<TurnRun[]>`
     select conversation_id as "conversationId", id as "turnId", workflow_id as "workflowId", run_id as "runId"
     from turns
-    where ${inScope(sql, sql`conversation_id`, scope)}
-      and ${open ? sql`outcome is null` : sql`true`}
+    where ${inScope(sql, sql`conversation_id`, of)} and ${openForSeconds === undefined ? sql`true` : isOpen}
     order by begun_at desc ${turns === null ? sql`` : sql`limit ${turns}`}`;
 }
 
-async function turnsWithoutWorkflow(client: Client, open: readonly TurnRun[], limit: number): Promise<Breach[]> {
-  const breaches: Breach[] = [];
+/** Asking takes a while, in which turns end as they should: their workflow is closed then, and they have an outcome. */
+async function turnsWithoutWorkflow(
+  sql: Database,
+  client: Client,
+  open: readonly TurnRun[],
+  { limit, upkeepSeconds }: { readonly limit: number; readonly upkeepSeconds: number },
+): Promise<Breach[]> {
+  const lost = new Map<string, Breach>();
   for (const { conversationId, turnId, workflowId } of open) {
-    const status = await statusOf(client, workflowId);
-    if (status === null || !isOpenStatus(status))
-      breaches.push({
-        conversationId,
-        subject: `turn ${turnId}`,
-        found: `workflow ${workflowId} is ${status ?? 'unknown to Temporal'}`,
-      });
+    const closed = await closedFor(client, workflowId);
+    if (closed === null || closed.seconds < upkeepSeconds) continue;
+    const found = `workflow ${workflowId} is ${closed.status ?? 'unknown to Temporal'}`;
+    lost.set(turnId, { conversationId, subject: `turn ${turnId}`, found });
   }
-  return breaches.slice(0, limit);
+  if (lost.size === 0) return [];
+  const stillOpen = await sql<{ id: string }[]>`
+    select id from turns where id = any(${[...lost.keys()]}::uuid[]) and outcome is null
+    order by begun_at desc limit ${limit}`;
+  return stillOpen.flatMap(({ id }) => lost.get(id) ?? []);
 }
 
-/** `null`: Temporal does not know the workflow. */
-async function statusOf(client: Client, workflowId: string): Promise<string | null> {
+/** Since when the workflow is closed; `null`: it is open. One that Temporal does not know was closed long ago, and has no `status`. */
+async function closedFor(
+  client: Client,
+  workflowId: string,
+): Promise<{ readonly status: string | null; readonly seconds: number } | null> {
   try {
-    return (await client.workflow.getHandle(workflowId).describe()).status.name;
+    const { status, closeTime } = await client.workflow.getHandle(workflowId).describe();
+    if (isOpenStatus(status.name)) return null;
+    const closedAt = closeTime?.getTime() ?? 0;
+    return { status: status.name, seconds: (Date.now() - closedAt) / 1_000 };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
+    if (error instanceof WorkflowNotFoundError) return { status: null, seconds: Number.POSITIVE_INFINITY };
     throw error;
   }
 }

@@ -2,21 +2,24 @@ import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
 import { inScope } from './invariant.ts';
 import type { Breach, Invariant } from './invariant.ts';
 
-/** What turns, their model calls and what they cost must look like. */
+/** What turns, their model calls and what people decide in them must look like. */
 export const TURN_INVARIANTS: readonly Invariant[] = [
   {
     name: 'ended_turn_leaves_nothing_open',
-    holds: 'a turn that has ended has no open tool call, no planned compaction, and is not the active one',
+    holds:
+      'a turn that has ended has no open tool call, no planned compaction, nothing that waits for a person, and is not the active one',
     find: (sql, scope) => sql<Breach[]>`
       select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
-        format('ended as %s with %s open tool calls, %s planned compactions%s', t.outcome, open.calls, planned.compactions,
+        format('ended as %s with %s open tool calls, %s planned compactions, %s waiting decisions%s', t.outcome, open.calls,
+          planned.compactions, asked.decisions,
           case when c.active_turn_id = t.id then ', still active' else '' end) as found
       from turns t
       join conversations c on c.id = t.conversation_id
       join lateral (select count(*) as calls from tool_calls k where k.turn_id = t.id and k.state <> 'finished') open on true
       join lateral (select count(*) as compactions from compactions k where k.turn_id = t.id and k.status = 'planned') planned on true
+      join lateral (select count(*) as decisions from decisions d where d.turn_id = t.id and d.state = 'waiting') asked on true
       where ${inScope(sql, sql`t.conversation_id`, scope)} and t.outcome is not null
-        and (open.calls > 0 or planned.compactions > 0 or c.active_turn_id = t.id)
+        and (open.calls > 0 or planned.compactions > 0 or asked.decisions > 0 or c.active_turn_id = t.id)
       limit ${scope.limit}`,
   },
   {
@@ -82,27 +85,15 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
       limit ${scope.limit}`,
   },
   {
-    name: 'usage_adds_up',
-    holds: 'the usage of a turn is that of all tries of its model calls and summaries, calls paid twice included',
+    name: 'decision_is_obeyed',
+    holds:
+      'a tool call that a person was asked about ran only where it was allowed, and was answered only where it was answered',
     find: (sql, scope) => sql<Breach[]>`
-      select t.conversation_id as "conversationId", format('turn %s', t.id) as subject,
-        format('%s input and %s output tokens; its calls add up to %s and %s',
-          t.input_tokens, t.output_tokens, calls.input + parts.input, calls.output + parts.output) as found
-      from turns t
-      join lateral (
-        select coalesce(sum(m.input_tokens), 0) as input, coalesce(sum(m.output_tokens), 0) as output
-        from model_calls m where m.turn_id = t.id) calls on true
-      join lateral (
-        select coalesce(sum(p.input_tokens), 0) as input, coalesce(sum(p.output_tokens), 0) as output
-        from (
-          select p.input_tokens, p.output_tokens
-          from compactions k join compaction_parts p on p.compaction_id = k.id where k.turn_id = t.id
-          union all
-          select s.input_tokens, s.output_tokens from branch_summaries s where s.turn_id = t.id
-          union all
-          select t.lost_branch_tokens, 0) p) parts on true
-      where ${inScope(sql, sql`t.conversation_id`, scope)}
-        and (t.input_tokens <> calls.input + parts.input or t.output_tokens <> calls.output + parts.output)
+      select k.conversation_id as "conversationId", format('call %s.%s of turn %s', k.call_number, k.call_index, k.turn_id) as subject,
+        format('%s although the decision is %s', k.outcome, d.state) as found
+      from decisions d join tool_calls k using (turn_id, call_number, call_index)
+      where ${inScope(sql, sql`d.conversation_id`, scope)} and k.outcome in ('succeeded', 'failed')
+        and d.state not in ('approved', 'answered')
       limit ${scope.limit}`,
   },
 ];

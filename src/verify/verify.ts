@@ -5,11 +5,13 @@ import { inScope } from './invariant.ts';
 import type { CheckedInvariant, Invariant, VerifyScope } from './invariant.ts';
 import { LOG_INVARIANTS } from './log-invariants.ts';
 import { TURN_INVARIANTS } from './turn-invariants.ts';
+import { USAGE_INVARIANTS } from './usage-invariants.ts';
 import { VIEW_INVARIANTS } from './view-invariants.ts';
 
 const INVARIANTS: readonly Invariant[] = [
   ...LOG_INVARIANTS,
   ...TURN_INVARIANTS,
+  ...USAGE_INVARIANTS,
   ...COMPACTION_INVARIANTS,
   ...VIEW_INVARIANTS,
 ];

@@ -24,13 +24,19 @@ export interface TurnWorkerOptions {
   readonly deployment?: WorkerDeployment | undefined;
 }
 
+/** Whether a turn under way stays on its build (`pinned`) or goes on with the current one (`auto-upgrade`). */
+export const VERSIONINGS = ['pinned', 'auto-upgrade'] as const;
+export type Versioning = (typeof VERSIONINGS)[number];
+
 /** Which build of a worker deployment a worker is. */
 export interface WorkerDeployment {
   readonly name: string;
   readonly buildId: string;
+  /** Default: `pinned`. */
+  readonly versioning?: Versioning | undefined;
 }
 
-/** A turn that began on a build stays on it (`docs/versions.md`). Without a deployment, any worker takes any turn. */
+/** A turn that began on a build stays on it, unless told otherwise (`docs/versions.md`). Without a deployment, any worker takes any turn. */
 function versioning(deployment: WorkerDeployment | undefined): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (deployment === undefined) return {};
   const { name: deploymentName, buildId } = deployment;
@@ -38,7 +44,7 @@ function versioning(deployment: WorkerDeployment | undefined): Pick<WorkerOption
     workerDeploymentOptions: {
       version: { deploymentName, buildId },
       useWorkerVersioning: true,
-      defaultVersioningBehavior: 'PINNED',
+      defaultVersioningBehavior: deployment.versioning === 'auto-upgrade' ? 'AUTO_UPGRADE' : 'PINNED',
     },
   };
 }

@@ -11,7 +11,8 @@ import { createLogger, installRuntimeLogger } from '../temporal/logger.ts';
 import { BUILT_IN_TOOL_NAMES } from '../tools/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../turn/task-queues.ts';
-import type { WorkerDeployment } from './create-turn-workers.ts';
+import { VERSIONINGS } from './create-turn-workers.ts';
+import type { Versioning, WorkerDeployment } from './create-turn-workers.ts';
 import { startWorker } from './start-worker.ts';
 import type { RunningWorker } from './start-worker.ts';
 
@@ -48,6 +49,11 @@ export interface CreateWorkerOptions {
   readonly deploymentName?: string;
   /** This build, another one for each release of your worker. Default: `HOLDFAST_BUILD_ID`. */
   readonly buildId?: string;
+  /**
+   * Whether a turn under way stays on its build or goes on with the current one. Counts for the turns that this build takes up.
+   * Default: `HOLDFAST_VERSIONING`, else `pinned`.
+   */
+  readonly versioning?: Versioning;
 }
 
 /**
@@ -97,6 +103,14 @@ function deploymentOf(
 ): WorkerDeployment | undefined {
   const name = options.deploymentName ?? given(environment, 'HOLDFAST_DEPLOYMENT');
   const buildId = options.buildId ?? given(environment, 'HOLDFAST_BUILD_ID');
+  const versioning = options.versioning ?? given(environment, 'HOLDFAST_VERSIONING');
+  const behaviour = VERSIONINGS.find((known) => known === versioning);
+  if (versioning !== undefined && behaviour === undefined) {
+    throw new ConfigurationError(
+      'configuration_invalid',
+      `versioning (HOLDFAST_VERSIONING) is ${JSON.stringify(versioning)}: write ${VERSIONINGS.join(' or ')}`,
+    );
+  }
   if (name === undefined && buildId === undefined) return undefined;
   if (name === undefined || buildId === undefined) {
     throw new ConfigurationError(
@@ -104,7 +118,7 @@ function deploymentOf(
       'a versioned worker needs both deploymentName (HOLDFAST_DEPLOYMENT) and buildId (HOLDFAST_BUILD_ID), or neither',
     );
   }
-  return { name, buildId };
+  return { name, buildId, versioning: behaviour };
 }
 
 function missing(what: string, variable: string): ConfigurationError {

@@ -98,3 +98,10 @@ test('a tool or a workspace that a worker does not have is told when it starts, 
   const refused = await runInProcess(start, { directory: folder });
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(missing)]);
 });
+
+test('a worker whose versioning is none of the known ones does not start', async () => {
+  const environment = { HOLDFAST_DEPLOYMENT: 'support', HOLDFAST_BUILD_ID: '1', HOLDFAST_VERSIONING: 'sometimes' };
+  const { code, stderr } = await runInProcess(['worker', ...SERVERS()], { environment });
+  expect(stderr).toContain('versioning (HOLDFAST_VERSIONING) is "sometimes": write pinned or auto-upgrade');
+  expect(code).toBe(2);
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
@@ -241,5 +242,22 @@ test('what stands for an agent decides what waits elsewhere, is listed and ended
       /^error \(decision_not_found\): no decision stands for agent default and rule "tool deploy"/,
     ),
   });
+  expect(deployed).toEqual([]);
+});
+
+test('send into a conversation whose workflow was terminated says that a turn begins with it, not that the old one sees it', async () => {
+  const lost = await waitingFor('Call deploy with {"version": "9.0"}');
+  expect(await harness.client.isTurnLost(lost.conversationId)).toBe(false);
+  await harness.temporal.workflow.getHandle(turnWorkflowId(lost.conversationId)).terminate('test');
+  expect(lines(await cli('send', lost.short, 'Say back again')).lines).toEqual([
+    'Sent; Temporal no longer has the workflow of the running turn, which ends as interrupted: the next turn begins with it.',
+    `  watch it: npx holdfast watch ${lost.short}`,
+  ]);
+  expect((await endOf(lost)).outcome).toBe('interrupted');
+  await waitUntil('the next turn has ended', async () => {
+    const { turn } = await harness.client.getConversation(lost.conversationId);
+    return turn?.outcome === 'completed';
+  });
+  expect(await harness.client.isTurnLost(lost.conversationId)).toBe(false);
   expect(deployed).toEqual([]);
 });

@@ -17,6 +17,7 @@ export async function diskFull(
   sql: Database,
   refused:
     | 'insert on entries'
+    | 'insert on messages'
     | 'insert on learned_windows'
     | 'insert on passages'
     | 'update of text on compaction_parts' = 'insert on entries',

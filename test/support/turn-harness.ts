@@ -20,6 +20,7 @@ import type { Database } from '../../src/store/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { turnWorkflowId } from '../../src/temporal/names.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
+import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { RunningWorker, WriteObserver } from '../../src/worker/start-worker.ts';
 import { installTestRuntime } from './runtime-logger.ts';
@@ -63,7 +64,7 @@ export interface TurnHarness {
   readonly environment: Record<string, string>;
   startWorker(options?: {
     readonly crashPoints?: string;
-    readonly deployment?: { readonly name: string; readonly buildId: string };
+    readonly deployment?: WorkerDeployment;
     readonly observer?: WriteObserver;
   }): Promise<RunningWorker>;
   /** Starts a task and waits for its outcome. */

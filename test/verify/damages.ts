@@ -34,6 +34,32 @@ export function leaveBranch(
   );
 }
 
+/** A result at the end of the log of a call that nobody made. */
+async function appendResult(sql: Database): Promise<void> {
+  await sql`
+    insert into entries (id, conversation_id, sequence, branch, parent_id, kind, turn_id, epoch, call_number, call_index, tool_name,
+      is_error, content, measurements, sums)
+    select gen_random_uuid(), h.conversation_id, h.sequence + 1, h.branch, h.id, 'tool_result', r.turn_id, h.epoch, 1, 9,
+      r.tool_name, false, r.content, no_measurements(), h.sums
+    from conversations c join entries h on h.id = c.head_entry_id
+    join lateral (
+      select * from entries e where e.conversation_id = c.id and e.kind = 'tool_result' order by e.sequence limit 1) r on true`;
+  await sql`
+    update conversations c set last_sequence = last_sequence + 1,
+      head_entry_id = (select id from entries e where e.conversation_id = c.id order by sequence desc limit 1)`;
+}
+
+/** A person was asked about a call that succeeded. */
+export async function askAbout(sql: Database, state: 'waiting' | 'approved' | 'denied' | 'expired'): Promise<void> {
+  await sql`
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, state, scope, requested_at,
+      expires_at, decided_at)
+    select turn_id, call_number, call_index, conversation_id, epoch, 'approval', 'agent', name, 'rule', ${state},
+      ${state === 'approved' || state === 'denied' ? 'call' : null}, finished_at, finished_at,
+      ${state === 'waiting' ? null : sql`finished_at`}
+    from tool_calls where call_number = 2 and outcome = 'succeeded'`;
+}
+
 /** Names of invariants, each with what breaks it in a database with one conversation of several turns and compactions. */
 export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unknown>])[] = [
   ['log_without_gaps', (sql) => sql`delete from entries where sequence = 5`],
@@ -53,6 +79,7 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   ],
   ['message_enters_once', (sql) => sql`delete from entries where kind = 'user'`],
   ['message_enters_once', (sql) => sql`update messages set turn_id = null`],
+  ['message_enters_once', (sql) => sql`update messages set turn_id = ${newest(sql, 'turns')}`],
   [
     'message_enters_once',
     async (sql) => {
@@ -79,6 +106,7 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   ],
   ['one_result_per_call', (sql) => sql`delete from tool_calls where call_number = 2`],
   ['one_result_per_call', (sql) => sql`update tool_calls set result_entry_id = entry_id where call_number = 3`],
+  ['one_result_per_call', appendResult],
   ['result_follows_call', (sql) => sql`update entries set branch = 1 where kind = 'tool_result' and call_number = 2`],
   [
     'result_follows_call',
@@ -99,6 +127,9 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     update tool_calls set state = 'claimed', finished_at = null, outcome = null, result_entry_id = null, attempt = 1, claimed_at = now()
     where call_number = 2`,
   ],
+  ['ended_turn_leaves_nothing_open', (sql) => askAbout(sql, 'waiting')],
+  ['decision_is_obeyed', (sql) => askAbout(sql, 'denied')],
+  ['decision_is_obeyed', (sql) => askAbout(sql, 'expired')],
   [
     'open_turn_is_active',
     (sql) => sql`update turns set outcome = null, ended_at = null where id = ${newest(sql, 'turns')}`,
@@ -141,6 +172,19 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     update compactions set reason = 'overflow', turn_id = (select id from turns order by id limit 1) where status = 'committed'`,
   ],
   ['usage_adds_up', (sql) => sql`update turns set input_tokens = input_tokens + 1`],
+  ['usage_adds_up', (sql) => sql`update turns set cache_read_tokens = cache_read_tokens + 1`],
+  ['usage_adds_up', (sql) => sql`update turns set cost = cost + 5`],
+  ['usage_adds_up', (sql) => sql`update turns set steps = 0`],
+  ['usage_adds_up', (sql) => sql`update turns set tool_calls = tool_calls + 1`],
+  ['usage_adds_up', (sql) => sql`update model_calls set cost = 77 where call_number = 3`],
+  ['usage_adds_up', (sql) => sql`update compaction_parts set cost = cost + 5`],
+  ['totals_add_up', (sql) => sql`update conversations set cost = cost + 5`],
+  ['totals_add_up', (sql) => sql`update conversations set calls_of_unknown_cost = calls_of_unknown_cost + 1`],
+  ['totals_add_up', (sql) => sql`update conversations set input_tokens = 1`],
+  ['totals_add_up', (sql) => sql`update conversations set model_calls = 1`],
+  ['totals_add_up', (sql) => sql`update conversations set steps = 0`],
+  ['totals_add_up', (sql) => sql`update conversations set tool_calls = 0`],
+  ['totals_add_up', (sql) => sql`update conversations set worked_seconds = worked_seconds + 60`],
   ['compactions_numbered', (sql) => sql`update conversations set compactions = compactions + 1`],
   ['compaction_is_whole', (sql) => sql`delete from compaction_operations`],
   ['compaction_is_whole', (sql) => sql`update compaction_parts set state = 'planned', text = null`],

@@ -2,13 +2,16 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from '@temporalio/client';
 import type { Database } from '../../src/store/database.ts';
+import type { Breach } from '../../src/verify/invariant.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
+import type { TemporalChecks } from '../../src/verify/temporal-invariants.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { DAMAGES, leaveBranch, newest } from './damages.ts';
+import { DAMAGES, askAbout, leaveBranch, newest } from './damages.ts';
 
 const FILES = 40;
 
@@ -68,6 +71,10 @@ test('a branch and the summary of what it left hold', async () => {
   expect(await brokenAfter((sql) => leaveBranch(sql, { from: 6, through: 'end', read: 1 }))).toEqual([]);
 });
 
+test('a call that was allowed holds', async () => {
+  expect(await brokenAfter((sql) => askAbout(sql, 'approved'))).toEqual([]);
+});
+
 describe('a damage is found by the invariant that forbids it', () => {
   test.each(DAMAGES)('%s', async (name, damage) => {
     expect(await brokenAfter(damage)).toContain(name);
@@ -75,27 +82,68 @@ describe('a damage is found by the invariant that forbids it', () => {
 });
 
 describe('Temporal', () => {
-  test('an open turn whose workflow is gone is named', async () => {
-    const {
-      invariants: [before],
-    } = await verifyTemporal(harness.database, harness.temporal, { conversationId, limit: 5 });
-    expect(before).toMatchObject({ name: 'open_turn_has_workflow', breaches: [] });
+  /** What is said of the newest turn when it has no outcome although its workflow has completed; `meanwhile` happens while Temporal is asked. */
+  async function saidOfOpenTurn(
+    { age = '0', ...checks }: TemporalChecks & { readonly age?: string },
+    meanwhile: (sql: Database, turnId: string) => PromiseLike<unknown> = () => Promise.resolve(),
+  ): Promise<readonly Breach[]> {
+    let breaches: readonly Breach[] = [];
     await harness.database
       .begin(async (transaction) => {
         await transaction`set local session_replication_role = replica`;
-        await transaction`update turns set outcome = null, ended_at = null where id = ${newest(transaction as unknown as Database, 'turns')}`;
         const sql = transaction as unknown as Database;
-        const {
-          invariants: [after],
-        } = await verifyTemporal(sql, harness.temporal, { conversationId, limit: 5 });
-        expect(after?.breaches).toMatchObject([
-          { conversationId, found: expect.stringContaining('COMPLETED') as string },
-        ]);
+        const [turn] = await sql<{ id: string }[]>`
+          update turns set outcome = null, ended_at = null, begun_at = begun_at - ${age}::interval
+          where id = ${newest(sql, 'turns')} returning id`;
+        const temporal = askedWhile(() => meanwhile(sql, turn?.id ?? ''));
+        const { invariants } = await verifyTemporal(sql, temporal, scope(), checks);
+        expect(invariants[0]?.name).toBe('open_turn_has_workflow');
+        breaches = invariants[0]?.breaches ?? [];
         throw rolledBack;
       })
       .catch((error: unknown) => {
         if (error !== rolledBack) throw error;
       });
+    return breaches;
+  }
+
+  /** The harness's client, of which a workflow is described after something else has happened. */
+  function askedWhile(happens: () => PromiseLike<unknown>): Client {
+    const { temporal } = harness;
+    const getHandle: Client['workflow']['getHandle'] = (...args) => {
+      const handle = temporal.workflow.getHandle(...args);
+      const describe = async () => {
+        await happens();
+        return handle.describe();
+      };
+      return { ...handle, describe } as typeof handle;
+    };
+    const workflow = Object.assign(Object.create(temporal.workflow) as Client['workflow'], { getHandle });
+    return Object.assign(Object.create(temporal) as Client, { workflow });
+  }
+
+  test('an open turn whose workflow is gone is named', async () => {
+    const [before] = (await verifyTemporal(harness.database, harness.temporal, scope())).invariants;
+    expect(before).toMatchObject({ name: 'open_turn_has_workflow', breaches: [] });
+    expect(await saidOfOpenTurn({ upkeepSeconds: 0 })).toMatchObject([
+      { conversationId, found: expect.stringContaining('COMPLETED') as string },
+    ]);
+  });
+
+  test('a turn that ends while Temporal is asked about it is no breach', async () => {
+    const end = (sql: Database, turnId: string) =>
+      sql`update turns set outcome = 'completed', ended_at = holdfast_now() where id = ${turnId}`;
+    expect(await saidOfOpenTurn({ upkeepSeconds: 0 }, end)).toEqual([]);
+  });
+
+  test('an open turn that upkeep has had no time to end is no breach', async () => {
+    expect(await saidOfOpenTurn({ upkeepSeconds: 3_600 })).toEqual([]);
+  });
+
+  test('nor is an old one whose workflow has just closed', async () => {
+    const grownOld = { upkeepSeconds: 3_600, age: '1 day' };
+    expect(await saidOfOpenTurn(grownOld)).toEqual([]);
+    expect(await saidOfOpenTurn({ ...grownOld, upkeepSeconds: 0 })).toHaveLength(1);
   });
 
   const scope = () => ({ conversationId, limit: 5 });
@@ -173,7 +221,7 @@ describe('holdfast verify', () => {
       expect(text.code).toBe(1);
       expect(text.stdout).toMatch(/✗ usage_adds_up: .*\n {4}[0-9a-f-]{36} {2}turn /u);
       const json = await runInProcess(['verify', '--json'], { environment: harness.environment });
-      expect(JSON.parse(json.stdout)).toMatchObject({ violations: 3, conversations: 1 });
+      expect(JSON.parse(json.stdout)).toMatchObject({ violations: 4, conversations: 1 });
     } finally {
       await harness.database`update turns set input_tokens = input_tokens - 1 where conversation_id = ${conversationId}`;
       await harness.database`alter table turns enable trigger all`;

@@ -84,6 +84,28 @@ test('a turn whose build has no worker any more waits, and ends on the current b
   expect(await buildsOf(conversationId)).toEqual(['new']);
 }, 400_000);
 
+test('a turn of a build that lets its turns move goes on with the current build', async () => {
+  const { client } = harness;
+  const name = `holdfast-${randomUUID()}`;
+  const old = await harness.startWorker({ deployment: { name, buildId: 'old', versioning: 'auto-upgrade' } });
+  await makeCurrent(name, 'old');
+  const sent = await client.startTask({ task: 'Call ask_user with {"question": "Which?"}\nSay done' });
+  const { conversationId } = sent;
+  await waitUntil(
+    'the turn asks',
+    async () => (await client.getConversation(conversationId)).turn?.state === 'waiting_for_answer',
+  );
+  await harness.startWorker({ deployment: { name, buildId: 'new', versioning: 'auto-upgrade' } });
+  await makeCurrent(name, 'new');
+  old.shutdown();
+  await old.ended;
+  await client.answer({ conversationId, text: 'this' });
+  expect(await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'completed',
+  });
+  expect(await buildsOf(conversationId)).toEqual(['new']);
+}, 200_000);
+
 /** Of each turn's run, in order. */
 async function buildsOf(conversationId: string): Promise<string[]> {
   const builds: string[] = [];

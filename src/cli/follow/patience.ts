@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HoldfastClient, WatchOptions, WatchUpdate } from '../../client/types.ts';
-import { describeError } from '../describe-error.ts';
+import { isDatabaseOutage } from '../describe-error.ts';
 
 /** How long a watcher bears a Postgres that does not answer: the turn survives longer outages, a watcher need not. */
 const PATIENCE_MILLISECONDS = 60_000;
@@ -22,7 +22,7 @@ export function createPatience(
 ): Patience {
   let failingSince: number | null = null;
   const bear = async (error: unknown): Promise<void> => {
-    if (signal.aborted || describeError(error).code !== 'database_unreachable') throw error;
+    if (signal.aborted || !isDatabaseOutage(error)) throw error;
     failingSince ??= Date.now();
     if (Date.now() - failingSince > PATIENCE_MILLISECONDS) throw error;
     trouble();
