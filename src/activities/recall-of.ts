@@ -38,7 +38,7 @@ export function recallOf(
     async around(id, count) {
       const own = await openAround(database, { conversationId, id, count });
       const range = own === null ? await openAroundSource(database, memoryScopes, { id, count }) : { entries: own };
-      if (range === null) return null;
+      if (range === null || range === 'of_another_user') return range;
       const left = await readLeftBranches(database, [id, ...range.entries.map(({ entryId }) => entryId)]);
       return {
         ...range,
