@@ -40,7 +40,7 @@ export interface OpenDecisions {
 }
 
 /**
- * Writes a row for each wanted decision that has none, ends those whose time is over, and says what still waits. A call
+ * Writes a row for each wanted decision that has none, unless the call has begun, ends those whose time is over, and says what still waits. A call
  * that a standing decision covers gets its row decided at once, also one that began to wait before the decision. Repeating it
  * changes nothing else.
  * @throws StoreError `stale_epoch`
@@ -71,7 +71,7 @@ async function ask(
       ${standing === null ? null : 'call'}, ${standing?.content ?? null}::text::json,
       case when ${standing !== null} then holdfast_now() end
     from tool_calls c
-    where c.turn_id = ${turn.turnId} and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state <> 'finished'
+    where c.turn_id = ${turn.turnId} and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state = 'requested'
     on conflict do nothing`;
   if (count === 0) return;
   const call = { turn: number, callNumber, callIndex, name: tool };
