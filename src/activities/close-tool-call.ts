@@ -10,8 +10,14 @@ const DURING: Readonly<Record<OpenToolCall['cause'], string>> = {
   turn_ended: 'The turn ended',
 };
 
+const REFUSED: Readonly<Record<NonNullable<OpenToolCall['refused']>, string>> = {
+  denied: 'The user denied this call: it did not run. Do not try the same by another way.',
+  expired: 'Nobody allowed this call in time, which counts as a denial: it did not run.',
+};
+
 /** What the model reads as the result of a call that nobody will finish. It decides by it whether to repeat the call. */
 export function closeToolCall(call: OpenToolCall): NewContent {
+  if (call.refused !== null) return newText(REFUSED[call.refused]);
   return newText(`${fate(call)} ${advice(call)}${outputKnown(call.partialOutput)}`);
 }
 

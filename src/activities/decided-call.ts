@@ -3,7 +3,7 @@ import { ASK_USER } from '../tools/names.ts';
 import { parseToolArguments } from '../tools/tool-arguments.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import { mayFallUnder, ruleFor, ruleName } from '../turn/approval-rules.ts';
+import { mayFallUnder, ownRuleName, ruleName, rulesFor } from '../turn/approval-rules.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 type Tools = Pick<ActivityDependencies, 'tools'>;
@@ -22,15 +22,16 @@ export async function wantedDecision(
   { tools }: Tools,
   snapshot: AgentSnapshot,
   call: { readonly name: string; readonly argumentsText: string },
-): Promise<{ readonly kind: DecisionKind; readonly rule: string } | null> {
+): Promise<{ readonly kind: DecisionKind; readonly rules: readonly string[] } | null> {
   const tool = tools.get(call.name);
   if (tool === undefined || !mayAsk({ tools }, snapshot, call.name)) return null;
   const parsed = await parseToolArguments(tool, call.argumentsText);
   if (!parsed.ok) return null;
-  if (call.name === ASK_USER) return { kind: 'question', rule: ASK_USER };
-  const rule = ruleFor(snapshot.approvals?.rules ?? [], { tool: call.name, input: parsed.input });
-  if (rule !== null) return { kind: 'approval', rule: ruleName(rule) };
-  return asksByItself(tool, parsed.input) ? { kind: 'approval', rule: `tool ${call.name}` } : null;
+  if (call.name === ASK_USER) return { kind: 'question', rules: [ASK_USER] };
+  const fitting = rulesFor(snapshot.approvals?.rules ?? [], { tool: call.name, input: parsed.input });
+  const rules = new Set(fitting.map(ruleName));
+  if (asksByItself(tool, parsed.input)) rules.add(ownRuleName(call.name));
+  return rules.size === 0 ? null : { kind: 'approval', rules: [...rules] };
 }
 
 /** A check that fails asks: in doubt a person decides. */

@@ -58,10 +58,10 @@ export async function runTool(
   const claim = await claimCall(dependencies, { ...input, ...claimer }, execution);
   if (claim.state === 'finished') return finishedBefore(dependencies, input, claim);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
-  const decided = await decidedResult(dependencies, snapshot, { input, claim });
+  const { decided, isUnasked } = await decidedResult(dependencies, snapshot, { input, claim });
   if (decided !== null) return storeDecidedResult(dependencies, { input, claim, decided });
   if (claim.state === 'claimed') return run(dependencies, input, execution, { claim, snapshot });
-  if (mayRunAgain(dependencies, snapshot, claim)) {
+  if (!isUnasked && mayRunAgain(dependencies, snapshot, claim)) {
     const { attempt } = await reclaimToolCall(database, { ...input, ...claimer, previousAttempt: claim.attempt });
     reachCrashPoint('runTool:reclaimed');
     return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
@@ -106,15 +106,21 @@ interface DecidedResult {
   readonly answered: boolean;
 }
 
-/** What a person decided instead of running the tool; `null`: it may run. Looked up after a crash too: who asked for leave must have it. */
+/**
+ * What a person decided instead of running the tool; `null`: it may run. What was decided on the call holds, whatever its tool
+ * says now. A call that began before its tool asked (a newer version does, or the hour) may have acted: it is not told as one that
+ * did not run, and `isUnasked` keeps it from running again.
+ */
 async function decidedResult(
   dependencies: ActivityDependencies,
   snapshot: AgentSnapshot,
   { input, claim }: { readonly input: RunToolInput; readonly claim: OpenClaim },
-): Promise<DecidedResult | null> {
+): Promise<{ readonly decided: DecidedResult | null; readonly isUnasked: boolean }> {
+  const decision = await readDecision(dependencies.database, { ...input, turnId: input.turn.turnId });
+  if (decision !== null) return { decided: resultOfDecision(decision), isUnasked: false };
   const call = { name: claim.name, argumentsText: claim.arguments };
-  if ((await wantedDecision(dependencies, snapshot, call)) === null) return null;
-  return resultOfDecision(await readDecision(dependencies.database, { ...input, turnId: input.turn.turnId }));
+  const isUnasked = (await wantedDecision(dependencies, snapshot, call)) !== null;
+  return { decided: isUnasked && claim.state === 'claimed' ? resultOfDecision(null) : null, isUnasked };
 }
 
 async function storeDecidedResult(
@@ -256,7 +262,7 @@ async function storeUnknownOutcome(
 ): Promise<RunToolResult> {
   // What a command of the dead worker left running on this machine would go on acting unseen.
   await killMarkedProcesses(idempotencyKeyOf(input));
-  await storeToolResult(database, {
+  const stored = await storeToolResult(database, {
     ...input,
     ...unknownOutcome({ ...claim, attempts: claim.attempt }),
     entryId: newId(),
@@ -265,8 +271,9 @@ async function storeUnknownOutcome(
     outcome: 'outcome_unknown',
   });
   reachCrashPoint('runTool:outcome-unknown');
+  if (stored.state === 'late') throw supersededAttempt();
   return {
-    state: 'outcome_unknown',
+    ...stateOf(stored.outcome),
     fingerprint: fingerprintOfUnknown({ turnId: input.turn.turnId, claim }),
   };
 }

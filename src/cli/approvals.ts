@@ -20,13 +20,13 @@ export function approvalsCommand(): Command {
     holdfastCommand('approvals', {
       summary: 'list and end decisions that stand for an agent',
       description:
-        'Lists what was allowed or denied with `--for agent`. With --end, calls under the rule ask again. What waits now is in `holdfast list` and `holdfast show`.',
+        'Lists what was allowed or denied with `--for agent`, with --agent or --rule only theirs. With --end, calls under the rule ask again. What waits now is in `holdfast list` and `holdfast show`.',
       examples: ['npx holdfast approvals', 'npx holdfast approvals --end --agent default --rule write_file'],
     }),
   )
     .option('--end', 'end the decision of --agent for --rule')
-    .option('--agent <name>', 'the agent, with --end')
-    .option('--rule <rule>', 'the rule as it is listed, with --end')
+    .option('--agent <name>', 'only of this agent')
+    .option('--rule <rule>', 'only this rule, as it is listed')
     .action(approvals);
 }
 
@@ -43,10 +43,12 @@ async function approvals(flags: ApprovalsFlags): Promise<void> {
       else output.line(`Calls under ${safeLine(rule)} of agent ${safeLine(agent)} ask again.`);
       return;
     }
-    const standing = await client.listStandingApprovals();
+    const all = await client.listStandingApprovals();
+    const standing = all.filter(({ agent, rule }) => agent === (flags.agent ?? agent) && rule === (flags.rule ?? rule));
     if (flags.json === true) output.json({ approvals: standing });
-    else if (standing.length === 0) output.line('No decision stands for an agent.');
-    else {
+    else if (standing.length === 0) {
+      output.line(all.length === 0 ? 'No decision stands for an agent.' : 'No such decision stands for an agent.');
+    } else {
       const rows = standing.map(({ agent, rule, decision, decidedAt }) => [
         safeLine(agent),
         safeLine(rule),

@@ -12,6 +12,7 @@ import { readText } from './read-text.ts';
 import { questionIn } from './render/decision-state.ts';
 import { plural } from './render/numbers.ts';
 import { safeLine } from './render/safe-text.ts';
+import { rulesWords } from './render/waiting-call.ts';
 import { displayWidth, truncate } from './render/text-width.ts';
 import { shortArguments } from './render/tool-arguments.ts';
 
@@ -26,11 +27,7 @@ interface AnswerFlags extends ConnectionFlags {
 
 const CALL_ARGUMENT = ['[call]', 'which call, as `holdfast show` names it (default: the only one that waits)'] as const;
 
-const REACH = {
-  call: '',
-  turn: ' and all such calls of this turn',
-  agent: ' and all such calls of this agent',
-} as const;
+const REACH = { call: '', turn: 'this turn', agent: 'this agent' } as const;
 
 const DECIDED = { approve: 'Approved', deny: 'Denied', answer: 'Answered' } as const;
 
@@ -42,7 +39,7 @@ export function approveCommand(): Command {
   return decisionCommand('approve', {
     summary: 'allow a tool call that waits for it',
     description:
-      'Allows a tool call that waits for approval. `holdfast show` lists the calls that wait, with their arguments. With --for turn or agent the decision stands for every call under the same rule, waiting and later ones; `holdfast approvals` lists and ends those of agents. Works with no worker alive: the turn goes on when one runs.',
+      'Allows a tool call that waits for approval. `holdfast show` lists the calls that wait, with their arguments. With --for turn or agent the decision stands for the rules that `holdfast show` names with the call: calls under no other rule are decided with it, waiting and later ones; `holdfast approvals` lists and ends those of agents. Works with no worker alive: the turn goes on when one runs.',
     examples: ['npx holdfast approve last', 'npx holdfast approve 4f1c22ab 3.2.0 --for turn'],
   });
 }
@@ -121,7 +118,7 @@ async function decide(
     output.lines([
       decidedLine(verb, sent, flags.for, output.columns() ?? PIPE_COLUMNS),
       ...(sent.decided > 1 ? [`${sent.decided} waiting calls were decided with it.`] : []),
-      await restLine(client, conversationId, eventCount),
+      await restLine(client, sent, eventCount),
       `  watch it: npx holdfast watch ${shortId(conversationId)}`,
     ]);
   });
@@ -130,20 +127,28 @@ async function decide(
 /** What was decided, so that nobody is mistaken unnoticed. */
 function decidedLine(
   verb: keyof typeof DECIDED,
-  { call, tool, arguments: json }: SentDecision,
+  { call, tool, arguments: json, rules }: SentDecision,
   reach: DecideFlags['for'],
   columns: number,
 ): string {
-  const head = `${DECIDED[verb]} call ${call}${REACH[reach]}: `;
+  const others = reach === 'call' ? '' : ` and all calls of ${REACH[reach]} under ${rulesWords(rules, 'or')}`;
+  const head = `${DECIDED[verb]} call ${call}${others}: `;
   if (verb === 'answer') return truncate(`${head}${safeLine(questionIn(json))}`, columns);
   const shown = `${head}${safeLine(tool)} `;
   return `${shown}${shortArguments(json, Math.max(SHORTEST_ARGUMENTS, columns - displayWidth(shown)))}`.trimEnd();
 }
 
-async function restLine(client: HoldfastClient, conversationId: string, afterEvent: number): Promise<string> {
+async function restLine(
+  client: HoldfastClient,
+  { conversationId, turnId }: SentDecision,
+  afterEvent: number,
+): Promise<string> {
   const { waitingCalls } = await client.getConversation(conversationId);
   if (waitingCalls.length > 0) return `The turn waits for ${plural(waitingCalls.length, 'more decision')}.`;
-  return (await goesOn(client, { conversationId, afterEvent }))
-    ? 'The turn goes on.'
-    : 'It is stored; the turn goes on once a worker serves it.';
+  const news = await goesOn(client, { conversationId, afterEvent, turnId });
+  if (typeof news === 'object') {
+    const outcome = news.endedAs.replaceAll('_', ' ');
+    return `The turn has ended as ${outcome} and does not go on: npx holdfast resume ${shortId(conversationId)}`;
+  }
+  return news === 'goes_on' ? 'The turn goes on.' : 'It is stored; the turn goes on once a worker serves it.';
 }

@@ -48,6 +48,7 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
     next: 'Use another copy of it, or export the conversation again with `npx holdfast export`.',
     exit: 'usage',
   },
+  decision_id_reused: { next: 'Send with another decision id.', exit: 'usage' },
   message_id_reused: { next: 'Send with another message id.', exit: 'usage' },
   conversation_differs: { next: '`npx holdfast send` says more in a conversation as it is.', exit: 'usage' },
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },

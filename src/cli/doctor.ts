@@ -22,17 +22,23 @@ interface Examined {
 
 /** What `holdfast.yaml` names; a mistake in that file is a finding like any other, also one that only a worker refuses. */
 async function readConfiguration(): Promise<Examined> {
-  const [{ loadConfiguration }, { withNamedServers }, { namedToolCounts }] = await Promise.all([
-    import('../config/load-configuration.ts'),
-    import('./named-servers.ts'),
-    import('../config/check-tool-count.ts'),
-  ]);
+  const [{ loadConfiguration }, { withNamedServers }, { namedToolCounts }, approvals, builtIn, registry] =
+    await Promise.all([
+      import('../config/load-configuration.ts'),
+      import('./named-servers.ts'),
+      import('../config/check-tool-count.ts'),
+      import('../config/check-approvals.ts'),
+      import('../tools/built-in-tools.ts'),
+      import('../tools/registry.ts'),
+    ]);
   try {
     const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+    const tools = builtIn.createBuiltInTools({ environment: process.env, secrets: [] });
+    const wrongRules = approvals.approvalRuleProblems(configuration, registry.createToolRegistry(tools));
     return {
       environment: withNamedServers(process.env, configuration),
       providers: { available: configuration.providers, unavailable: configuration.unavailableProviders },
-      findings: namedToolCounts(configuration).map((problem) => mistake(describeProblem(problem))),
+      findings: [...namedToolCounts(configuration), ...wrongRules].map((problem) => mistake(describeProblem(problem))),
     };
   } catch (error) {
     return { environment: process.env, findings: mistakesOf(error) };

@@ -56,7 +56,7 @@ async function resume(reference: string, flags: ResumeFlags): Promise<void> {
       return;
     }
     output.lines([
-      (await goesOn(client, { conversationId, afterEvent }))
+      (await goesOn(client, { conversationId, afterEvent })) === 'goes_on'
         ? 'The task goes on in a new turn.'
         : 'It is stored; the task goes on in a new turn once a worker serves it.',
       `  watch it: npx holdfast watch ${shortId(conversationId)}`,

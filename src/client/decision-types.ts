@@ -11,8 +11,8 @@ export interface WaitingCall {
   readonly tool: string;
   /** JSON as the model wrote it. */
   readonly arguments: string;
-  /** The rule that made it ask; a decision for the turn or the agent stands for all calls under it. */
-  readonly rule: string;
+  /** All rules that made it ask; a decision for the turn or the agent stands for each of them. */
+  readonly rules: readonly string[];
   readonly requestedAt: string;
   /** When it counts as denied or not answered. */
   readonly expiresAt: string;
@@ -22,12 +22,12 @@ export interface DecisionOptions {
   readonly conversationId: string;
   /** As in `WaitingCall`. Default: the only call that waits. */
   readonly call?: string;
-  /** Chosen by the caller to make sending twice harmless; at most 200 characters. Default: a new UUID. */
+  /** Chosen by the caller to make sending twice harmless, one for each decision; at most 200 characters. Default: a new UUID. */
   readonly decisionId?: string;
 }
 
 export interface ApprovalOptions extends DecisionOptions {
-  /** The call; all calls of this turn under the same rule; or those of all turns of the agent, waiting and later ones. Default: `call`. */
+  /** The call; all calls of this turn under the same rules; or those of all turns of the agent, waiting and later ones. Default: `call`. */
   readonly for?: 'call' | 'turn' | 'agent';
   /** Shown to the model with a denial. */
   readonly reason?: string;
@@ -41,6 +41,8 @@ export interface SentDecision {
   readonly tool: string;
   /** JSON as the model wrote it. */
   readonly arguments: string;
+  /** All rules that made it ask: for the turn or the agent, what the decision stands for. */
+  readonly rules: readonly string[];
   /** The same id had decided it before: nothing was written. */
   readonly duplicate: boolean;
   /** Waiting calls that it decided, with `for: 'agent'` also those of other conversations. */
@@ -60,7 +62,7 @@ export interface DecisionMethods {
   /**
    * Lets a tool call run that waits for it. The decision holds once this returns, with no worker alive too.
    * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided before, expired, or its turn
-   * ended), `invalid_argument` (no name of a call)
+   * ended), `decision_id_reused`, `invalid_argument` (no name of a call)
    */
   approve(options: ApprovalOptions): Promise<SentDecision>;
   /** Refuses a tool call that waits; the model reads the reason. @throws as `approve` */

@@ -1,5 +1,11 @@
 import type { Database } from '../store/database.ts';
-import { decide, decideCoveredCalls, endStandingDecision, listStandingDecisions } from '../store/decisions.ts';
+import {
+  decide,
+  decideCoveredCalls,
+  endStandingDecision,
+  hasOverdueDecisions,
+  listStandingDecisions,
+} from '../store/decisions.ts';
 import type { DecisionToMake } from '../store/decisions.ts';
 import { notifyWatchers } from '../store/event-writer.ts';
 import { newId } from '../store/ids.ts';
@@ -9,7 +15,7 @@ import type { Doorbell } from './doorbell.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { DecisionMethods, DecisionOptions, SentDecision } from './decision-types.ts';
 
-/** The methods that decide on waiting calls. The row is the decision; the ring only makes the turn look sooner. */
+/** The methods that decide on waiting calls. The row is the decision; the ring only makes the turn look sooner, also at what comes too late. */
 export function deciders(
   database: Database,
   doorbell: Doorbell,
@@ -28,12 +34,17 @@ export function deciders(
         );
       }
       const named = options.call === undefined ? {} : { call: parseCall(options.call) };
-      const made = await decide(database, { ...decision, ...named, conversationId, decisionId });
+      const made = await decide(database, { ...decision, ...named, conversationId, decisionId }).catch(
+        async (error: unknown) => {
+          if (await hasOverdueDecisions(database, conversationId)) doorbell.ring(conversationId);
+          throw error;
+        },
+      );
       doorbell.ring(conversationId);
       await notifyWatchers(database, conversationId, 0);
       const elsewhere = decision.scope === 'agent' ? await decideElsewhere(database, doorbell, made) : 0;
-      const { turnId, tool, arguments: argumentsText, duplicate, decided } = made;
-      const call = { call: writeCallName(made.call), turnId, tool, arguments: argumentsText };
+      const { turnId, tool, arguments: argumentsText, rules, duplicate, decided } = made;
+      const call = { call: writeCallName(made.call), turnId, tool, arguments: argumentsText, rules };
       return { conversationId, ...call, duplicate, decided: decided + elsewhere };
     });
   return {
@@ -63,10 +74,10 @@ export function deciders(
 async function decideElsewhere(
   database: Database,
   doorbell: Doorbell,
-  { agent, rule }: { readonly agent: string; readonly rule: string },
+  { agent, rules }: { readonly agent: string; readonly rules: readonly string[] },
 ): Promise<number> {
   try {
-    const covered = await decideCoveredCalls(database, { agent, rule });
+    const covered = await decideCoveredCalls(database, { agent, rules });
     for (const { conversationId } of covered) doorbell.ring(conversationId);
     return covered.reduce((sum, { decided }) => sum + decided, 0);
   } catch {

@@ -19,6 +19,8 @@ export type ClientErrorCode =
   | 'decision_ambiguous'
   /** Decided before, expired, or the turn has ended. */
   | 'decision_stale'
+  /** The same decision id decided on another call, or otherwise. */
+  | 'decision_id_reused'
   /** The conversation has another agent, model, preset, workspace or user than the task names. */
   | 'conversation_differs'
   | 'invalid_argument'
@@ -148,6 +150,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'decision_not_found':
     case 'decision_ambiguous':
     case 'decision_stale':
+    case 'decision_id_reused':
     case 'conversation_not_found':
     case 'conversation_differs':
     case 'entry_not_found':

@@ -5,7 +5,7 @@ import { isId } from './ids.ts';
 import type { Database, Transaction } from './database.ts';
 import type { DecisionKind, DecisionScope, DecisionState } from './decision-rows.ts';
 import { StoreError } from './errors.ts';
-import { letStand } from './standing-decisions.ts';
+import { applyStanding, letStand } from './standing-decisions.ts';
 import { isoTime, jsonText } from './stored-text.ts';
 import { writeEvents } from './transaction.ts';
 import type { Writer } from './transaction.ts';
@@ -28,13 +28,14 @@ export interface MadeDecision {
   readonly turnId: string;
   readonly call: CallName;
   readonly agent: string;
-  readonly rule: string;
+  /** All that made it ask. */
+  readonly rules: readonly string[];
   readonly tool: string;
   /** As the model wrote them. */
   readonly arguments: string;
   /** The same id had decided it before. */
   readonly duplicate: boolean;
-  /** Calls that were decided: with a wider scope, all that wait in the turn under the same rule. */
+  /** Calls that were decided: with a wider scope, all that wait in the turn and are covered by it. */
   readonly decided: number;
 }
 
@@ -47,9 +48,11 @@ interface CallRow {
   readonly kind: DecisionKind;
   readonly agent: string;
   readonly tool: string;
-  readonly rule: string;
+  readonly rules: readonly string[];
   readonly arguments: string;
   readonly state: DecisionState;
+  readonly scope: DecisionScope | null;
+  readonly content: string | null;
   readonly decision_id: string | null;
   readonly expires_at: Date;
   readonly overdue: boolean;
@@ -59,7 +62,8 @@ interface CallRow {
  * Decides on a call that waits. The row is the decision: it holds with no worker alive, and the turn reads it when it is rung.
  * With the scope `agent` it also stands for other conversations: `decideCoveredCalls` decides what waits there.
  * @throws StoreError `decision_not_found` (nothing waits, or no such call), `decision_ambiguous` (several wait and none was
- * named), `decision_stale` (it was decided before, perhaps otherwise under this id, its time is over, or its turn has ended)
+ * named), `decision_stale` (it was decided before, its time is over, or its turn has ended), `decision_id_reused` (the same id
+ * decided on another call, or otherwise)
  */
 export async function decide(sql: Database, decision: DecisionToMake): Promise<MadeDecision> {
   const { conversationId } = decision;
@@ -69,10 +73,10 @@ export async function decide(sql: Database, decision: DecisionToMake): Promise<M
     const [conversation] = await open<{ epoch: number }[]>`
       select epoch from conversations where id = ${conversationId} for no key update`;
     const call = await findCall(open, decision);
-    const { turn_id: turnId, agent, rule, tool, arguments: argumentsText } = call;
-    const made = { turnId, call: nameOf(call), agent, rule, tool, arguments: argumentsText };
+    const { turn_id: turnId, agent, rules, tool, arguments: argumentsText } = call;
+    const made = { turnId, call: nameOf(call), agent, rules, tool, arguments: argumentsText };
     if (call.decision_id === decision.decisionId) {
-      if (call.kind !== decision.kind || call.state !== decision.state) throw stale(call);
+      if (!isSame(call, decision)) throw idReused(call, decision);
       return { ...made, duplicate: true, decided: 0 };
     }
     if (call.kind !== decision.kind) throw wrongKind(call);
@@ -83,18 +87,27 @@ export async function decide(sql: Database, decision: DecisionToMake): Promise<M
   });
 }
 
+/** Whether a call waits whose time is over: its turn has not noticed yet, and a ring makes it look. */
+export async function hasOverdueDecisions(sql: Database, conversationId: string): Promise<boolean> {
+  if (!isId(conversationId)) return false;
+  const rows = await sql`
+    select from decisions
+    where conversation_id = ${conversationId} and state = 'waiting' and expires_at <= holdfast_now() limit 1`;
+  return rows.length > 0;
+}
+
 async function findCall(sql: Transaction, decision: DecisionToMake): Promise<CallRow> {
   const { conversationId, call, decisionId, kind } = decision;
   const rows = await sql<CallRow[]>`
-    select d.turn_id, ${turnNumber(sql)} as turn_number, t.outcome, d.call_number, d.call_index, d.kind, d.agent, d.tool, d.rule,
-      c.arguments, d.state, d.decision_id, d.expires_at, d.expires_at <= holdfast_now() as overdue
+    select d.turn_id, ${turnNumber(sql)} as turn_number, t.outcome, d.call_number, d.call_index, d.kind, d.agent, d.tool, d.rules,
+      c.arguments, d.state, d.scope, d.content, d.decision_id, d.expires_at, d.expires_at <= holdfast_now() as overdue
     from decisions d join turns t on t.id = d.turn_id join tool_calls c using (turn_id, call_number, call_index)
-    where d.conversation_id = ${conversationId} and ${
+    where d.conversation_id = ${conversationId} and (d.decision_id = ${decisionId} or ${
       call === undefined
-        ? sql`((d.state = 'waiting' and d.kind = ${kind}) or d.decision_id = ${decisionId})`
-        : sql`d.turn_id = ${turnNumbered(sql, conversationId, call.turnNumber)}
-          and d.call_number = ${call.callNumber} and d.call_index = ${call.callIndex}`
-    }
+        ? sql`(d.state = 'waiting' and d.kind = ${kind})`
+        : sql`(d.turn_id = ${turnNumbered(sql, conversationId, call.turnNumber)}
+          and d.call_number = ${call.callNumber} and d.call_index = ${call.callIndex})`
+    })
     order by t.epoch desc, d.call_number, d.call_index`;
   const repeated = rows.find((row) => row.decision_id === decisionId);
   const [first, ...others] = rows;
@@ -107,23 +120,35 @@ async function findCall(sql: Transaction, decision: DecisionToMake): Promise<Cal
   return first;
 }
 
-async function write({ sql, turn, event }: Writer, call: CallRow, decision: DecisionToMake): Promise<number> {
+/** Returns how many calls of the turn were decided. */
+async function write(writer: Writer, call: CallRow, decision: DecisionToMake): Promise<number> {
+  const { sql, turn, event } = writer;
   const { state, scope, text, decisionId } = decision;
-  const wide = scope !== 'call';
-  const rows = await sql<{ call_number: number; call_index: number; tool: string }[]>`
+  const { turnNumber: number, callNumber, callIndex } = nameOf(call);
+  await sql`
     update decisions set state = ${state}, content = ${text === null ? null : jsonText(text)}::text::json,
-      decided_at = holdfast_now(),
-      scope = case when call_number = ${call.call_number} and call_index = ${call.call_index} then ${scope} else 'call' end,
-      decision_id = case when call_number = ${call.call_number} and call_index = ${call.call_index} then ${decisionId} end
-    where turn_id = ${turn.turnId} and state = 'waiting' and expires_at > holdfast_now()
-      and ((call_number = ${call.call_number} and call_index = ${call.call_index})
-        or (${wide} and kind = 'approval' and rule = ${call.rule}))
-    returning call_number, call_index, tool`;
-  for (const { call_number: callNumber, call_index: callIndex, tool: name } of rows) {
-    await event('decision_made', { turn: call.turn_number, callNumber, callIndex, name, decision: state, scope });
-  }
-  if (scope === 'agent') await letStand(sql, { turnId: turn.turnId, ...nameOf(call) });
-  return rows.length;
+      decided_at = holdfast_now(), scope = ${scope}, decision_id = ${decisionId}
+    where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+  await event('decision_made', { turn: number, callNumber, callIndex, name: call.tool, decision: state, scope });
+  if (scope === 'agent') await letStand(sql, { turnId: turn.turnId, callNumber, callIndex });
+  return scope === 'call' ? 1 : 1 + (await applyStanding(writer, scope));
+}
+
+/** Whether a row was decided by this very decision. */
+function isSame(call: CallRow, decision: DecisionToMake): boolean {
+  const named = decision.call === undefined || writeCallName(decision.call) === writeCallName(nameOf(call));
+  const { kind, state, scope, content } = call;
+  return (
+    named && kind === decision.kind && state === decision.state && scope === decision.scope && content === decision.text
+  );
+}
+
+function idReused(call: CallRow, { decisionId }: DecisionToMake): StoreError {
+  const { state, tool } = call;
+  return new StoreError(
+    'decision_id_reused',
+    `decision id ${decisionId} stands for another decision: by it call ${writeCallName(nameOf(call))} (${tool}) is ${state}; give each decision an id of its own`,
+  );
 }
 
 function nameOf({ turn_number: turn, call_number: number, call_index: index }: CallRow): CallName {

@@ -45,8 +45,8 @@ interface WaitingDecision {
   readonly call: string;
   readonly kind: DecisionKind;
   readonly tool: string;
-  /** What made it ask. */
-  readonly rule: string;
+  /** All that made it ask. */
+  readonly rules: readonly string[];
   /** As the model wrote them. */
   readonly arguments: string;
   readonly requestedAt: string;
@@ -64,13 +64,13 @@ export async function listWaitingDecisions(sql: Queries, conversationId: string)
       call_index: number;
       kind: DecisionKind;
       tool: string;
-      rule: string;
+      rules: readonly string[];
       arguments: string;
       requested_at: Date;
       expires_at: Date;
     }[]
   >`
-    select d.turn_id, ${turnNumber(sql)} as turn_number, d.call_number, d.call_index, d.kind, d.tool, d.rule, c.arguments,
+    select d.turn_id, ${turnNumber(sql)} as turn_number, d.call_number, d.call_index, d.kind, d.tool, d.rules, c.arguments,
       d.requested_at, d.expires_at
     from decisions d join tool_calls c using (turn_id, call_number, call_index) join turns t on t.id = d.turn_id
     where d.conversation_id = ${conversationId} and d.state = 'waiting'
@@ -80,7 +80,7 @@ export async function listWaitingDecisions(sql: Queries, conversationId: string)
     call: writeCallName({ turnNumber: row.turn_number, callNumber: row.call_number, callIndex: row.call_index }),
     kind: row.kind,
     tool: row.tool,
-    rule: row.rule,
+    rules: row.rules,
     arguments: row.arguments,
     requestedAt: isoTime(row.requested_at),
     expiresAt: isoTime(row.expires_at),

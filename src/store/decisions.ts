@@ -9,7 +9,7 @@ import { readTurnNumber } from './turn-number.ts';
 
 export { listWaitingDecisions, readDecision } from './decision-rows.ts';
 export type { Decision, DecisionKind } from './decision-rows.ts';
-export { decide } from './decide.ts';
+export { decide, hasOverdueDecisions } from './decide.ts';
 export type { DecisionToMake } from './decide.ts';
 export { decideCoveredCalls, endStandingDecision, listStandingDecisions } from './standing-decisions.ts';
 
@@ -18,8 +18,8 @@ export interface WantedDecision {
   readonly callIndex: number;
   readonly kind: DecisionKind;
   readonly tool: string;
-  /** What made it ask; a decision for the turn or the agent stands for all calls under it. */
-  readonly rule: string;
+  /** All that made it ask, at least one. A decision for the turn or the agent stands for each of them. */
+  readonly rules: readonly string[];
 }
 
 export interface DecisionRequest {
@@ -40,7 +40,7 @@ export interface OpenDecisions {
 }
 
 /**
- * Writes a row for each wanted decision that has none, ends those whose time is over, and says what still waits. A call
+ * Writes a row for each wanted decision that has none, unless the call has begun, ends those whose time is over, and says what still waits. A call
  * that a standing decision covers gets its row decided at once, also one that began to wait before the decision. Repeating it
  * changes nothing else.
  * @throws StoreError `stale_epoch`
@@ -50,7 +50,7 @@ export async function requestDecisions(sql: Database, request: DecisionRequest):
     const number = await readTurnNumber(writer.sql, request.turn.turnId);
     for (const wanted of request.wanted) await ask(writer, { ...request, number }, wanted);
     await expire(writer, number);
-    await applyStanding(writer);
+    await applyStanding(writer, 'standing');
     return countWaitingDecisions(writer.sql, request.turn.turnId);
   });
 }
@@ -61,17 +61,17 @@ async function ask(
   wanted: WantedDecision,
 ): Promise<void> {
   const { callNumber, agent, expiresAfterSeconds, number } = request;
-  const { callIndex, kind, tool, rule } = wanted;
-  const standing = kind === 'approval' ? await findStanding(sql, { turnId: turn.turnId, agent, rule }) : null;
+  const { callIndex, kind, tool, rules } = wanted;
+  const standing = kind === 'approval' ? await findStanding(sql, { turnId: turn.turnId, agent, rules }) : null;
   const { count } = await sql`
-    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, expires_at,
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, rules, expires_at,
       state, scope, content, decided_at)
-    select c.turn_id, c.call_number, c.call_index, c.conversation_id, ${turn.epoch}, ${kind}, ${agent}, ${tool}, ${rule},
-      holdfast_now() + make_interval(secs => ${expiresAfterSeconds}), ${standing?.state ?? 'waiting'},
+    select c.turn_id, c.call_number, c.call_index, c.conversation_id, ${turn.epoch}, ${kind}, ${agent}, ${tool}, ${rules.join(' and ')},
+      ${[...rules]}::text[],      holdfast_now() + make_interval(secs => ${expiresAfterSeconds}), ${standing?.state ?? 'waiting'},
       ${standing === null ? null : 'call'}, ${standing?.content ?? null}::text::json,
       case when ${standing !== null} then holdfast_now() end
     from tool_calls c
-    where c.turn_id = ${turn.turnId} and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state <> 'finished'
+    where c.turn_id = ${turn.turnId} and c.call_number = ${callNumber} and c.call_index = ${callIndex} and c.state = 'requested'
     on conflict do nothing`;
   if (count === 0) return;
   const call = { turn: number, callNumber, callIndex, name: tool };

@@ -55,6 +55,7 @@ export type StoreErrorCode =
   | 'decision_ambiguous'
   /** The call was decided before, its time is over, or its turn has ended. */
   | 'decision_stale'
+  | 'decision_id_reused'
   /** A claim, answer or plan that its row's state does not allow. */
   | 'wrong_state'
   /** A summary is empty, or the result is not smaller than what it replaces. */

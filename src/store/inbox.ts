@@ -22,11 +22,15 @@ export async function lookAtInbox(sql: Queries, turn: TurnReference): Promise<In
   return countInbox(sql, turn.conversationId);
 }
 
-/** The same for a conversation without an open turn; commands count as waiting rows too. */
+/**
+ * The same for a conversation without an open turn; commands count as waiting rows too. A decision whose time is over does not
+ * wait: its turn, which counts one more, asks again and ends it, also when the clock of Postgres is ahead of Temporal's timer.
+ */
 export async function countInbox(sql: Queries, conversationId: string): Promise<InboxLook> {
   const [row] = await sql<{ waiting: number; steering: number; stop: boolean; compact: boolean; decisions: number }[]>`
     select count(*)::int as waiting,
-      (select count(*) from decisions d where d.conversation_id = ${conversationId} and d.state = 'waiting')::int as decisions,
+      (select count(*) from decisions d
+        where d.conversation_id = ${conversationId} and d.state = 'waiting' and d.expires_at > holdfast_now())::int as decisions,
       (count(*) filter (where kind = 'message' and mode = 'steer'))::int as steering,
       coalesce(bool_or(kind = 'stop'), false) as stop,
       coalesce(bool_or(kind = 'compact'), false) as compact

@@ -18,6 +18,7 @@ interface OpenCallRow extends PartialColumns {
   readonly name: string;
   readonly state: 'requested' | 'claimed';
   readonly claimed_at: Date | null;
+  readonly refused: OpenToolCall['refused'];
 }
 
 /**
@@ -31,17 +32,18 @@ export async function closeToolCalls(
   closeToolCall: CloseToolCall,
 ): Promise<void> {
   const calls = await sql<OpenCallRow[]>`
-    select turn_id, call_number, call_index, name, state, claimed_at, partial_output, partial_bytes, partial_at
-    from tool_calls
-    where conversation_id = ${turn.conversationId} and state <> 'finished'
+    select turn_id, call_number, call_index, t.name, t.state, t.claimed_at, t.partial_output, t.partial_bytes, t.partial_at,
+      case when d.state in ('denied', 'expired') then d.state end as refused
+    from tool_calls t left join decisions d using (turn_id, call_number, call_index)
+    where t.conversation_id = ${turn.conversationId} and t.state <> 'finished'
     order by turn_id, call_number, call_index`;
   for (const call of calls) {
-    const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state } = call;
-    const outcome = state === 'claimed' ? 'outcome_unknown' : 'not_run';
+    const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state, refused } = call;
+    const outcome = state === 'claimed' && refused === null ? 'outcome_unknown' : 'not_run';
     const claimedAt = isoTimeOrNull(call.claimed_at);
     const partialOutput = toPartialOutput(call);
     const entry = await insertEntry(sql, {
-      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, partialOutput, cause }),
+      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, partialOutput, cause, refused }),
       kind: 'tool_result',
       turn: { ...turn, turnId },
       callNumber,

@@ -1,5 +1,5 @@
-import type { Database, Queries, Transaction } from './database.ts';
-import type { StandingState } from './decision-rows.ts';
+import type { Database, Fragment, Queries, Transaction } from './database.ts';
+import type { DecisionScope, StandingState } from './decision-rows.ts';
 import { StoreError } from './errors.ts';
 import { isoTime } from './stored-text.ts';
 import { readTurnNumber } from './turn-number.ts';
@@ -26,14 +26,14 @@ export async function listStandingDecisions(sql: Database): Promise<StandingDeci
   }));
 }
 
-/** What was just decided on the call holds for all turns of its agent, under its rule, in place of what stood before. */
+/** What was just decided on the call holds for all turns of its agent, under each of its rules, in place of what stood before. */
 export async function letStand(
   sql: Transaction,
   call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
 ): Promise<void> {
   await sql`
     insert into standing_decisions (agent, rule, state, decided_at, turn_id, call_number, call_index)
-    select agent, rule, state, decided_at, turn_id, call_number, call_index from decisions
+    select agent, r.rule, state, decided_at, turn_id, call_number, call_index from decisions, unnest(rules) as r (rule)
     where turn_id = ${call.turnId} and call_number = ${call.callNumber} and call_index = ${call.callIndex}
     on conflict (agent, rule) do update set (state, decided_at, turn_id, call_number, call_index)
       = (excluded.state, excluded.decided_at, excluded.turn_id, excluded.call_number, excluded.call_index)`;
@@ -53,40 +53,65 @@ export async function endStandingDecision(
     throw new StoreError('decision_not_found', `no decision stands for agent ${agent} and rule "${rule}"`);
 }
 
-/** What was decided before for all calls under the rule: in this turn, or for the agent. The newest counts. */
+/**
+ * What was decided before for the calls under some rules, in the turn or for the agent: of each rule the newest counts. One that
+ * is denied denies the call; it is approved once all are. `state` is null when it has to ask.
+ */
+function standingFor(
+  sql: Queries,
+  call: { readonly turnId: Fragment; readonly agent: Fragment; readonly rules: Fragment },
+): Fragment {
+  // The reason is the conversation's: where that was deleted, the decision stands without it.
+  return sql`
+    select case when bool_or(newest.state = 'denied') then 'denied' when bool_and(newest.state is not null) then 'approved' end as state,
+      (array_agg(newest.content order by newest.state = 'denied' desc nulls last, newest.decided_at desc))[1] as content
+    from unnest(${call.rules}) as r (rule) left join lateral (
+      select state, content, decided_at from (
+        select o.state, o.content::text as content, o.decided_at from decisions o
+        where o.turn_id = ${call.turnId} and o.scope = 'turn' and o.state in ('approved', 'denied') and r.rule = any(o.rules)
+        union all
+        select s.state, d.content::text, s.decided_at
+        from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
+        where s.agent = ${call.agent} and s.rule = r.rule
+      ) as standing
+      order by decided_at desc limit 1
+    ) as newest on true`;
+}
+
+/** For a row `d` of the table. */
+function ofRow(sql: Queries): Parameters<typeof standingFor>[1] {
+  return { turnId: sql`d.turn_id`, agent: sql`d.agent`, rules: sql`d.rules` };
+}
+
+/** What was decided before for a call that falls under these rules; `null`: a person has to decide. */
 export async function findStanding(
   sql: Queries,
-  { turnId, agent, rule }: { readonly turnId: string; readonly agent: string; readonly rule: string },
+  { turnId, agent, rules }: { readonly turnId: string; readonly agent: string; readonly rules: readonly string[] },
 ): Promise<{ readonly state: StandingState; readonly content: string | null } | null> {
-  // The reason is the conversation's: where that was deleted, the decision stands without it.
-  const [row] = await sql<{ state: StandingState; content: string | null }[]>`
-    select state, content from (
-      select state, content::text as content, decided_at from decisions
-      where turn_id = ${turnId} and rule = ${rule} and scope = 'turn' and state in ('approved', 'denied')
-      union all
-      select s.state, d.content::text, s.decided_at
-      from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
-      where s.agent = ${agent} and s.rule = ${rule}
-    ) as standing
-    order by decided_at desc limit 1`;
-  return row ?? null;
+  const [row] = await sql<{ state: StandingState | null; content: string | null }[]>`${standingFor(sql, {
+    turnId: sql`${turnId}::uuid`,
+    agent: sql`${agent}::text`,
+    rules: sql`${[...rules]}::text[]`,
+  })}`;
+  return row === undefined || row.state === null ? null : { state: row.state, content: row.content };
 }
 
 /**
  * Decides calls that wait although what stands for their agent covers them: those that waited in other conversations when a
  * person decided. Each conversation in a transaction of its own with its own lock, so that two of them never wait for each
  * other. Who decided may die in between, and a call may begin to wait just then: upkeep does this for all agents.
- * @param of only calls of this agent under this rule
+ * @param of only calls of this agent under one of these rules
  * @returns the conversations to ring, with the calls decided in each
  */
 export async function decideCoveredCalls(
   sql: Database,
-  of?: { readonly agent: string; readonly rule: string },
+  of?: { readonly agent: string; readonly rules: readonly string[] },
 ): Promise<{ readonly conversationId: string; readonly decided: number }[]> {
   const covered = await sql<{ conversation_id: string }[]>`
-    select distinct d.conversation_id from decisions d join standing_decisions s using (agent, rule)
-    where d.state = 'waiting' and d.kind = 'approval' and d.expires_at > holdfast_now()
-      ${of === undefined ? sql`` : sql`and d.agent = ${of.agent} and d.rule = ${of.rule}`}
+    select distinct d.conversation_id
+    from decisions d cross join lateral (${standingFor(sql, ofRow(sql))}) as standing
+    where d.state = 'waiting' and d.kind = 'approval' and d.expires_at > holdfast_now() and standing.state is not null
+      ${of === undefined ? sql`` : sql`and d.agent = ${of.agent} and d.rules && ${[...of.rules]}::text[]`}
     order by d.conversation_id`;
   const result = [];
   for (const { conversation_id: conversationId } of covered) {
@@ -94,25 +119,32 @@ export async function decideCoveredCalls(
       const [conversation] = await open<{ epoch: number; active_turn_id: string | null }[]>`
         select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
       const { epoch = 0, active_turn_id: turnId = null } = conversation ?? {};
-      return turnId === null ? 0 : applyStanding(writer({ conversationId, turnId, epoch }));
+      return turnId === null ? 0 : applyStanding(writer({ conversationId, turnId, epoch }), 'standing');
     });
     if (decided > 0) result.push({ conversationId, decided });
   }
   return result;
 }
 
-/** Decides the calls of the writer's turn that wait although what stands for their agent covers them; returns how many. */
-export async function applyStanding({ sql, turn, event }: Writer): Promise<number> {
+/**
+ * Decides the calls of the writer's turn that wait although what stands covers them; returns how many.
+ * @param scope what their events name: that of the decision just made, or what stood before
+ */
+export async function applyStanding({ sql, turn, event }: Writer, scope: DecisionScope | 'standing'): Promise<number> {
   const rows = await sql<{ call_number: number; call_index: number; tool: string; state: StandingState }[]>`
-    update decisions w set state = s.state, scope = 'call', content = d.content, decided_at = holdfast_now()
-    from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
-    where w.turn_id = ${turn.turnId} and w.state = 'waiting' and w.kind = 'approval' and w.expires_at > holdfast_now()
-      and s.agent = w.agent and s.rule = w.rule
+    update decisions w set state = covered.state, scope = 'call', content = covered.content::json, decided_at = holdfast_now()
+    from (
+      select d.turn_id, d.call_number, d.call_index, standing.state, standing.content
+      from decisions d cross join lateral (${standingFor(sql, ofRow(sql))}) as standing
+      where d.turn_id = ${turn.turnId} and d.state = 'waiting' and d.kind = 'approval' and d.expires_at > holdfast_now()
+        and standing.state is not null
+    ) as covered
+    where (w.turn_id, w.call_number, w.call_index) = (covered.turn_id, covered.call_number, covered.call_index)
     returning w.call_number, w.call_index, w.tool, w.state`;
   if (rows.length === 0) return 0;
   const number = await readTurnNumber(sql, turn.turnId);
   for (const { call_number: callNumber, call_index: callIndex, tool, state } of rows) {
-    const data = { turn: number, callNumber, callIndex, name: tool, decision: state, scope: 'standing' };
+    const data = { turn: number, callNumber, callIndex, name: tool, decision: state, scope };
     await event('decision_made', data);
   }
   return rows.length;

@@ -16,7 +16,7 @@ export type ToolCallOutcome =
   | 'failed'
   /** It acted, perhaps; nobody knows. */
   | 'outcome_unknown'
-  /** The turn ended before it was claimed. */
+  /** The turn ended before it was claimed, or it was not allowed. */
   | 'not_run';
 
 /** What a claim had written when it was last noted. */
@@ -51,6 +51,8 @@ export interface OpenToolCall {
   /** What it had written by then. */
   readonly partialOutput: PartialToolOutput | null;
   readonly cause: 'stopped' | 'interrupted' | 'turn_ended';
+  /** A person refused it, or nobody allowed it in time: it had no effect, claimed or not. */
+  readonly refused: 'denied' | 'expired' | null;
 }
 
 /** Words the result that an open call gets. Pure. */

@@ -27,9 +27,15 @@ function isDecided(sql: Queries): Fragment {
     select from decisions o where o.conversation_id = d.conversation_id and o.state = 'waiting')`;
 }
 
+/** Nobody decided in time, and the turn has not noticed: the clock of Postgres is ahead of Temporal's timer. */
+function isOverdue(sql: Queries): Fragment {
+  return sql`d.state = 'waiting' and d.expires_at <= holdfast_now() and is_ring_due(d.rung_at, d.rings)`;
+}
+
 /**
  * Conversations with rows that wait for longer than `olderThanSeconds` although ringing would help: no turn is
- * open, or a command or steering message waits beside an open one, or a person decided on a call that did not run since. Longest wait first.
+ * open, or a command or steering message waits beside an open one, or a person decided on a call that did not run since, or the
+ * time to decide on one is over. Longest wait first.
  * A row for which upkeep rang is not among them until a pause is over that grows with each ring (`noteRing`).
  */
 export async function findWaitingConversations(
@@ -43,6 +49,8 @@ export async function findWaitingConversations(
       union all
       select d.conversation_id, d.decided_at from tool_calls t join decisions d using (turn_id, call_number, call_index)
       where ${isDecided(sql)}
+      union all
+      select d.conversation_id, d.expires_at from decisions d where ${isOverdue(sql)}
     ) as w
     where w.since <= holdfast_now() - make_interval(secs => ${olderThanSeconds})
       and w.conversation_id <> all(${[...except]}::uuid[])
@@ -67,7 +75,8 @@ export async function noteRing(
     decided as (
       select d.turn_id, d.call_number, d.call_index
       from tool_calls t join decisions d using (turn_id, call_number, call_index)
-      where d.conversation_id = ${conversationId} and d.decided_at <= ${since} and ${isDecided(sql)}
+      where d.conversation_id = ${conversationId}
+        and ((d.decided_at <= ${since} and ${isDecided(sql)}) or (d.expires_at <= ${since} and ${isOverdue(sql)}))
       for no key update of d skip locked),
     noted as (
       update decisions d set rung_at = holdfast_now(), rings = d.rings + 1 from decided

@@ -20,12 +20,15 @@ export function mayFallUnder(rules: readonly ApprovalRule[], tool: string): bool
   return rules.some((rule) => fitsPattern(rule.tool, tool));
 }
 
-/** The first rule that a call falls under; `null`: none. Arguments that are no text are compared as JSON; a missing one fits no pattern. */
-export function ruleFor(
+/**
+ * All rules that a call falls under, not the first alone: what stands for one of them must not let through what another one stops.
+ * Arguments that are no text are compared as JSON; a missing one fits no pattern.
+ */
+export function rulesFor(
   rules: readonly ApprovalRule[],
   call: { readonly tool: string; readonly input: unknown },
-): ApprovalRule | null {
-  const found = rules.find(
+): readonly ApprovalRule[] {
+  return rules.filter(
     (rule) =>
       fitsPattern(rule.tool, call.tool) &&
       Object.entries(rule.when ?? {}).every(([name, pattern]) => {
@@ -33,13 +36,24 @@ export function ruleFor(
         return text !== null && fitsPattern(pattern, text);
       }),
   );
-  return found ?? null;
 }
 
-/** Names a rule where a decision stands for all calls that fall under it. */
+/** Names a rule where a decision stands for all calls that fall under it. Two rules never share a name: what could be read in two ways is quoted. */
 export function ruleName(rule: ApprovalRule): string {
-  const conditions = Object.entries(rule.when ?? {}).map(([name, pattern]) => `${name}: ${pattern}`);
-  return conditions.length === 0 ? rule.tool : `${rule.tool}(${conditions.join(', ')})`;
+  const conditions = Object.entries(rule.when ?? {}).map(
+    ([name, pattern]) => `${quotedIf(/[\s,:"]/u, name)}: ${quotedIf(/[,"]|^\s|\s$/u, pattern)}`,
+  );
+  const tool = quotedIf(/[\s("]/u, rule.tool);
+  return conditions.length === 0 ? tool : `${tool}(${conditions.join(', ')})`;
+}
+
+/** Names what asks when a tool does so by itself. No rule of the configuration has such a name. */
+export function ownRuleName(tool: string): string {
+  return `tool ${tool}`;
+}
+
+function quotedIf(ambiguous: RegExp, text: string): string {
+  return ambiguous.test(text) ? JSON.stringify(text) : text;
 }
 
 function argumentText(input: unknown, name: string): string | null {

@@ -11,6 +11,7 @@ import { createOutlastingWork } from '../activities/outlasting-work.ts';
 import type { OutlastingWork } from '../activities/outlasting-work.ts';
 import type { BeforeCompaction } from '../context/compaction-hook.ts';
 import { requireFallbacks } from '../config/check-fallbacks.ts';
+import { requireApprovalRules } from '../config/check-approvals.ts';
 import { requireTools } from '../config/check-tools.ts';
 import { requireToolCounts } from '../config/check-tool-count.ts';
 import { serverOf } from '../config/configuration.ts';
@@ -201,6 +202,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.
   requireTools(configuration, tools.names);
   requireToolCounts(configuration, tools);
+  requireApprovalRules(configuration, tools);
   const activities = createActivities({
     database,
     liveDatabase,

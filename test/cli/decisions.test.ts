@@ -110,7 +110,7 @@ test('with no worker alive the replies of approve, deny, answer and resume say w
   await withoutWorker(async () => {
     const later = 'It is stored; the turn goes on once a worker serves it.';
     expect(lines(await cli('approve', approved.short, '1.1.0', '--for', 'turn')).lines.slice(0, 2)).toEqual([
-      'Approved call 1.1.0 and all such calls of this turn: deploy 2.0',
+      'Approved call 1.1.0 and all calls of this turn under tool deploy: deploy 2.0',
       later,
     ]);
     expect(lines(await cli('answer', answered.short, 'The second')).lines.slice(0, 2)).toEqual([
@@ -137,8 +137,8 @@ test('of several calls each is named by show, decided by its name, and the reply
   );
   const shown = (await cli('show', waiting.short)).stdout.split('\n').filter((line) => /^call |next:/.test(line));
   expect(shown).toEqual([
-    'call 1.1.0 waits for approval: deploy {"version":"3.0"} (expires in 23 h)',
-    'call 1.1.1 waits for approval: deploy {"version":"3.1"} (expires in 23 h)',
+    'call 1.1.0 waits for approval: deploy {"version":"3.0"} (rule: tool deploy; expires in 23 h)',
+    'call 1.1.1 waits for approval: deploy {"version":"3.1"} (rule: tool deploy; expires in 23 h)',
     'call 1.1.2 asks: Sure? (expires in 23 h)',
     `  next: npx holdfast approve ${waiting.short} 1.1.0 (or deny)`,
     `  next: npx holdfast answer ${waiting.short} "…" --call 1.1.2`,
@@ -218,7 +218,7 @@ test('what stands for an agent decides what waits elsewhere, is listed and ended
   const one = await waitingFor('Call deploy with {"version": "4.0"}');
   const other = await waitingFor('Call deploy with {"version": "4.1"}');
   expect(lines(await cli('deny', one.short, '--for', 'agent')).lines.slice(0, 3)).toEqual([
-    'Denied call 1.1.0 and all such calls of this agent: deploy 4.0',
+    'Denied call 1.1.0 and all calls of this agent under tool deploy: deploy 4.0',
     '2 waiting calls were decided with it.',
     expect.stringMatching(GOES_ON),
   ]);
@@ -229,6 +229,8 @@ test('what stands for an agent decides what waits elsewhere, is listed and ended
   const listed = lines(await cli('approvals'));
   expect(listed.lines[0]).toMatch(/^agent +rule +decision +since$/);
   expect(listed.lines[1]).toMatch(/^default +tool deploy +denied +\d{4}-\d\d-\d\dT/);
+  expect(lines(await cli('approvals', '--agent', 'other')).lines).toEqual(['No such decision stands for an agent.']);
+  expect(lines(await cli('approvals', '--agent', 'default')).lines).toEqual(listed.lines);
   expect(await cli('approvals', '--end', '--agent', 'default')).toMatchObject({
     code: 2,
     stderr: 'error (usage): --end needs --agent and --rule.\nnext: See `npx holdfast approvals` for both.\n',

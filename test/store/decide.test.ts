@@ -5,13 +5,17 @@ import {
   decide,
   decideCoveredCalls,
   endStandingDecision,
+  hasOverdueDecisions,
+  listStandingDecisions,
   listWaitingDecisions,
   readDecision,
   requestDecisions,
 } from '../../src/store/decisions.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { listEvents } from '../../src/store/events.ts';
+import { lookAtInbox } from '../../src/store/inbox.ts';
 import { newId } from '../../src/store/ids.ts';
+import { findWaitingConversations, noteRing } from '../../src/store/upkeep.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import {
   answer,
@@ -27,10 +31,11 @@ let url: string;
 useTestStore((store) => ({ sql, url } = store));
 
 const RULE = { agent: 'reader', rule: 'write_file' };
+const COVERED = { agent: RULE.agent, rules: [RULE.rule] };
 
 /** Asks for a call of the turn, for a minute. */
-function ask(turn: TurnReference, callIndex = 0) {
-  const wanted = [{ callIndex, kind: 'approval', tool: 'read_file', rule: RULE.rule } as const];
+function ask(turn: TurnReference, callIndex = 0, rules: readonly string[] = [RULE.rule]) {
+  const wanted = [{ callIndex, kind: 'approval', tool: 'read_file', rules } as const];
   return requestDecisions(sql, { turn, callNumber: 1, agent: RULE.agent, expiresAfterSeconds: 60, wanted });
 }
 
@@ -81,7 +86,7 @@ test('a decision after its time is refused though nobody has marked the call as 
   expect(await stateOf(turn)).toBe('waiting');
   const other = await waitingTurn();
   await decide(sql, approval(other, { scope: 'agent' }));
-  expect(await later((moved) => decideCoveredCalls(moved, RULE))).toEqual([]);
+  expect(await later((moved) => decideCoveredCalls(moved, COVERED))).toEqual([]);
   expect(await stateOf(turn)).toBe('waiting');
   await endStandingDecision(sql, RULE);
   await decide(sql, approval(turn));
@@ -119,7 +124,7 @@ test('what a decision for the agent did not reach, because who made it died, is 
     await waitingTurn(),
   ];
   const denial = approval(decided, { state: 'denied', scope: 'agent', text: 'never' });
-  expect(await decide(sql, denial)).toMatchObject({ ...RULE, decided: 1 });
+  expect(await decide(sql, denial)).toMatchObject({ ...COVERED, decided: 1 });
   expect(await ask(looking)).toMatchObject({ waiting: 0 });
   const { conversationId } = looking;
   expect((await listEvents(sql, { conversationId })).at(-1)).toMatchObject({
@@ -145,10 +150,114 @@ test('decisions for an agent from several conversations at once leave nothing wa
   const made = await Promise.allSettled(
     turns.map(async (turn) => {
       await decide(sql, approval(turn, { scope: 'agent', call: FIRST }));
-      return decideCoveredCalls(sql, RULE);
+      return decideCoveredCalls(sql, COVERED);
     }),
   );
   for (const one of made) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'decision_stale' });
   for (const turn of turns) expect(await stateOf(turn)).toBe('approved');
   await endStandingDecision(sql, RULE);
+});
+
+/** Ends what stands for the agent. */
+async function endStanding(): Promise<void> {
+  for (const { agent, rule } of await listStandingDecisions(sql)) await endStandingDecision(sql, { agent, rule });
+}
+
+/** The state of a call of a new turn that falls under these rules. */
+async function stateUnder(rules: readonly string[]) {
+  const turn = await startTurn(sql);
+  await answer(sql, turn, 1, { calls: 1 });
+  await ask(turn, 0, rules);
+  return stateOf(turn);
+}
+
+test('a call under several rules runs unasked only when an approval stands for each; a denial of one suffices', async () => {
+  const loose = await startTurn(sql);
+  await answer(sql, loose, 1, { calls: 3 });
+  await ask(loose, 0, ['loose']);
+  await ask(loose, 1, ['loose', 'strict']);
+  await ask(loose, 2, ['loose']);
+  expect(await decide(sql, approval(loose, { call: FIRST, scope: 'agent' }))).toMatchObject({ decided: 2 });
+  expect(await stateOf(loose, 1)).toBe('waiting');
+  expect(await decideCoveredCalls(sql)).toEqual([]);
+  expect(await stateUnder(['loose'])).toBe('approved');
+  expect(await stateUnder(['loose', 'strict'])).toBe('waiting');
+  // What stands for all of them covers the call that waited, and each rule by itself.
+  expect(await decide(sql, approval(loose, { scope: 'agent' }))).toMatchObject({ rules: ['loose', 'strict'] });
+  expect(await stateUnder(['strict', 'loose'])).toBe('approved');
+  expect(await stateUnder(['strict', 'loose', 'other'])).toBe('waiting');
+  const denied = await startTurn(sql);
+  await answer(sql, denied, 1, { calls: 1 });
+  await ask(denied, 0, ['third']);
+  await decide(sql, approval(denied, { state: 'denied', scope: 'agent', text: 'never' }));
+  expect(await stateUnder(['loose', 'third'])).toBe('denied');
+  await endStanding();
+});
+
+test('a decision for the turn covers the rules of its call alone, and the newest of a rule counts', async () => {
+  const turn = await startTurn(sql);
+  await answer(sql, turn, 1, { calls: 4 });
+  await ask(turn, 0, ['loose']);
+  await decide(sql, approval(turn, { scope: 'turn' }));
+  await ask(turn, 1, ['loose', 'strict']);
+  expect(await stateOf(turn, 1)).toBe('waiting');
+  await decide(sql, approval(turn, { scope: 'turn', state: 'denied', text: 'no more' }));
+  await ask(turn, 2, ['loose']);
+  expect(await readDecision(sql, { turnId: turn.turnId, callNumber: 1, callIndex: 2 })).toMatchObject({
+    state: 'denied',
+    text: 'no more',
+  });
+});
+
+test('an older version names one rule of a call: a decision covers it', async () => {
+  const turn = await waitingTurn();
+  await sql`update decisions set rules = array['other'] where turn_id = ${turn.turnId}`;
+  const other = await startTurn(sql);
+  await answer(sql, other, 1, { calls: 1 });
+  const { conversationId, turnId, epoch } = other;
+  await sql`
+    insert into decisions (turn_id, call_number, call_index, conversation_id, epoch, kind, agent, tool, rule, expires_at)
+    values (${turnId}, 1, 0, ${conversationId}, ${epoch}, 'approval', ${RULE.agent}, 'read_file', 'other', holdfast_now() + interval '1 min')`;
+  await decide(sql, approval(turn, { scope: 'agent' }));
+  await decideCoveredCalls(sql);
+  expect(await stateOf(other)).toBe('approved');
+  await endStanding();
+});
+
+test('an id stands for one decision: on another call, with another reach or reason it is refused', async () => {
+  const turn = await waitingTurn(2);
+  await ask(turn, 1);
+  const first = approval(turn, { call: FIRST, text: 'fine', decisionId: 'the same' });
+  expect(await decide(sql, first)).toMatchObject({ duplicate: false });
+  expect(await decide(sql, first)).toMatchObject({ duplicate: true, decided: 0 });
+  const others = [
+    { call: { ...FIRST, callIndex: 1 } },
+    { scope: 'agent' },
+    { text: 'good' },
+    { state: 'denied' },
+  ] as const;
+  for (const other of others)
+    await expect(decide(sql, { ...first, ...other })).rejects.toMatchObject({
+      code: 'decision_id_reused',
+      message: expect.stringMatching(/^decision id the same stands for another decision: by it call 1\.1\.0 /),
+    });
+  expect(await stateOf(turn, 1)).toBe('waiting');
+  expect(await listStandingDecisions(sql)).toEqual([]);
+});
+
+test('a call whose time is over no longer counts as waiting, and is rung for less and less often, though its turn has not noticed', async () => {
+  const turn = await waitingTurn();
+  const { conversationId } = turn;
+  const isFound = async (moved: Database) => {
+    const found = await findWaitingConversations(moved, { olderThanSeconds: 5, limit: 1_000 });
+    return found.some((one) => one.conversationId === conversationId);
+  };
+  expect([await hasOverdueDecisions(sql, conversationId), await isFound(sql)]).toEqual([false, false]);
+  expect(await lookAtInbox(sql, turn)).toMatchObject({ decisionsWaiting: 1 });
+  await later(async (moved) => {
+    expect([await hasOverdueDecisions(moved, conversationId), await isFound(moved)]).toEqual([true, true]);
+    expect(await lookAtInbox(moved, turn)).not.toHaveProperty('decisionsWaiting');
+    await noteRing(moved, { conversationId, olderThanSeconds: 5 });
+    expect(await isFound(moved)).toBe(false);
+  });
 });

@@ -83,7 +83,7 @@ describe('upkeep', () => {
     const turn = await startTurn(sql);
     const { conversationId } = turn;
     await answer(sql, turn, 1, { calls: 1 });
-    const wanted = [{ callIndex: 0, kind: 'approval', tool: 'read_file', rule: 'every call' }] as const;
+    const wanted = [{ callIndex: 0, kind: 'approval', tool: 'read_file', rules: ['every call'] }] as const;
     await requestDecisions(sql, { turn, callNumber: 1, agent: 'reader', expiresAfterSeconds: 1, wanted });
     const clock = openMovedClock(store.url);
     await clock.set(10);

@@ -79,7 +79,7 @@ test('a call waits for its approval and is allowed with no worker alive, shows w
   const waiting = await startWaiting('Call release with {"version": "1.2.0"}');
   const { conversationId } = waiting;
   expect(waiting.waitingCalls).toMatchObject([
-    { call: '1.1.0', kind: 'approval', tool: 'release', arguments: '{"version":"1.2.0"}', rule: 'tool release' },
+    { call: '1.1.0', kind: 'approval', tool: 'release', arguments: '{"version":"1.2.0"}', rules: ['tool release'] },
   ]);
   expect(waiting.turn?.state).toBe('waiting_for_approval');
   const lifetime = Date.parse(waiting.waitingCalls[0]?.expiresAt ?? '') - Date.now();
@@ -123,7 +123,7 @@ test('a denied call does not run and the model reads why; calls that no rule mee
   expect((await harness.client.deny(denial)).duplicate).toBe(false);
   expect((await harness.client.deny(denial)).duplicate).toBe(true);
   const otherwise = harness.client.approve({ conversationId, decisionId });
-  await expect(otherwise).rejects.toMatchObject({ code: 'decision_stale' });
+  await expect(otherwise).rejects.toMatchObject({ code: 'decision_id_reused' });
   const { texts } = await endOf(waiting);
   expect(released).toEqual(expect.arrayContaining(['wiped floppy', '0.1.0']));
   expect(released).toHaveLength(2);

@@ -5,10 +5,19 @@ import { formatTimeLeft } from './numbers.ts';
 import { safeLine, safeText } from './safe-text.ts';
 
 /** What waits for the user, whole: nobody can decide on half of a command. Its further lines are set off, so that none reads as another call. */
-export function waitingCallWords({ kind, call, tool, arguments: text, expiresAt }: WaitingCall, now: number): string {
+export function waitingCallWords(
+  { kind, call, tool, arguments: text, rules, expiresAt }: WaitingCall,
+  now: number,
+): string {
   const asked = kind === 'question' ? safeText(questionIn(text)) : `${safeLine(tool)} ${safeText(text)}`;
   const verb = kind === 'question' ? 'asks' : 'waits for approval';
-  return `call ${call} ${verb}: ${asked.replaceAll('\n', '\n  ')} (expires ${formatTimeLeft(expiresAt, now)})`;
+  const why = kind === 'question' ? '' : `${rules.length > 1 ? 'rules' : 'rule'}: ${rulesWords(rules, 'and')}; `;
+  return `call ${call} ${verb}: ${asked.replaceAll('\n', '\n  ')} (${why}expires ${formatTimeLeft(expiresAt, now)})`;
+}
+
+/** Rules on one line. */
+export function rulesWords(rules: readonly string[], between: 'and' | 'or'): string {
+  return rules.map(safeLine).join(` ${between} `);
 }
 
 /** Commands that decide on the first call of each kind, to be copied. */

@@ -105,7 +105,7 @@ test('of a turn that waits for its provider the wait is shown from the beginning
 });
 
 test('a turn that waits for a person is shown as that, with the calls that wait', async () => {
-  const call = { call: '1.1.0', kind: 'approval', tool: 'deploy', arguments: '{}', rule: 'tool deploy' } as const;
+  const call = { call: '1.1.0', kind: 'approval', tool: 'deploy', arguments: '{}', rules: ['tool deploy'] } as const;
   const times = { requestedAt: new Date(0).toISOString(), expiresAt: new Date(0).toISOString() };
   const asking = { ...COMMAND_TURN, state: 'waiting_for_approval', outcome: null, endedAt: null } as const;
   const shown: TurnScreenState[] = [];

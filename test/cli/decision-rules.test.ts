@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { textOf } from '../../src/context/content.ts';
+import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { runInProcess } from './run-in-process.ts';
+
+let harness: TurnHarness;
+let acted: string[];
+
+const act = defineTool({
+  name: 'act',
+  description: 'Acts.',
+  input: z.object({ what: z.string() }),
+  effect: 'once',
+  approval: ({ what }) => what.includes('danger'),
+  run: ({ what }) => {
+    acted.push(what);
+    return Promise.resolve({ content: `did ${what}` });
+  },
+});
+
+beforeEach(async () => {
+  acted = [];
+  const rules = ['ls*', '*rm*'].map((what) => ({ tool: 'act', when: { what } }));
+  harness = await startTurnHarness({ tools: [act], agent: { tools: ['act'], approvals: { rules } } });
+});
+afterEach(() => harness.stop());
+
+const cli = async (...args: readonly string[]): Promise<string[]> => {
+  const { stdout } = await runInProcess(args, { environment: harness.environment, directory: harness.workspace });
+  return stdout.trimEnd().split('\n');
+};
+
+/** Starts a task and waits until its call waits for a person. */
+async function waitingFor(what: string) {
+  const sent = await harness.client.startTask({ task: `Call act with ${JSON.stringify({ what })}` });
+  const { conversationId } = sent;
+  await waitUntil('the call waits', async () => {
+    return (await harness.client.getConversation(conversationId)).waitingCalls.length === 1;
+  });
+  return { ...sent, short: conversationId.slice(-8) };
+}
+
+const endOf = ({ conversationId, messageId }: { conversationId: string; messageId: string }) =>
+  harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+
+test('what stands for a loose rule does not let a call through that a stricter rule and its tool stop; show and approve name the rules', async () => {
+  await harness.startWorker();
+  const loose = await waitingFor('ls');
+  expect(await cli('show', loose.short)).toContainEqual(
+    expect.stringMatching(
+      /^call 1\.1\.0 waits for approval: act \{"what":"ls"\} \(rule: act\(what: ls\*\); expires in /,
+    ),
+  );
+  const approved = await cli('approve', loose.short, '--for', 'agent');
+  expect(approved[0]).toBe('Approved call 1.1.0 and all calls of this agent under act(what: ls*): act ls');
+  await endOf(loose);
+  const strict = await waitingFor('ls; rm danger');
+  expect(acted).toEqual(['ls']);
+  const rules = ['act(what: ls*)', 'act(what: *rm*)', 'tool act'];
+  expect((await harness.client.getConversation(strict.conversationId)).waitingCalls).toMatchObject([{ rules }]);
+  expect(await cli('show', strict.short)).toContainEqual(
+    expect.stringContaining(`(rules: ${rules.join(' and ')}; expires in `),
+  );
+  expect((await cli('deny', strict.short, '--for', 'turn'))[0]).toBe(
+    `Denied call 1.1.0 and all calls of this turn under ${rules.join(' or ')}: act ls; rm danger`,
+  );
+  await endOf(strict);
+  expect(acted).toEqual(['ls']);
+});
+
+test('approve says that the turn has ended where its workflow was terminated', async () => {
+  await harness.startWorker();
+  const waiting = await waitingFor('danger');
+  await harness.temporal.workflow.getHandle(turnWorkflowId(waiting.conversationId)).terminate('test');
+  const [first, second] = await cli('approve', waiting.short);
+  expect(first).toBe('Approved call 1.1.0: act danger');
+  // A worker that is slow, as on a busy machine, repairs the conversation behind the look.
+  expect(second).toMatch(
+    /^The turn has ended as interrupted and does not go on: npx holdfast resume \w+$|^It is stored; the turn goes on once a worker serves it\.$/,
+  );
+  expect((await endOf(waiting)).outcome).toBe('interrupted');
+});
+
+test('an approval that comes too late by the clock of Postgres lets the turn go on with a denial, long before its timer', async () => {
+  const worker = await harness.startWorker();
+  const waiting = await waitingFor('danger');
+  worker.shutdown();
+  await worker.ended;
+  const name = new URL(harness.databaseUrl).pathname.slice(1);
+  await harness.database.unsafe(`alter database "${name}" set holdfast.clock_offset = '25h'`);
+  await harness.startWorker();
+  const { stderr } = await runInProcess(['approve', waiting.short], {
+    environment: harness.environment,
+    directory: harness.workspace,
+  });
+  expect(stderr).toContain('the decision came too late');
+  expect((await endOf(waiting)).outcome).toBe('completed');
+  const entries = await harness.client.listEntries({ conversationId: waiting.conversationId });
+  expect(entries.map(({ content }) => textOf(content))).toContainEqual(
+    expect.stringMatching(/^Nobody allowed this call until /),
+  );
+  expect(acted).toEqual([]);
+});
+
+test('a worker does not start with a rule under which no call would ever fall', async () => {
+  const slip = await startTurnHarness({ tools: [act], agent: { tools: ['act'], approvals: { rules: ['atc'] } } });
+  try {
+    await expect(slip.startWorker()).rejects.toThrow(
+      `agents.default.approvals.rules[0] is for the tool "atc", which fits none of the agent's, so that no call would ask; did you mean act?`,
+    );
+  } finally {
+    await slip.stop();
+  }
+});
