@@ -214,8 +214,8 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   }): Promise<SentMessage>;
   /**
    * Goes on with the task of a turn that ended before it was done, without a new message, and raises limits. What is raised is
-   * added to what the last turn left, and to the conversation's limits for good.
-   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (the limit that ended the turn is not among them),
+   * added to what the last turn left, and for good to those limits of the conversation that are reached.
+   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (a limit that is reached is not among them, or by too little),
    *   `resume_waiting` (one was sent that no worker has taken yet)
    */
   resume(options: {
