@@ -1,4 +1,5 @@
 import type { DecisionMethods, WaitingCall } from './decision-types.ts';
+import type { ProviderMethods } from './provider-types.ts';
 import type { ConversationArchive, EntryPage, OpenedEntry } from './archive-types.ts';
 import type { BranchCommands } from './branch-types.ts';
 import type { FoundPassage, MemorySearch, Reindexed, ReindexOptions, StoredSummary } from './memory-types.ts';
@@ -200,7 +201,7 @@ export interface PastView {
  * Starts, steers, watches and searches conversations. Every method that writes returns after its
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
  */
-export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods {
+export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods, ProviderMethods {
   /** @throws HoldfastClientError `conversation_differs`, `message_id_reused` */
   startTask(options: StartTaskOptions): Promise<SentMessage>;
   sendMessage(options: SendMessageOptions): Promise<SentMessage>;
