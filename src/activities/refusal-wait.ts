@@ -53,6 +53,9 @@ export interface WaitOut {
   readonly delayMilliseconds: number;
 }
 
+/** A pause may be ended before its time: a turn that waits for it in its workflow looks again so often. */
+const LONGEST_UNSEEN_PAUSE_MILLISECONDS = 300_000;
+
 /** The turn waits in its workflow, where no worker is held. */
 export async function waitOut(
   dependencies: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
@@ -60,7 +63,8 @@ export async function waitOut(
   wait: NamedWait,
 ): Promise<WaitOut> {
   await recordWait(dependencies, turn, { ...wait, holdsWorker: false });
-  return { kind: 'wait', delayMilliseconds: wait.delayMilliseconds };
+  const longest = wait.reason === 'rate_limit' ? LONGEST_UNSEEN_PAUSE_MILLISECONDS : Infinity;
+  return { kind: 'wait', delayMilliseconds: Math.min(longest, wait.delayMilliseconds) };
 }
 
 /**

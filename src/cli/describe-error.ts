@@ -53,7 +53,7 @@ const CLIENT_NEXT: Record<ClientErrorCode, { readonly next: string; readonly exi
   conversation_differs: { next: '`npx holdfast send` says more in a conversation as it is.', exit: 'usage' },
   invalid_argument: { next: '`npx holdfast <command> --help` shows what it takes.', exit: 'usage' },
   nothing_to_resume: { next: 'Send a message instead: `npx holdfast send <conversation> "…"`.', exit: 'usage' },
-  limit_not_raised: { next: 'Name the limit, as shown; `npx holdfast resume --help` lists all.', exit: 'usage' },
+  limit_not_raised: { next: 'Raise it by that much or more; `npx holdfast resume --help` lists all.', exit: 'usage' },
   resume_waiting: {
     next: 'Start a worker, and the turn goes on with the raise that waits: `npx holdfast watch <conversation>` shows it.',
     exit: 'usage',

@@ -3,15 +3,19 @@ import type { Configuration } from '../config/configuration.ts';
 import type { ModelFacts } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
+import type { ProviderPause } from '../store/provider-queue.ts';
 import type { ServedModel } from '../store/served-models.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
+import type { Output } from './output.ts';
+import { safeLine } from './render/safe-text.ts';
 import { modelListLines } from './render/model-list.ts';
 
 interface ModelsFlags extends JsonOption {
   readonly databaseUrl?: string;
   readonly refresh?: true;
+  readonly endPause?: string;
 }
 
 /** A model with what is known of it and what servers taught. */
@@ -27,23 +31,29 @@ export function modelsCommand(): Command {
     holdfastCommand('models', {
       summary: 'list models with their windows and prices',
       description:
-        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, as do caps on messages, images and files that it refused, until it is forgotten. Unknown prices are shown as "unknown".',
+        'Lists what is known of models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter: the models that configuration names. With --refresh the server of each model is asked for its own list; what it says counts more than the built-in table and less than `models` in holdfast.yaml. A window that a server named in an error stands below its model and counts instead, as do caps on messages, images and files that it refused, until it is forgotten. Unknown prices are shown as "unknown". Below them stand providers that no worker calls for a while, because they answered with a rate limit; --end-pause lets workers call one again at once, and turns that wait for it within five minutes.',
       examples: [
         'npx holdfast models',
         'npx holdfast models claude-sonnet',
         'npx holdfast models groq/ --json',
         'npx holdfast models --refresh',
+        'npx holdfast models --end-pause anthropic',
       ],
     }),
   )
     .argument('[filter]', 'part of `provider/model`, upper and lower case alike')
     .option('--refresh', 'ask the servers of these models what they list, for turns that begin from now on')
+    .option('--end-pause <provider>', 'call a provider again before the time is over that it asked for')
     .option('--database-url <url>', 'Postgres, for learned windows (default: DATABASE_URL, else the local stack)')
     .action(models);
 }
 
 async function models(filter: string | undefined, flags: ModelsFlags): Promise<void> {
   const output = openOutput();
+  if (flags.endPause !== undefined) {
+    await endPause(flags, flags.endPause, output);
+    return;
+  }
   const [{ loadConfiguration }, { factsOf, serverOf }, { BUILT_IN_MODELS }] = await Promise.all([
     import('../config/load-configuration.ts'),
     import('../config/configuration.ts'),
@@ -58,7 +68,7 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
     if (names.length === 0) remark('Nothing was asked for: no model that configuration names has that in its name.');
     await refresh(flags, { configuration, names, remark });
   }
-  const { learned, served } = await readTaught(flags, configuration.forgetWindowsAfterDays, remark);
+  const { learned, served, pauses } = await readTaught(flags, configuration.forgetWindowsAfterDays, remark);
   const all =
     wanted === undefined
       ? own
@@ -74,7 +84,7 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
       factsOf(configuration, name, listedAt(served, name, serverOf(configuration, parseModelName(name).provider))),
     );
   });
-  if (flags.json === true) output.json({ models: listed });
+  if (flags.json === true) output.json({ models: listed, pauses });
   else if (listed.length === 0)
     output.line(
       'No model has that in its name. Any `provider/model` can be used; what is not known is assumed carefully.',
@@ -84,6 +94,21 @@ async function models(filter: string | undefined, flags: ModelsFlags): Promise<v
     if (wanted === undefined)
       output.remark(`${BUILT_IN_MODELS.size} more are known: holdfast models <part of the name>`);
   }
+  if (flags.json !== true) output.lines(pauses.map(pauseLine));
+}
+
+function pauseLine({ provider, since, until }: ProviderPause): string {
+  return `${safeLine(provider)} is not called until ${until}: it answered with a rate limit at ${since}. npx holdfast models --end-pause ${safeLine(provider)} ends that.`;
+}
+
+async function endPause(flags: ModelsFlags, provider: string, output: Output): Promise<void> {
+  const { withReader } = await import('./connect.ts');
+  await withReader(flags, async (client) => {
+    const ended = await client.endProviderPause({ provider });
+    if (flags.json === true) output.json({ provider, ended });
+    else if (ended) output.line(`${safeLine(provider)} is called again.`);
+    else output.line(`${safeLine(provider)} was not paused.`);
+  });
 }
 
 /** Models of agents, their fallbacks included, of `models` in the file, and the default. */
@@ -116,6 +141,7 @@ async function refresh(
 interface Taught {
   readonly learned: readonly LearnedWindow[];
   readonly served: readonly ServedModel[];
+  readonly pauses: readonly ProviderPause[];
 }
 
 /** Without a database there is nothing to show of what servers said; the rest needs none. */
@@ -125,10 +151,11 @@ async function readTaught(flags: ModelsFlags, days: number, remark: (text: strin
     return await withReader(flags, async (client) => ({
       learned: await client.listLearnedWindows({ days }),
       served: await client.listServedModels(),
+      pauses: await client.listProviderPauses(),
     }));
   } catch (error) {
     const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'unknown';
     remark(`What servers said of their models is not shown: the database could not be read (${code}).`);
-    return { learned: [], served: [] };
+    return { learned: [], served: [], pauses: [] };
   }
 }

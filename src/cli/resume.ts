@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isDivisible } from '../turn/spending.ts';
 import type { ConversationCounts, CountedOfConversation } from '../turn/spending.ts';
 import { withClient } from './connect.ts';
 import { findConversation, shortId } from './find-conversation.ts';
@@ -17,7 +18,7 @@ const OPTIONS: readonly (readonly [counted: CountedOfConversation, flags: string
   ['outputTokens', '--output-tokens <number>', 'that many more output tokens'],
   ['cost', '--cost <dollars>', 'that many dollars more, as +2'],
   ['wallTime', '--wall-time <seconds>', 'that many seconds more'],
-  ['idleTime', '--idle-time <seconds>', 'that many seconds more of rest before a turn'],
+  ['idleTime', '--idle-time <seconds>', 'that many seconds more of rest before all later turns'],
 ];
 
 /** `holdfast resume`: goes on where a turn ended. */
@@ -26,11 +27,12 @@ export function resumeCommand(): Command {
     holdfastCommand('resume', {
       summary: 'go on where a turn ended, with raised limits',
       description:
-        'Goes on with the task of a turn that ended before it was done: at a limit, by a stop, by a failure. The new turn may use what the last one left, and what is added here; the limits of the conversation are raised for good. A limit that ended the turn must be raised.',
+        'Goes on with the task of a turn that ended before it was done: at a limit, by a stop, by a failure. The new turn may use what the last one left, and what is added here. Where a limit of the conversation is reached, it is raised for good. A limit that is reached must be raised by enough; a rest is over without that.',
       examples: ['npx holdfast resume last --cost +2', 'npx holdfast resume 4f1c22ab --steps +100 --wall-time +600'],
     }),
   ).argument(...CONVERSATION_ARGUMENT);
-  for (const [, flags, description] of OPTIONS) command.option(flags, description, amount);
+  for (const [counted, flags, description] of OPTIONS)
+    command.option(flags, description, isDivisible(counted) ? amount : wholeAmount);
   return command.action(resume);
 }
 
@@ -40,6 +42,12 @@ function amount(text: string): number {
     throw new UsageError('usage', `"${text}" is no amount.`, 'Give a number above 0, as +2.');
   }
   return value;
+}
+
+function wholeAmount(text: string): number {
+  const value = amount(text);
+  if (Number.isInteger(value)) return value;
+  throw new UsageError('usage', `"${text}" is no whole number.`, 'Give one above 0, as +2.');
 }
 
 async function resume(reference: string, flags: ResumeFlags): Promise<void> {

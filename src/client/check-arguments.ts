@@ -119,6 +119,7 @@ const ARGUMENTS = {
     conversationId: text.optional(),
   }),
   storeServedModel: z.object({}),
+  endProviderPause: z.object({ provider: named }),
   listLearnedWindows: z.object({ days: z.number({ error: 'must be a number of days' }).min(0) }),
   exportConversation: z.object({ ...ofConversation, write: work }),
   importConversation: z.object({

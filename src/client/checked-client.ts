@@ -76,6 +76,8 @@ export function checkedClient(client: HoldfastClient): HoldfastClient {
     listModelCalls: checked('listModelCalls', (argument) => client.listModelCalls(argument)),
     listCosts: checked('listCosts', (argument) => client.listCosts(argument)),
     listServedModels: open(() => client.listServedModels()),
+    listProviderPauses: open(() => client.listProviderPauses()),
+    endProviderPause: checked('endProviderPause', (argument) => client.endProviderPause(argument)),
     storeServedModel: checked('storeServedModel', (argument) => client.storeServedModel(argument)),
     listLearnedWindows: checked('listLearnedWindows', (argument) => client.listLearnedWindows(argument)),
     exportConversation: checked('exportConversation', (argument) => client.exportConversation(argument)),

@@ -7,6 +7,7 @@ import { readCosts } from '../store/costs.ts';
 import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
 import { listServedModels, storeServedModel } from '../store/served-models.ts';
+import { endPause, listPauses } from '../store/provider-queue.ts';
 import { acceptMessage, acceptOnNewBranch } from '../store/messages.ts';
 import type { AcceptedMessage, MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
@@ -239,6 +240,8 @@ function readers(database: Database, listeners: Listeners, meaning: MeaningSearc
         return readCosts(database, { ...of, since: since ?? null });
       }),
     listServedModels: () => guarded(() => listServedModels(database)),
+    listProviderPauses: () => guarded(() => listPauses(database)),
+    endProviderPause: ({ provider }) => guarded(() => endPause(database, provider)),
     storeServedModel: (served) => guarded(() => storeServedModel(database, served)),
     listLearnedWindows: ({ days }) => guarded(() => listLearnedWindows(database, days)),
     listConversations: ({ limit, before } = {}) =>

@@ -72,6 +72,8 @@ function limitWords(reason: string | null): string {
 
 /** A message begins a turn with fresh limits, but not a conversation: there it would end at once. */
 function afterLimit(reason: string | null): string {
+  if (reason === 'conversation_idle_time_limit')
+    return "Go on with 'holdfast resume', which lets this rest pass ('--idle-time +86400' raises the limit too, for all later turns); after a message alone the next turn ends at it at once.";
   const flag = raiseFlag(reason);
   if (flag === null) return "Go on with 'holdfast resume', or send a message.";
   if (reason?.startsWith('conversation_') !== true)

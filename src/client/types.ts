@@ -1,4 +1,5 @@
 import type { DecisionMethods, WaitingCall } from './decision-types.ts';
+import type { ProviderMethods } from './provider-types.ts';
 import type { ConversationArchive, EntryPage, OpenedEntry } from './archive-types.ts';
 import type { BranchCommands } from './branch-types.ts';
 import type { FoundPassage, MemorySearch, Reindexed, ReindexOptions, StoredSummary } from './memory-types.ts';
@@ -207,7 +208,7 @@ export interface PastView {
  * Starts, steers, watches and searches conversations. Every method that writes returns after its
  * row is committed; the turn is rung in the background, and rows that nobody rang for are found by upkeep.
  */
-export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods {
+export interface HoldfastClient extends ConversationArchive, BranchCommands, DecisionMethods, ProviderMethods {
   /** @throws HoldfastClientError `conversation_differs`, `message_id_reused` */
   startTask(options: StartTaskOptions): Promise<SentMessage>;
   sendMessage(options: SendMessageOptions): Promise<SentMessage>;
@@ -221,8 +222,8 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
   }): Promise<SentMessage>;
   /**
    * Goes on with the task of a turn that ended before it was done, without a new message, and raises limits. What is raised is
-   * added to what the last turn left, and to the conversation's limits for good.
-   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (the limit that ended the turn is not among them),
+   * added to what the last turn left, and for good to those limits of the conversation that are reached.
+   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (a limit that is reached is not among them, or by too little),
    *   `resume_waiting` (one was sent that no worker has taken yet)
    */
   resume(options: {

@@ -15,6 +15,7 @@ import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginnin
 import type { BeginTurnRequest, TurnSnapshot } from './new-turn.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
+import { isStopMeant } from './stop-meant.ts';
 import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeEvents } from './transaction.ts';
 import type { WriterSource } from './transaction.ts';
@@ -49,7 +50,7 @@ export type BegunTurn =
       readonly compactRequested: boolean;
       /** A fork or a switch waits, and is all that the turn does. */
       readonly branchRequested: boolean;
-      /** A stop that was sent after everything that the turn is to do. */
+      /** A stop that was sent for what the turn is to do. */
       readonly stopRequested: boolean;
       /** User entries that the turn took when it began. */
       readonly messages: number;
@@ -146,8 +147,8 @@ async function begin(
   const resumes = branchRequested ? [] : idsOf(waiting, 'resume');
   const commandOnly = messages.length === 0 && resumes.length === 0;
   const nothingWaits = commandOnly && !compactRequested && !branchRequested;
-  const stopRequested = !nothingWaits && isStopNewest(waiting);
-  // A stop before the messages that are taken was meant for what is over; one that is sent meanwhile is meant for this turn.
+  const stopRequested = !nothingWaits && isStopMeant(waiting.map(({ kind }) => kind));
+  // Any other stop was meant for what is over, or taken back; one that is sent meanwhile is meant for this turn.
   if (!stopRequested) {
     await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null, ids: idsOf(waiting, 'stop') });
   }
@@ -187,11 +188,6 @@ async function begin(
 
 function idsOf(waiting: readonly WaitingRow[], wanted: MessageKind): string[] {
   return waiting.filter(({ kind }) => kind === wanted).map(({ id }) => id);
-}
-
-/** Whether a stop came after all that waits: a later message or command means that the user goes on. */
-function isStopNewest(waiting: readonly WaitingRow[]): boolean {
-  return waiting.at(-1)?.kind === 'stop';
 }
 
 function isBranchCommand(kind: MessageKind): boolean {

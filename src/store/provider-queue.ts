@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, Transaction } from './database.ts';
 import { newId } from './ids.ts';
-import { plainText } from './stored-text.ts';
+import { isoTime, plainText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
 
 /** Seconds after which the place of a worker that renews nothing is free. */
@@ -90,6 +90,33 @@ export async function readPause(sql: Database | Transaction, providerKey: string
     from provider_pauses
     where provider_key = ${providerKey} and paused_until > holdfast_now() and paused_at < ${ahead(sql)}`;
   return row?.milliseconds ?? 0;
+}
+
+/** A time in which a provider wants no calls. */
+export interface ProviderPause {
+  /** Name in the configuration. */
+  readonly provider: string;
+  readonly since: string;
+  readonly until: string;
+}
+
+/** Pauses that stand, the longest first. Keys of one provider that are paused apart are one each. */
+export async function listPauses(sql: Database): Promise<ProviderPause[]> {
+  const rows = await sql<{ label: string; paused_at: Date; paused_until: Date }[]>`
+    select label, paused_at, paused_until from provider_pauses
+    where paused_until > holdfast_now() and paused_at < ${ahead(sql)} order by paused_until desc, label`;
+  return rows.map((row) => ({
+    provider: row.label,
+    since: isoTime(row.paused_at),
+    until: isoTime(row.paused_until),
+  }));
+}
+
+/** Calls are made again; what the provider refuses then pauses it anew. @returns whether one stood */
+export async function endPause(sql: Database, provider: string): Promise<boolean> {
+  const ended = await sql`
+    delete from provider_pauses where label = ${provider} returning paused_until > holdfast_now() as stood`;
+  return ended.some(({ stood }) => stood === true);
 }
 
 /**

@@ -1,14 +1,29 @@
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
-import { COUNTED_OF_CONVERSATION, DEFAULT_NOTE_AT, raisedLimits, resumedLimits } from '../turn/spending.ts';
-import type { ConversationCounts, ConversationRest, Counts, Spending, SpendingLimits } from '../turn/spending.ts';
+import {
+  COUNTED_OF_CONVERSATION,
+  DEFAULT_NOTE_AT,
+  raiseOfConversation,
+  raisedLimits,
+  resumedLimits,
+} from '../turn/spending.ts';
+import type {
+  ConversationCounts,
+  ConversationRest,
+  Counts,
+  EndedSpending,
+  Spending,
+  SpendingLimits,
+} from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Queries, Transaction } from './database.ts';
+import { jsonText } from './stored-text.ts';
 
 type Raise = Partial<ConversationCounts>;
 
 /**
- * What a turn that begins may use: what is configured, the conversation's limits with every raise so far. With a `resume`
- * it goes on where the newest turn ended: what that one left, and this raise. `null`: only its steps are limited.
+ * What a turn that begins may use: what is configured, the conversation's limits with every raise of them so far. With a `resume`
+ * it goes on where the newest turn ended: what that one left, and this raise; what of it counts for the conversation is kept
+ * with it. `null`: only its steps are limited.
  */
 export async function limitsOfNewTurn(
   sql: Transaction,
@@ -20,18 +35,40 @@ export async function limitsOfNewTurn(
   const base = configured ?? { turn: {}, conversation: {}, noteAt: DEFAULT_NOTE_AT };
   // Most turns begin with neither a raise nor a limit that one could have raised.
   if (resumes.length === 0 && Object.keys(base.conversation).length === 0) return base;
-  const raises = await sql<{ id: string; raise: Raise }[]>`
-    select id, raise from messages where conversation_id = ${conversationId} and raise is not null`;
-  const conversation = raisedLimits(base.conversation, sum(raises.map(({ raise }) => raise)));
-  if (resumes.length === 0) return { ...base, conversation };
-  const now = sum(raises.filter(({ id }) => resumes.includes(id)).map(({ raise }) => raise));
-  const [previous] = await sql<{ id: string; limits: SpendingLimits | null; steps: number }[]>`
-    select id, limits, (snapshot -> 'limits' ->> 'steps')::float8 as steps from turns
-    where conversation_id = ${conversationId} and not command_only order by epoch desc limit 1`;
-  if (previous === undefined) return { ...base, conversation };
-  const used = await readTurnCounts(sql, previous.id);
-  const turn = resumedLimits(previous.limits?.turn ?? { steps: previous.steps }, used, now);
-  return { ...base, turn, conversation };
+  const raises = await sql<{ id: string; raise: Raise; counts: Raise }[]>`
+    select id, raise, coalesce(conversation_raise, raise) as counts from messages
+    where conversation_id = ${conversationId} and raise is not null`;
+  const earlier = raises.filter(({ id }) => !resumes.includes(id));
+  const before = { ...base, conversation: raisedLimits(base.conversation, sum(earlier.map(({ counts }) => counts))) };
+  if (resumes.length === 0) return before;
+  const ended = await readEndedTurn(sql, conversationId);
+  if (ended === null) return before;
+  const now = raises.filter(({ id }) => resumes.includes(id));
+  const { used } = ended;
+  const counts = now.map(({ raise }) => raiseOfConversation({ ...ended, limits: before }, raise));
+  for (const [index, { id }] of now.entries())
+    await sql`update messages set conversation_raise = ${jsonText(counts[index])}::text::json where id = ${id}`;
+  return {
+    ...base,
+    turn: resumedLimits(ended.limits.turn, used.turn, sum(now.map(({ raise }) => raise))),
+    conversation: raisedLimits(before.conversation, sum(counts)),
+  };
+}
+
+/** How the newest turn ended that was more than a command, or stands if it is open; `null` before the first. */
+export async function readEndedTurn(sql: Queries, conversationId: string): Promise<EndedSpending | null> {
+  const [row] = await sql<
+    { id: string; ended: boolean; reason: string | null; limits: SpendingLimits | null; steps: number }[]
+  >`
+    select id, ended_at is not null as ended, case when outcome = 'budget_exhausted' then reason end as reason, limits,
+      (snapshot -> 'limits' ->> 'steps')::float8 as steps
+    from turns where conversation_id = ${conversationId} and not command_only order by epoch desc limit 1`;
+  if (row === undefined) return null;
+  const { reason } = row;
+  const limits = row.limits ?? { turn: { steps: row.steps }, conversation: {} };
+  const turn = await readTurnCounts(sql, row.id);
+  const conversation = await readConversationCounts(sql, conversationId, row.ended ? 0 : turn.wallTime);
+  return { reason, limits, used: { turn, conversation: { ...conversation, idleTime: 0 } } };
 }
 
 function sum(raises: readonly Raise[]): Raise {
@@ -70,18 +107,28 @@ export async function readSpending(
   const turn = await readTurnCounts(sql, turnId);
   const { conversation } = limits;
   if (Object.keys(conversation).length === 0) return { turn, conversation: { ...turn, idleTime: 0 } };
-  const [row] = await sql<CountColumns[]>`
-    select c.steps, c.tool_calls, c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
-      c.worked_seconds + ${turn.wallTime} as wall_time
-    from conversations c where c.id = ${conversationId}`;
   const idleTime = conversation.idleTime === undefined ? 0 : await readRest(sql, turnId);
-  return { turn, conversation: { ...toCounts(row), idleTime } };
+  return { turn, conversation: { ...(await readConversationCounts(sql, conversationId, turn.wallTime)), idleTime } };
 }
 
-/** Seconds from the model's last answer to the beginning of the turn. */
+/** @param open seconds that an open turn has worked: only those of ended ones are in the total */
+async function readConversationCounts(sql: Queries, conversationId: string, open: number): Promise<Counts> {
+  const [row] = await sql<CountColumns[]>`
+    select c.steps, c.tool_calls, c.input_tokens::float8, c.output_tokens::float8, c.cost::float8,
+      c.worked_seconds + ${open} as wall_time
+    from conversations c where c.id = ${conversationId}`;
+  return toCounts(row);
+}
+
+/**
+ * Seconds from the model's last answer to the beginning of the turn. What came before a resume does not count: somebody has said
+ * that the conversation goes on.
+ */
 async function readRest(sql: Queries, turnId: string): Promise<number> {
   const [row] = await sql<{ seconds: number }[]>`
-    select extract(epoch from t.begun_at - m.ended_at)::float8 as seconds
+    select extract(epoch from t.begun_at - greatest(m.ended_at, (
+        select max(r.created_at) from messages r
+        where r.conversation_id = t.conversation_id and r.turn_id = t.id and r.kind = 'resume')))::float8 as seconds
     from turns t join model_calls m on m.conversation_id = t.conversation_id
     where t.id = ${turnId} and m.entry_id is not null and m.started_at < t.begun_at
     order by m.started_at desc limit 1`;

@@ -119,6 +119,66 @@ export function raisedLimits(
   );
 }
 
+/** How a turn ended that another one is to go on from. */
+export interface EndedSpending {
+  /** Of its outcome `budget_exhausted`; `null`: no limit ended it. */
+  readonly reason: string | null;
+  readonly limits: Pick<SpendingLimits, 'turn' | 'conversation'>;
+  readonly used: Spending;
+}
+
+/**
+ * What of a raise counts for the conversation's limits, for good: what keeps the conversation from going on. Of other limits it
+ * is the turn's alone, or the conversation's would never bind. A rest before a turn is the conversation's in any case.
+ */
+export function raiseOfConversation(
+  { reason, limits: { conversation: limits }, used }: EndedSpending,
+  raise: Partial<ConversationCounts>,
+): Partial<ConversationCounts> {
+  return Object.fromEntries(
+    COUNTED_OF_CONVERSATION.flatMap((counted) => {
+      const limit = limits[counted];
+      const by = raise[counted];
+      if (limit === undefined || by === undefined) return [];
+      // Timers and the clock of Postgres differ: what ended a turn may be less than used up.
+      const isReached = used.conversation[counted] >= limit || reason === limitCode({ scope: 'conversation', counted });
+      return isReached || counted === 'idleTime' ? [[counted, by]] : [];
+    }),
+  );
+}
+
+/**
+ * The smallest raises without which a turn that goes on would end at once, of what is not raised by enough. A rest needs none: who
+ * resumes has said that the conversation goes on.
+ */
+export function missingRaises(
+  { reason, limits, used }: EndedSpending,
+  raise: Partial<ConversationCounts>,
+): Partial<Counts> {
+  return Object.fromEntries(
+    COUNTED.flatMap((counted) => {
+      const ofTurn = limits.turn[counted];
+      const ofConversation = limits.conversation[counted];
+      // The next turn counts anew from what this one left, so any raise helps there.
+      const isNeeded = countedOf(reason ?? '') === counted || (ofTurn !== undefined && used.turn[counted] >= ofTurn);
+      const over = ofConversation === undefined ? -1 : used.conversation[counted] - ofConversation;
+      if (!isNeeded && over < 0) return [];
+      const mustExceed = Math.max(0, over);
+      return (raise[counted] ?? 0) > mustExceed ? [] : [[counted, leastAbove(counted, mustExceed)]];
+    }),
+  );
+}
+
+/** In whole numbers; of dollars, cents. */
+function leastAbove(counted: Counted, value: number): number {
+  return counted === 'cost' ? (Math.floor(value * 100) + 1) / 100 : Math.floor(value) + 1;
+}
+
+/** Whether a raise can be a part of one. */
+export function isDivisible(counted: CountedOfConversation): boolean {
+  return counted === 'cost' || counted === 'wallTime' || counted === 'idleTime';
+}
+
 /** What the model is told before its next step. */
 export function describeLimit({ scope, counted, used, limit }: LimitUse): string {
   const whose = scope === 'turn' ? 'This turn' : 'This conversation';

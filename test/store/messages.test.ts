@@ -36,13 +36,39 @@ function message(overrides: Partial<MessageInput> = {}): MessageInput {
 }
 
 describe('a resume', () => {
+  /** Holds what commits a resume until the test lets it: all that were sent stand side by side, and none sees another's row. */
+  async function holdCommits(): Promise<{ release(): Promise<void> }> {
+    await sql.unsafe(`
+      create function wait_for_test() returns trigger language plpgsql as $$
+        begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
+      create constraint trigger hold_commit after insert on messages deferrable initially deferred
+        for each row when (new.kind = 'resume') execute function wait_for_test()`);
+    const holder = await sql.reserve();
+    await holder`select pg_advisory_lock(4711)`;
+    return {
+      async release() {
+        await holder`select pg_advisory_unlock(4711)`;
+        holder.release();
+      },
+    };
+  }
+
   it('is refused while another one waits, unless it is the same; of several at once one is accepted', async () => {
     const turn = await startTurn(sql);
     const { conversationId } = turn;
     await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
     const resume = (id: string) => message({ id, conversationId, kind: 'resume', raise: { cost: 2 }, content: [] });
     const ids = Array.from({ length: 8 }, () => newId());
-    const sent = await Promise.allSettled(ids.map((id) => acceptMessage(sql, resume(id))));
+    const commits = await holdCommits();
+    const sending = Promise.allSettled(ids.map((id) => acceptMessage(sql, resume(id))));
+    await waitUntil('each has written its row, and waits', async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+      return waiting.length === ids.length;
+    });
+    await commits.release();
+    const sent = await sending;
+    await sql`drop trigger hold_commit on messages`;
     const accepted = ids.filter((_, index) => sent[index]?.status === 'fulfilled');
     expect(accepted).toHaveLength(1);
     await expect(acceptMessage(sql, resume(newId()))).rejects.toMatchObject({ code: 'resume_waiting' });

@@ -5,6 +5,8 @@ import { newId } from '../../src/store/ids.ts';
 import {
   askForPlace,
   leaveQueue,
+  endPause,
+  listPauses,
   pauseProvider,
   providerKeyOf,
   readPause,
@@ -132,6 +134,28 @@ test('a pause, a place and a caller of a clock that was a day ahead hold nobody 
     update provider_calls set seen_at = seen_at + interval '1 day', granted_at = granted_at + interval '1 day',
       lease_until = lease_until + interval '1 day' where provider_key = ${key}`;
   expect((await askForPlace(sql, here, { concurrentCalls: 1, tokensPerMinute: 10 })).kind).toBe('granted');
+});
+
+test('tells of pauses that stand, and ends those of a provider whatever its key', async () => {
+  const pause = (label: string, milliseconds: number): Promise<void> =>
+    pauseProvider(sql, { providerKey: newId(), label, milliseconds });
+  await pause('busy', 3_600_000);
+  await pause('busy', 86_400_000);
+  await pause('other', 60_000);
+  await pause('free again', 0);
+  const standing = await listPauses(sql);
+  expect(standing.map(({ provider }) => provider).filter((name) => name !== 'example')).toEqual([
+    'busy',
+    'busy',
+    'other',
+  ]);
+  const [longest] = standing;
+  expect(Date.parse(longest?.until ?? '') - Date.parse(longest?.since ?? '')).toBe(86_400_000);
+  expect(await endPause(sql, 'busy')).toBe(true);
+  expect(await endPause(sql, 'busy')).toBe(false);
+  expect(await endPause(sql, 'free again')).toBe(false);
+  expect((await listPauses(sql)).map(({ provider }) => provider)).toContain('other');
+  expect((await listPauses(sql)).map(({ provider }) => provider)).not.toContain('busy');
 });
 
 test('a call that goes on under another key leaves its place at the first', async () => {

@@ -4,13 +4,16 @@ import {
   COUNTED,
   countedOf,
   describeLimit,
+  isDivisible,
   limitCode,
+  missingRaises,
   nearLimits,
+  raiseOfConversation,
   raisedLimits,
   resumedLimits,
   spentLimit,
 } from '../../src/turn/spending.ts';
-import type { Counts, SpendingLimits } from '../../src/turn/spending.ts';
+import type { Counts, EndedSpending, SpendingLimits } from '../../src/turn/spending.ts';
 
 const NOTHING: Counts = { steps: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, cost: 0, wallTime: 0 };
 const LIMITS: SpendingLimits = { turn: { steps: 10, cost: 2 }, conversation: { cost: 5 }, noteAt: 0.8 };
@@ -51,4 +54,66 @@ test('turns that go on from one another never use more than the first limit and 
     }),
   );
   expect(raisedLimits({ cost: 5 }, { cost: 2, steps: 1 })).toEqual({ cost: 7 });
+});
+
+const ended = (
+  reason: string | null,
+  limits: Partial<EndedSpending['limits']>,
+  used: { readonly turn?: Partial<Counts>; readonly conversation?: Partial<Counts> },
+): EndedSpending => ({
+  reason,
+  limits: { turn: {}, conversation: {}, ...limits },
+  used: { turn: { ...NOTHING, ...used.turn }, conversation: { ...NOTHING, ...used.conversation, idleTime: 0 } },
+});
+
+test.each<[string, EndedSpending, ReturnType<typeof missingRaises>]>([
+  ['no limit is reached', ended(null, LIMITS, { turn: { steps: 9 } }), {}],
+  ['of the turn', ended('step_limit', LIMITS, { turn: { steps: 10 } }), { steps: 1 }],
+  ['of the turn, which went over', ended('cost_limit', LIMITS, { turn: { cost: 2.7 } }), { cost: 0.01 }],
+  ['of the conversation', ended('conversation_cost_limit', LIMITS, { conversation: { cost: 5.123 } }), { cost: 0.13 }],
+  ['of both', ended('cost_limit', LIMITS, { turn: { cost: 2 }, conversation: { cost: 6 } }), { cost: 1.01 }],
+  [
+    'of turn and conversation in different things',
+    ended('step_limit', LIMITS, { turn: { steps: 10 }, conversation: { cost: 5 } }),
+    { steps: 1, cost: 0.01 },
+  ],
+  [
+    'of the conversation, though a stop ended the turn',
+    ended(null, { conversation: { inputTokens: 100 } }, { conversation: { inputTokens: 336 } }),
+    { inputTokens: 237 },
+  ],
+  [
+    'by a timer that was ahead of the clock of Postgres',
+    ended('conversation_wall_time_limit', { conversation: { wallTime: 60 } }, { conversation: { wallTime: 59.99 } }),
+    { wallTime: 1 },
+  ],
+  ['a rest', ended('conversation_idle_time_limit', { conversation: { idleTime: 60 } }, {}), {}],
+])('a limit that is reached, %s, needs its smallest raise; with it the conversation goes on', (_, spent, missing) => {
+  expect(missingRaises(spent, {})).toEqual(missing);
+  expect(missingRaises(spent, missing)).toEqual({});
+  const { limits, used } = spent;
+  const next: SpendingLimits = {
+    turn: resumedLimits(limits.turn, used.turn, missing),
+    conversation: raisedLimits(limits.conversation, raiseOfConversation(spent, missing)),
+    noteAt: 0.8,
+  };
+  expect(spentLimit(next, { turn: NOTHING, conversation: used.conversation })).toBeNull();
+  for (const counted of COUNTED) {
+    const by = missing[counted];
+    if (by === undefined) continue;
+    const less = { ...missing, [counted]: by - (counted === 'cost' ? 0.01 : 1) };
+    expect(Object.keys(missingRaises(spent, less))).toEqual([counted]);
+  }
+});
+
+test('a raise counts for the conversation only where its limit is reached, of a rest always', () => {
+  const limits = { turn: { toolCalls: 2 }, conversation: { toolCalls: 4, idleTime: 60 } };
+  const near = ended('tool_call_limit', limits, { turn: { toolCalls: 2 }, conversation: { toolCalls: 3 } });
+  expect(raiseOfConversation(near, { toolCalls: 2, idleTime: 10, cost: 1 })).toEqual({ idleTime: 10 });
+  const both = ended('tool_call_limit', limits, { turn: { toolCalls: 2 }, conversation: { toolCalls: 4 } });
+  expect(raiseOfConversation(both, { toolCalls: 2 })).toEqual({ toolCalls: 2 });
+});
+
+test('money and time come in parts', () => {
+  expect([...COUNTED, 'idleTime' as const].filter(isDivisible)).toEqual(['cost', 'wallTime', 'idleTime']);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -121,3 +122,35 @@ test('a pause holds also for a provider without limits, on a worker that was not
   expect(begun?.at.getTime()).toBeGreaterThanOrEqual((pause?.until.getTime() ?? Infinity) - 20);
   expect(await database`select from provider_calls`).toHaveLength(0);
 }, 240_000);
+
+test('a pause of a day is shown and can be ended: calls are made again, and a turn that waits for it looks again within minutes', async () => {
+  const paused = await startTurnHarness();
+  onTestFinished(() => paused.stop());
+  const { client } = paused;
+  const models = (...args: string[]) =>
+    runInProcess(['models', ...args], { environment: paused.environment, directory: paused.workspace });
+  await paused.startWorker();
+  await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 80_000, times: 1 });
+  const refused = await client.startTask({ task: 'Say first' });
+  const { conversationId } = refused;
+  await waitUntil(
+    'the turn waits',
+    async () => (await client.getConversation(conversationId)).turn?.state === 'waiting_for_rate_limit',
+    24_000,
+  );
+  await waitUntil(
+    'the turn waits in its workflow',
+    async () => (await paused.history(conversationId)).includes('timerStartedEventAttributes'),
+    24_000,
+  );
+  expect(await paused.history(conversationId)).toContain(`"startToFireTimeout":{"seconds":"300"}`);
+  const { stdout } = await models();
+  expect(stdout).toMatch(/^simulator is not called until \S+: it answered with a rate limit at \S+\./mu);
+  expect(stdout).toContain('npx holdfast models --end-pause simulator');
+  expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator is called again.\n');
+  expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator was not paused.\n');
+  expect((await models()).stdout).not.toContain('is not called until');
+  expect((await paused.runTask('Say other')).outcome).toBe('completed');
+  await client.stop({ conversationId });
+  expect((await client.waitForOutcome({ ...refused, timeoutMilliseconds: 60_000 })).outcome).toBe('stopped');
+}, 120_000);

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { afterEach, expect, test } from 'vitest';
+import type { TurnSummary } from '../../src/client/types.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
+import type { CliResult } from '../cli/run-cli.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
+
+const acted: string[] = [];
+const act = defineTool({
+  name: 'act',
+  description: 'Acts.',
+  input: z.object({ n: z.number() }),
+  effect: 'once',
+  run: ({ n }) => {
+    acted.push(String(n));
+    return Promise.resolve({ content: `acted ${n}` });
+  },
+});
+
+const MANY = 'Call act with {"n": "$index"} 30 times, one by one';
+
+let harness: TurnHarness;
+afterEach(() => harness.stop());
+
+async function prepare(limits: NonNullable<NonNullable<HarnessOptions['agent']>['limits']> = {}): Promise<TurnHarness> {
+  acted.length = 0;
+  harness = await startTurnHarness({ tools: [act], agent: { tools: ['act'], limits } });
+  return harness;
+}
+
+const cli = (...args: string[]): Promise<CliResult> => runInProcess(args, { environment: harness.environment });
+
+async function endOf(sent: { conversationId: string; messageId: string }): Promise<TurnSummary> {
+  const ended = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 });
+  if (ended.state !== 'ended') throw new Error(`the turn is ${ended.state}`);
+  return ended;
+}
+
+test('a task that ended at a limit goes on after a compaction, a fork and a switch, which are no turns of it', async () => {
+  const { client } = await prepare({ steps: 2 });
+  await harness.startWorker();
+  const turn = await harness.runTask(MANY);
+  const { conversationId } = turn;
+  expect(turn.reason).toBe('step_limit');
+  const [first] = await client.listEntries({ conversationId });
+  const commands = [
+    () => client.requestCompaction({ conversationId }),
+    () => client.fork({ conversationId, entryId: first?.entryId ?? null }),
+    () => client.switchBranch({ conversationId, branch: 0 }),
+  ];
+  for (const command of commands) {
+    await endOf(await command());
+    await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'limit_not_raised' });
+    expect(await endOf(await client.resume({ conversationId, raise: { steps: 2 } }))).toMatchObject({
+      outcome: 'budget_exhausted',
+      steps: 2,
+    });
+  }
+});
+
+test('a task that is done is not asked for again because a compaction after it was stopped', async () => {
+  const { client } = await prepare();
+  const worker = await harness.startWorker();
+  const { conversationId } = await harness.runTask('Say all done');
+  worker.shutdown();
+  await worker.ended;
+  const compaction = await client.requestCompaction({ conversationId });
+  await client.stop({ conversationId });
+  await harness.startWorker();
+  expect((await endOf(compaction)).outcome).toBe('stopped');
+  await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+});
+
+test('a turn that was stopped before it began does not run because a compaction was asked for behind the stop', async () => {
+  const { client, database } = await prepare();
+  const sent = await client.startTask({ task: 'Call act with {"n": 1}' });
+  const { conversationId } = sent;
+  expect((await cli('stop', conversationId)).stdout).toContain('the one that was about to begin is stopped');
+  const compaction = await client.requestCompaction({ conversationId });
+  await harness.startWorker();
+  expect((await endOf(sent)).outcome).toBe('stopped');
+  const compacted = await endOf(compaction);
+  expect(compacted.outcome).toBe('completed');
+  expect(compacted.turnId).not.toBe((await endOf(sent)).turnId);
+  expect(acted).toEqual([]);
+  const { invariants } = await verify(database, { conversationId });
+  expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
+});
+
+test('a resume lets a rest of any length pass, and the limit of later ones stays; the command that is advised is accepted', async () => {
+  const { client, database } = await prepare({ conversation: { idleTime: 60 } });
+  await harness.startWorker();
+  const { conversationId } = await harness.runTask('Say first');
+  const rest = () => database`
+    update model_calls m set ended_at = m.ended_at - interval '30 days', epoch = c.epoch
+    from conversations c where c.id = m.conversation_id`;
+  for (const flags of [[], ['--idle-time', '+86400']]) {
+    await rest();
+    const sent = await client.sendMessage({ conversationId, content: 'Say second', mode: 'queue' });
+    const rested = await endOf(sent);
+    expect(rested.reason).toBe('conversation_idle_time_limit');
+    expect(rested.explanation).toMatch(/Go on with 'holdfast resume', which lets this rest pass/u);
+    const printed = await cli('resume', conversationId, ...flags, '--json');
+    const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
+    expect((await endOf({ conversationId, messageId })).outcome).toBe('completed');
+  }
+  await database`
+    update model_calls m set ended_at = m.ended_at - interval '1 hour', epoch = c.epoch
+    from conversations c where c.id = m.conversation_id`;
+  // Within the raise, which holds for good.
+  const last = await client.sendMessage({ conversationId, content: 'Say third', mode: 'queue' });
+  expect((await endOf(last)).outcome).toBe('completed');
+});
+
+test('a raise that is too small is refused with the smallest that helps, and that one does', async () => {
+  await prepare({ conversation: { inputTokens: 100 } });
+  await harness.startWorker();
+  const turn = await harness.runTask(MANY);
+  const { conversationId } = turn;
+  expect(turn.reason).toBe('conversation_input_token_limit');
+  const refused = await cli('resume', conversationId, '--input-tokens', '+1');
+  expect(refused.code).not.toBe(0);
+  const least = turn.usage.input - 100 + 1;
+  expect(refused.stderr).toContain(`holdfast resume ${conversationId} --input-tokens +${least}"`);
+  const printed = await cli('resume', conversationId, '--input-tokens', `+${least}`, '--json');
+  const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
+  expect((await endOf({ conversationId, messageId })).steps).toBe(1);
+});
+
+test('raises of a turn leave the limit of the conversation as it is; where both are reached one raise is for both', async () => {
+  const { client } = await prepare({ toolCalls: 2, conversation: { toolCalls: 5, steps: 6 } });
+  await harness.startWorker();
+  const { conversationId, reason } = await harness.runTask(MANY);
+  const reasons = [reason];
+  const goOn = async (raise: { toolCalls?: number; steps?: number }) =>
+    reasons.push((await endOf(await client.resume({ conversationId, raise }))).reason);
+  await goOn({ toolCalls: 2 });
+  await goOn({ toolCalls: 2 });
+  expect(reasons).toEqual(['tool_call_limit', 'tool_call_limit', 'conversation_tool_call_limit']);
+  expect(acted).toHaveLength(5);
+  // The turn had one left; the conversation none.
+  await goOn({ toolCalls: 1 });
+  expect(reasons.at(-1)).toBe('conversation_step_limit');
+  expect(acted).toHaveLength(6);
+  // Its tool calls are used up as well.
+  await expect(client.resume({ conversationId, raise: { steps: 3 } })).rejects.toMatchObject({
+    code: 'limit_not_raised',
+    message: expect.stringContaining(`holdfast resume ${conversationId} --steps +3 --tool-calls +1"`) as string,
+  });
+  await goOn({ steps: 3, toolCalls: 2 });
+  expect(acted).toHaveLength(8);
+});
+
+test('what is counted in whole numbers is raised by whole numbers', async () => {
+  const { client } = await prepare({ steps: 1 });
+  await harness.startWorker();
+  const { conversationId } = await harness.runTask(MANY);
+  for (const counted of ['steps', 'toolCalls', 'inputTokens', 'outputTokens'])
+    await expect(client.resume({ conversationId, raise: { steps: 1, [counted]: 0.5 } })).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
+  const refused = await cli('resume', conversationId, '--steps', '0.5');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('"0.5" is no whole number')]);
+  await endOf(await client.resume({ conversationId, raise: { steps: 1, cost: 0.5, wallTime: 0.5 } }));
+});
