@@ -10,7 +10,7 @@ import { searchMemory } from '../../../src/store/search.ts';
 import type { RankedCandidate } from '../../../src/store/search/candidate.ts';
 import { markLeftBranches } from '../../../src/store/search/left-branches.ts';
 import { end, go } from '../support/branch-builders.ts';
-import { continueConversation, send, startTurn, text, useTestStore } from '../support/store-builders.ts';
+import { SNAPSHOT, continueConversation, send, startTurn, text, useTestStore } from '../support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -19,9 +19,12 @@ useTestStore((store) => {
 
 const OPENING = 'Let us begin.';
 
+/** Whose conversations these are. */
+const USER = 'ada';
+
 /** A conversation whose first branch says one thing and whose second, the active one, another. */
 async function saidOnBranches(one: string, other: string): Promise<string> {
-  const turn = await startTurn(sql, OPENING);
+  const turn = await startTurn(sql, OPENING, { snapshot: { ...SNAPSHOT, memory: { user: USER, tokens: 1_000 } } });
   const { conversationId } = turn;
   await end(sql, turn);
   await say(conversationId, one);
@@ -169,7 +172,7 @@ it('an entry that a memory comes from is opened with the branch that it was left
   const conversationId = await saidOnBranches('The staging port is 6432.', 'Never mind.');
   const [found] = await searchMemory(sql, { conversationId, query: 'staging port' });
   const sourceId = found?.entryId ?? '';
-  const scope = { scope: 'user', scopeName: `user-${newId()}` } as const;
+  const scope = { scope: 'user', scopeName: USER } as const;
   const memory = { ...scope, kind: 'fact', text: 'The staging port is 6432.', origin: 'user' } as const;
   await insertMemory(sql, { id: newId(), ...memory, conversationId, sourceId });
   const other = await startTurn(sql);
