@@ -11,6 +11,7 @@ import {
   Stated,
   tellsOfState,
 } from './evidence-of-change.ts';
+import { tellsOfChange } from './words-of-change.ts';
 import { headingOf, saidAtOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
@@ -116,6 +117,7 @@ class Compared {
   readonly #heading: Heading;
   #stated: Stated | null = null;
   #tellsOfState: boolean | null = null;
+  #mayTellOfChange: boolean | null = null;
 
   constructor(candidate: RankedCandidate) {
     this.candidate = candidate;
@@ -142,6 +144,12 @@ class Compared {
     this.#tellsOfState ??=
       this.candidate.matched.some(({ word }) => asksForState(word)) && tellsOfState(this.candidate.text);
     return this.#tellsOfState;
+  }
+
+  /** A sentence of it does; only then is the one looked for that answers the query. */
+  get mayTellOfChange(): boolean {
+    this.#mayTellOfChange ??= tellsOfChange(this.candidate.text);
+    return this.#mayTellOfChange;
   }
 
   get stated(): Stated {
@@ -184,7 +192,7 @@ function updates(newer: Compared, older: Compared): boolean {
   }
   // The words are read last: that costs most.
   if (asked <= 0 || answered < SAME_QUESTION_OF_CHANGE * asked) return false;
-  if (changesTheSame(newer.stated, older.stated)) return true;
+  if (newer.mayTellOfChange && changesTheSame(newer.stated, older.stated)) return true;
   if (!isAsGood || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
   return areAlike(newer.words, older.words, answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);
 }

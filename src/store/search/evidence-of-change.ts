@@ -124,7 +124,11 @@ export class Stated {
 export function isEvidentChange(newer: Stated, older: Stated): boolean {
   if (areOfDifferentPeople(newer, older)) return false;
   if (changesState(newer, older)) return true;
-  if (isOfOtherThing(newer, older)) return false;
+  // What they are about is read last: that costs most.
+  return hasEvidence(newer, older) && !isOfOtherThing(newer, older);
+}
+
+function hasEvidence(newer: Stated, older: Stated): boolean {
   if (newer.changes && couldHaveChanged(newer.text, older.text)) return true;
   if (denies(newer.text, older.text)) return true;
   if (newer.happened && older.happened) return false;

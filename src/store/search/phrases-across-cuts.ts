@@ -3,7 +3,7 @@ import type { RankedCandidate } from './candidate.ts';
 import { passageColumns } from './find-candidates.ts';
 import type { PassageRow } from './find-candidates.ts';
 import { toVector, visitWords } from './passage-terms.ts';
-import { hasPhrases } from './phrases.ts';
+import { hasPhrases, isSideOfRow } from './phrases.ts';
 import type { Phrases } from './phrases.ts';
 import { bestFirst } from './rank.ts';
 import { countPlaces } from './words.ts';
@@ -20,11 +20,13 @@ export async function phrasesAcrossCuts(
   ranked: readonly RankedCandidate[],
   phrases: Phrases,
 ): Promise<readonly RankedCandidate[]> {
-  if (ranked.length === 0 || !mayBeCut(ranked, phrases)) return ranked;
+  const read = ranked.slice(0, READ_ON).filter(({ text }) => phrases.areQuoted || isSideOfRow(text, phrases));
+  // A row of words without quotation marks is meant as it is where nothing else has it.
+  if (read.length === 0 || (!phrases.areQuoted && ranked[0]?.match === 'phrase')) return ranked;
   const found = new Map<string, RankedCandidate>();
   const parts = new Set<string>();
   const both = new Map(ranked.map((each) => [keyOf(each), each.matched]));
-  for (const { first, second, candidate } of await readPairs(sql, ranked.slice(0, READ_ON))) {
+  for (const { first, second, candidate } of await readPairs(sql, read)) {
     if (found.has(keyOf(first)) || hasPhrases(first.text, phrases) || hasPhrases(second.text, phrases)) continue;
     // Where a blank passage was left out between them, the first one ends in white space.
     const text = `${first.text}${second.text}`;
@@ -42,12 +44,6 @@ export async function phrasesAcrossCuts(
   }
   if (found.size === 0) return ranked;
   return [...found.values(), ...ranked.filter((candidate) => !parts.has(keyOf(candidate)))].toSorted(bestFirst);
-}
-
-/** A row of words without quotation marks is meant as it is where nothing else has it. */
-function mayBeCut(ranked: readonly RankedCandidate[], { all, areQuoted }: Phrases): boolean {
-  if (areQuoted) return true;
-  return all.some(({ wordsAlone }) => wordsAlone !== undefined) && ranked[0]?.match !== 'phrase';
 }
 
 type Part = Pick<RankedCandidate, 'sourceId' | 'offset' | 'text' | 'vector'>;

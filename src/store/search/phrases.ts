@@ -55,6 +55,25 @@ export function hasPhrases(text: string, { all }: Phrases): boolean {
   );
 }
 
+/**
+ * Whether the words of a text could go on, behind it or before it, to a row of words that was asked for without quotation marks: the
+ * text ends with the first of them, or begins with the last.
+ */
+export function isSideOfRow(text: string, { all }: Phrases): boolean {
+  return all.some(({ wordsAlone: row }) => {
+    if (row === undefined) return false;
+    // With room for what stands between the words.
+    const length = 4 * row.length;
+    const lower = text.toLowerCase();
+    const [end, beginning] = [wordsAlone(lower.slice(-length)), wordsAlone(lower.slice(0, length))];
+    const words = row.split(' ');
+    return words.slice(1).some((_, at) => {
+      const [before, behind] = [words.slice(0, at + 1).join(' '), words.slice(at + 1).join(' ')];
+      return ` ${end}`.endsWith(` ${before}`) || `${beginning} `.startsWith(`${behind} `);
+    });
+  });
+}
+
 function standsInWords(text: string, phrase: Phrase): boolean {
   return phrase.wordsAlone !== undefined && ` ${wordsAlone(text)} `.includes(` ${phrase.wordsAlone} `);
 }
