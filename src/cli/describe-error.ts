@@ -106,7 +106,7 @@ const OUTAGE_CODES: ReadonlySet<string> = new Set<ClientErrorCode>([
   'database_busy',
 ]);
 
-/** Whether Postgres cannot do what was asked for now: the same may succeed later. */
+/** Whether Postgres failed in a way that passes: the same command may succeed later. */
 export function isDatabaseOutage(thrown: unknown): boolean {
   return OUTAGE_CODES.has(describeError(thrown).code);
 }

@@ -118,7 +118,7 @@ export function toStoreError(error: unknown): unknown {
   return code === undefined ? error : new StoreError(code, error.message, { cause: error });
 }
 
-/** What keeps Postgres from what was asked, for now. */
+/** How Postgres fails in a way that passes. */
 export type Outage =
   | 'unreachable'
   /** All connections that it allows are in use. */
@@ -146,14 +146,14 @@ const OUTAGES: readonly (readonly [Outage, RegExp])[] = [
   ],
 ];
 
-/** Why Postgres could not be asked, or could not write, for now: the same write may succeed later. `null`: for another reason. */
+/** How Postgres failed, where that passes: the same write may succeed later. `null`: it is an error of another kind. */
 export function outageOf(error: unknown): Outage | null {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
   const { code } = error;
   return OUTAGES.find(([, codes]) => codes.test(code))?.[0] ?? null;
 }
 
-/** Whether Postgres could not be asked, or could not write for now: the same write may succeed later. */
+/** Whether Postgres failed in a way that passes: the same write may succeed later. */
 export function isOutage(error: unknown): boolean {
   return outageOf(error) !== null;
 }
