@@ -1,6 +1,4 @@
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
 import { createEmbeddingClient } from '../../../src/models/embedder.ts';
 import { startSimulator } from '../../../src/simulator/index.ts';
 import type { Simulator } from '../../../src/simulator/index.ts';
@@ -13,8 +11,8 @@ import { embedBehind } from '../../../src/store/search/embeddings.ts';
 import { ensureEmbeddings } from '../../../src/store/search/vector-table.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
 import { endTurn } from '../../../src/store/end-turn.ts';
-import { activityDependencies } from '../../activities/support/activity-dependencies.ts';
 import { killedBehindWrite } from '../../support/record-writes.ts';
+import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { closeToolCall, conversationOf, openTestStore } from '../support/store-builders.ts';
 
@@ -51,15 +49,7 @@ afterAll(async () => {
 });
 
 const upkeep = (on: TextEmbedder | null, log?: (line: string) => void, database = sql): Promise<void> =>
-  indexFallenBehind(
-    {
-      ...activityDependencies(database),
-      embedder: on,
-      ...(log !== undefined && { logger: pino({ level: 'warn' }, { write: log }) }),
-    },
-    undefined,
-    { signal: new AbortController().signal },
-  );
+  indexOnce(database, on, log);
 
 /** One run of upkeep ends after a few seconds, and on a busy machine that is not enough for hundreds of passages. */
 async function caughtUp(): Promise<void> {

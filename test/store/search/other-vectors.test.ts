@@ -1,13 +1,12 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { indexFallenBehind } from '../../../src/activities/upkeep.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import type { TextEmbedder } from '../../../src/store/search/embedder.ts';
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
 import { ensureEmbeddings } from '../../../src/store/search/vector-table.ts';
 import { renewVectors } from '../../../src/worker/renew-vectors.ts';
-import { activityDependencies } from '../../activities/support/activity-dependencies.ts';
+import { indexOnce } from '../../support/index-once.ts';
 import { startVectorDatabase } from '../../support/vector-database.ts';
 import { conversationOf } from '../support/store-builders.ts';
 
@@ -33,16 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const upkeep = (on: TextEmbedder | null, log?: (line: string) => void): Promise<void> =>
-  indexFallenBehind(
-    {
-      ...activityDependencies(sql),
-      embedder: on,
-      ...(log !== undefined && { logger: pino({ level: 'warn' }, { write: log }) }),
-    },
-    undefined,
-    { signal: new AbortController().signal },
-  );
+const upkeep = (on: TextEmbedder | null, log?: (line: string) => void): Promise<void> => indexOnce(sql, on, log);
 
 /** One run of upkeep ends after a few seconds, and on a busy machine that may be too few. */
 async function caughtUp(): Promise<void> {
