@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
-import { turnWorkflowId } from '../src/temporal/names.ts';
+import { turnWorkflowId } from '../src/turn/workflow-id.ts';
 import { workTaskQueueFor } from '../src/turn/task-queues.ts';
 import type { BenchStack } from './bench-stack.ts';
 import { TASK_QUEUES } from './workers/settings.ts';

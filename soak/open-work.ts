@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../src/store/database.ts';
-import { turnWorkflowId } from '../src/temporal/names.ts';
+import { turnWorkflowId } from '../src/turn/workflow-id.ts';
 
 /** An activity that Temporal believes to run. */
 export interface OpenActivity {

@@ -33,7 +33,7 @@ export async function beginTurn(
     dependencies.database,
     { conversationId, turnId: newId(), workflowId, runId, workerIdentity: dependencies.workerIdentity },
     {
-      closeToolCall,
+      closeToolCall: closeToolCall(dependencies),
       isNewestRun: async () => (await dependencies.newestRunOf(workflowId)) === runId,
       resumeNote: newText(RESUME_NOTE),
       memoriesFor: (sql, messages, snapshot) =>

@@ -1,5 +1,8 @@
 import type { NewContent } from '../store/entries.ts';
-import type { OpenToolCall, PartialToolOutput } from '../store/tool-calls.ts';
+import type { CloseToolCall, OpenToolCall, PartialToolOutput } from '../store/tool-calls.ts';
+import { maskText } from '../tools/secret-mask.ts';
+import { resultOfDecision } from './decided-call.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 
 const ADVICE = 'it may have taken effect wholly, partly or not at all. Check before you repeat it.';
@@ -10,15 +13,16 @@ const DURING: Readonly<Record<OpenToolCall['cause'], string>> = {
   turn_ended: 'The turn ended',
 };
 
-const REFUSED: Readonly<Record<NonNullable<OpenToolCall['refused']>, string>> = {
-  denied: 'The user denied this call: it did not run. Do not try the same by another way.',
-  expired: 'Nobody allowed this call in time, which counts as a denial: it did not run.',
-};
-
-/** What the model reads as the result of a call that nobody will finish. It decides by it whether to repeat the call. */
-export function closeToolCall(call: OpenToolCall): NewContent {
-  if (call.refused !== null) return newText(REFUSED[call.refused]);
-  return newText(`${fate(call)} ${advice(call)}${outputKnown(call.partialOutput)}`);
+/**
+ * Words what the model reads as the result of a call that nobody will finish. It decides by it whether to repeat the call.
+ * What a person decided is told as if the call had come to its result, keys masked.
+ */
+export function closeToolCall({ secrets }: Pick<ActivityDependencies, 'secrets'>): CloseToolCall {
+  return (call) => {
+    const decided = resultOfDecision(call.decision);
+    if (call.decision !== null && decided !== null) return newText(maskText(decided.text, secrets));
+    return newText(`${fate(call)} ${advice(call)}${outputKnown(call.partialOutput)}`);
+  };
 }
 
 function fate(call: OpenToolCall): string {

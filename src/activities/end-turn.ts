@@ -19,7 +19,7 @@ export async function endTurn(dependencies: ActivityDependencies, input: EndTurn
   const isFull = check !== null && input.outcome === 'context_exhausted';
   const breakdown = isFull ? await breakdownFor(dependencies, input, check) : null;
   const contextUsage = check === null ? null : contextUsageOf(check);
-  await store.endTurn(dependencies.database, { ...input, breakdown, contextUsage }, closeToolCall);
+  await store.endTurn(dependencies.database, { ...input, breakdown, contextUsage }, closeToolCall(dependencies));
   dependencies.reachCrashPoint('endTurn:written');
 }
 

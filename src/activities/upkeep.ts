@@ -1,4 +1,4 @@
-import { turnWorkflowId } from '../temporal/names.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { decideCoveredCalls } from '../store/decisions.ts';
 import { isOutage } from '../store/errors.ts';
 import { applyRetention, takeUp } from '../store/retention.ts';
@@ -82,7 +82,7 @@ export async function repairSomeTurns(dependencies: ActivityDependencies, most: 
     );
     await apart.each(some, async (turn) => {
       if (await isWorkflowOpen(turnWorkflowId(turn.conversationId))) return;
-      if (!(await markInterrupted(database, turn, closeToolCall))) return;
+      if (!(await markInterrupted(database, turn, closeToolCall(dependencies)))) return;
       reachCrashPoint('repairLostTurns:interrupted');
       await ringDoorbell(turn.conversationId);
       reachCrashPoint('repairLostTurns:rung');

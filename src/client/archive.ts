@@ -3,7 +3,7 @@ import { importExportedConversation } from '../store/conversation-file/import-ex
 import type { Database } from '../store/database.ts';
 import { deleteConversation } from '../store/delete-conversation.ts';
 import { countEntries, findEntryId, listEntriesAround } from '../store/entries.ts';
-import { turnWorkflowId } from '../temporal/names.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { requireConversation } from './conversation.ts';
 import { clientError, HoldfastClientError } from './errors.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../store/database.ts';
-import { turnWorkflowId } from '../temporal/names.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { describeConversation } from './conversation.ts';
 import type { RungTemporal } from './doorbell.ts';
 

@@ -1,3 +1,4 @@
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { formatBytes, formatCount, formatDuration, formatPercent, plural } from '../cli/render/numbers.ts';
 import { safeLine } from '../cli/render/safe-text.ts';
 import type { Style } from '../cli/render/style.ts';
@@ -106,7 +107,7 @@ export function nextStepLines(
     'Everything is still running. In another terminal:',
     ...(kept.temporalUi === null
       ? []
-      : [`  Temporal UI   ${kept.temporalUi}/namespaces/default/workflows/agent-turn:${conversationId}`]),
+      : [`  Temporal UI   ${kept.temporalUi}/namespaces/default/workflows/${turnWorkflowId(conversationId)}`]),
     `  summaries     ${holdfast} summaries ${conversationId}`,
     `  the log       ${holdfast} show ${conversationId}`,
     `  the window    ${holdfast} context ${conversationId}`,

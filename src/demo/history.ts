@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { turnWorkflowId } from '../temporal/names.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 
 /** What Temporal's history holds of the turn, all runs together. */
 export interface HistoryFacts {

@@ -1,14 +1,15 @@
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import { endLostBranchTries } from './branch-tries.ts';
 import type { Transaction } from './database.ts';
-import { withdrawDecisions } from './decisions.ts';
+import { readDecision, withdrawDecisions } from './decisions.ts';
+import type { Decision } from './decisions.ts';
 import { insertEntry } from './entry-writer.ts';
 import { endLostTries } from './leave-call.ts';
 import { endLostPartTries } from './part-costs.ts';
 import { leaveAllQueues } from './provider-queue.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 import { toPartialOutput } from './tool-call-rows.ts';
-import type { CloseToolCall, OpenToolCall, PartialColumns } from './tool-call-rows.ts';
+import type { CloseToolCall, OpenToolCall, PartialColumns, ToolCallOutcome } from './tool-call-rows.ts';
 import type { Writer } from './transaction.ts';
 
 interface OpenCallRow extends PartialColumns {
@@ -18,7 +19,6 @@ interface OpenCallRow extends PartialColumns {
   readonly name: string;
   readonly state: 'requested' | 'claimed';
   readonly claimed_at: Date | null;
-  readonly refused: OpenToolCall['refused'];
 }
 
 /**
@@ -32,34 +32,43 @@ export async function closeToolCalls(
   closeToolCall: CloseToolCall,
 ): Promise<void> {
   const calls = await sql<OpenCallRow[]>`
-    select turn_id, call_number, call_index, t.name, t.state, t.claimed_at, t.partial_output, t.partial_bytes, t.partial_at,
-      case when d.state in ('denied', 'expired') then d.state end as refused
-    from tool_calls t left join decisions d using (turn_id, call_number, call_index)
-    where t.conversation_id = ${turn.conversationId} and t.state <> 'finished'
+    select turn_id, call_number, call_index, name, state, claimed_at, partial_output, partial_bytes, partial_at
+    from tool_calls where conversation_id = ${turn.conversationId} and state <> 'finished'
     order by turn_id, call_number, call_index`;
   for (const call of calls) {
-    const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state, refused } = call;
-    const outcome = state === 'claimed' && refused === null ? 'outcome_unknown' : 'not_run';
+    const { turn_id: turnId, call_number: callNumber, call_index: callIndex, name, state } = call;
+    const decision = decidedInstead(await readDecision(sql, { turnId, callNumber, callIndex }));
+    const outcome = outcomeOfClosing(state, decision);
     const claimedAt = isoTimeOrNull(call.claimed_at);
     const partialOutput = toPartialOutput(call);
     const entry = await insertEntry(sql, {
-      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, partialOutput, cause, refused }),
+      ...closeToolCall({ callNumber, callIndex, name, state, claimedAt, partialOutput, cause, decision }),
       kind: 'tool_result',
       turn: { ...turn, turnId },
       callNumber,
       callIndex,
       toolName: name,
-      isError: true,
+      isError: outcome !== 'succeeded',
     });
     await sql`
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entry.id},
         finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch},
         partial_output = null, partial_bytes = null, partial_at = null
       where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
-    if (state === 'requested') await uncountToolCall(sql, { ...turn, turnId });
+    if (state === 'requested' && outcome === 'not_run') await uncountToolCall(sql, { ...turn, turnId });
     await event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId: entry.id }, turnId);
   }
   await withdrawDecisions(sql, turn.conversationId);
+}
+
+/** A decision that gives the call its result; `null`: it was allowed, or nobody decided. */
+function decidedInstead(decision: Decision | null): Decision | null {
+  return decision !== null && ['denied', 'expired', 'answered'].includes(decision.state) ? decision : null;
+}
+
+function outcomeOfClosing(state: OpenCallRow['state'], decision: Decision | null): ToolCallOutcome {
+  if (decision?.state === 'answered') return 'succeeded';
+  return state === 'claimed' && decision === null ? 'outcome_unknown' : 'not_run';
 }
 
 /** What did not run uses up no limit. */

@@ -1,3 +1,4 @@
+import type { Decision } from './decision-rows.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Queries } from './database.ts';
 import type { NewContent } from './entries.ts';
@@ -51,8 +52,8 @@ export interface OpenToolCall {
   /** What it had written by then. */
   readonly partialOutput: PartialToolOutput | null;
   readonly cause: 'stopped' | 'interrupted' | 'turn_ended';
-  /** A person refused it, or nobody allowed it in time: it had no effect, claimed or not. */
-  readonly refused: 'denied' | 'expired' | null;
+  /** What was decided instead of running it: a refusal, by a person or by time, or the answer to its question. It had no effect, claimed or not. */
+  readonly decision: Decision | null;
 }
 
 /** Words the result that an open call gets. Pure. */

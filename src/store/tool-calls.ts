@@ -6,7 +6,13 @@ import type { PartialToolOutput, ToolCallOutcome, ToolCallReference, ToolCallRow
 import { writeAsTurn } from './transaction.ts';
 
 export { readToolCall } from './tool-call-rows.ts';
-export type { OpenToolCall, PartialToolOutput, ToolCallOutcome, ToolCallReference } from './tool-call-rows.ts';
+export type {
+  CloseToolCall,
+  OpenToolCall,
+  PartialToolOutput,
+  ToolCallOutcome,
+  ToolCallReference,
+} from './tool-call-rows.ts';
 
 export { listLateToolResults } from './late-results.ts';
 export type { LateToolResult } from './late-results.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { turnWorkflowId } from './names.ts';
+import { turnWorkflowId } from '../turn/workflow-id.ts';
 
 /** Starts the conversation's turn, or signals the open one. Summary and details name the conversation only. */
 export async function ringDoorbell(client: Client, taskQueue: string, conversationId: string): Promise<void> {

@@ -11,6 +11,7 @@ import { listEntries } from '../../src/store/entries.ts';
 import { newId } from '../../src/store/ids.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 import { claimToolCall, listLateToolResults, readToolCall, storeToolResult } from '../../src/store/tool-calls.ts';
+import { askUser } from '../../src/tools/ask-user.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { toolSchema } from '../../src/tools/tool-schema.ts';
@@ -27,6 +28,8 @@ import {
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 
 const CALL = { callNumber: 1, callIndex: 0 };
+const KEY = 'key-of-a-provider-0123456789';
+const closing = closeToolCall({ secrets: [KEY] });
 
 let sql: Database;
 useTestStore((store) => {
@@ -113,9 +116,26 @@ test('a denied call whose worker died before the refusal was stored is told as o
   const turn = await turnCalling(tool);
   await deny(tool, turn);
   await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
-  await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
+  await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closing);
   expect(await outcomeOf(turn)).toBe('not_run');
-  expect(await results(turn)).toEqual([expect.stringMatching(/^The user denied this call: it did not run\./u)]);
+  expect(await results(turn)).toEqual(['The user denied this call: it did not run. The reason: no']);
+});
+
+test.each<[string, boolean]>([
+  ['whose worker died before the answer became its result', true],
+  ['that was answered and never made', false],
+])('the answer to a question %s reaches the model when the turn is stopped, keys masked', async (_, wasClaimed) => {
+  const turn = await startTurn(sql, 'hello', { snapshot: { tools: [toolSchema(askUser)] } });
+  const question = toolCall(0, 'ask_user', JSON.stringify({ question: 'Which one?' }));
+  await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [question]));
+  const dependencies = activityDependencies(sql, { tools: [askUser] });
+  await requestDecisions(dependencies, { turn, callNumber: 1 }, execution());
+  const reply = { kind: 'question', state: 'answered', scope: 'call', text: `the ${KEY} one` } as const;
+  await decide(sql, { conversationId: turn.conversationId, ...reply, decisionId: newId() });
+  if (wasClaimed) await claimToolCall(sql, { turn, ...CALL, ...claimer('dead') });
+  await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closing);
+  expect(await outcomeOf(turn)).toBe('succeeded');
+  expect(await results(turn)).toEqual(['the [masked key] one']);
 });
 
 test('an unknown outcome that comes behind the result is none: the next try finds what the call came to', async () => {

@@ -4,7 +4,7 @@ import { repairLostTurns, repairSomeTurns, ringForWaitingMessages } from '../../
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';
 import type { MovedClock } from '../store/support/moved-clock.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { textOf } from '../../src/context/content.ts';
 import { listLateToolResults } from '../../src/store/tool-calls.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { diskFull } from '../support/disk-full.ts';
 import type { FullDisk } from '../support/disk-full.ts';

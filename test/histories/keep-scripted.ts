@@ -1,6 +1,6 @@
 import type { Activities } from '../../src/activities/create-activities.ts';
 import { newId } from '../../src/store/ids.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import { scriptedActivities, startWorkerOfActivities } from '../workflows/support/worker-of-activities.ts';
 import { keepRuns } from './keep-runs.ts';

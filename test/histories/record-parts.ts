@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import { keepRuns } from './keep-runs.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { CUT_ANSWER } from '../support/cut-answer.ts';

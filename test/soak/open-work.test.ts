@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readPending } from '../../soak/open-work.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { createHoldingTool } from '../support/holding-tool.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';

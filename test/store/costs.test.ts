@@ -1,8 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { readCosts } from '../../src/store/costs.ts';
+import { newId } from '../../src/store/ids.ts';
+import { importConversation } from '../../src/store/import-conversation.ts';
+import type { ImportedRecord } from '../../src/store/import-conversation.ts';
 import { recordModelFailure, storeAnswer } from '../../src/store/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { answerWith, openTestStore, register, startTurn, text } from './support/store-builders.ts';
+import {
+  answerWith,
+  continueConversation,
+  openTestStore,
+  register,
+  send,
+  SNAPSHOT,
+  startTurn,
+  text,
+} from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 
 let store: TestStore;
@@ -88,4 +101,26 @@ test('a call that was refused before it cost anything is no call of the sum', as
   });
   const costs = await readCosts(sql, { by: 'conversation', since: null });
   expect(costs.map(({ name }) => name)).not.toContain(turn.conversationId);
+});
+
+async function* recordedTurn(): AsyncGenerator<ImportedRecord> {
+  yield await Promise.resolve({ kind: 'user', turn: 1, content: text('hello').content });
+  yield { kind: 'assistant', turn: 1, callNumber: 1, content: text('so').content, model: 'sim/sim-32k' };
+}
+
+test('recorded calls of an imported conversation are no calls of the sum, what is paid in it later is', async () => {
+  const { sql } = store;
+  const conversationId = newId();
+  await importConversation(sql, {
+    conversationId,
+    agent: 'imported',
+    settings: { model: 'sim/sim-32k', preset: 'default', workspace: '/tmp', user: null },
+    snapshot: { snapshot: SNAPSHOT, fixed: NO_MEASUREMENTS, rules: null },
+    records: recordedTurn(),
+  });
+  const costs = () => readCosts(sql, { by: 'conversation', since: null, conversationId });
+  expect(await costs()).toEqual([]);
+  await send(sql, { conversationId });
+  await answered(await continueConversation(sql, conversationId), 1, 0.5);
+  expect(await costs()).toMatchObject([{ calls: 1, cost: 0.5, callsOfUnknownCost: 0 }]);
 });

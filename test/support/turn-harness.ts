@@ -18,7 +18,7 @@ import { startSimulator } from '../../src/simulator/index.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';

@@ -1,6 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 
 /** Milliseconds of a duration as Temporal's histories have it. */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CRASH_POINTS } from '../../src/activities/crash-points.ts';
 import type { CrashPoint } from '../../src/activities/crash-points.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createClient } from '../../src/client/create-client.ts';
 import type { ListedEntry, TimelineEvent } from '../../src/client/types.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { Conversation } from '../../src/client/types.ts';

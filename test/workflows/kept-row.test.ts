@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ringForWaitingMessages } from '../../src/activities/upkeep.ts';
 import { textOf } from '../../src/context/content.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';

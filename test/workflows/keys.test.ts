@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startLocalStack } from '../../src/local/stack.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { readEverything } from '../support/read-everything.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { carryOver, startProgress } from '../../src/turn/carry-over.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startScriptedTurn, waitUntilSeen } from './support/scripted-turn.ts';

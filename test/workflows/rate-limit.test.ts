@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';

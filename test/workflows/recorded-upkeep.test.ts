@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CrashPoint } from '../../src/activities/crash-points.ts';
 import { createClient } from '../../src/client/create-client.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { recordWrites, writesWithoutPoint } from '../support/record-writes.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';

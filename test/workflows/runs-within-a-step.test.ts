@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Activities } from '../../src/activities/create-activities.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { CompactContextInput, PlannedCompaction } from '../../src/turn/activity-values.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';

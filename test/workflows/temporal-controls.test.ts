@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { ListedEntry } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/content.ts';
 import { isWorkflowOpen } from '../../src/temporal/newest-run.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { turnWorkflowId } from '../../src/temporal/names.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';

@@ -1,3 +1,4 @@
+import { turnWorkflowId } from '../../turn/workflow-id.ts';
 import { IMPORTER } from '../import-conversation.ts';
 
 /** What a value of a JSON column must be, so that whoever reads the row later does not stumble over it. */
@@ -89,7 +90,7 @@ export function problemOf(table: string, row: Row, conversationId: string): stri
   if (table !== 'turns') return null;
   if ((row['outcome'] ?? null) === null) return 'the turn is open, which `holdfast export` refuses';
   // It stands in commands that are printed for whoever deletes the conversation.
-  const workflows = [`agent-turn:${conversationId}`, `${IMPORTER}:${conversationId}`];
+  const workflows = [turnWorkflowId(conversationId), `${IMPORTER}:${conversationId}`];
   if (!workflows.includes(String(row['workflow_id']))) {
     return `turns.workflow_id is neither ${workflows.join(' nor ')}`;
   }
