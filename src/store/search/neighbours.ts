@@ -29,10 +29,13 @@ export type Neighbours = ReadonlyMap<string, NeighbourRow>;
  */
 export async function readNeighbours(
   sql: Database,
-  passages: readonly Pick<RankedCandidate, 'kind' | 'sourceId'>[],
+  passages: readonly Pick<RankedCandidate, 'kind' | 'sourceId' | 'text'>[],
 ): Promise<Neighbours> {
-  const spoken = passages.filter(({ kind }) => kind === 'user' || kind === 'assistant').map(({ sourceId }) => sourceId);
+  const spoken = passages.filter(({ kind }) => kind === 'user' || kind === 'assistant');
   if (spoken.length === 0) return new Map();
+  const idsThatWant = (says: Neighbour['says']): string[] =>
+    spoken.filter(({ text }) => wantedOf(text) === says).map(({ sourceId }) => sourceId);
+  const [answers, questions] = [idsThatWant('question'), idsThatWant('answer')];
   const rows = await sql<NeighbourRow[]>`
     with said as materialized (
       select e.id, e.conversation_id, e.branch, e.sequence, c.branch as active, l.id as last_passage,
@@ -42,19 +45,21 @@ export async function readNeighbours(
         select p.id from passages p where p.source_id = e.id order by p.character_offset desc limit 1) as l
       -- Nothing but calls is no answer.
       join search_blocks b on b.number = l.id / ${BLOCK_PASSAGES} and b.is_spoken
-      where e.id = any(${spoken}::uuid[]))
+      where e.id = any(${[...answers, ...questions]}::uuid[]))
     select e.id as of, 'question' as says, before.id, p.text,
       case when not ${isOnPath(sql, sql`e.active`, sql`before`)} then before.branch end as left
     from said e cross join lateral (${talkBefore(sql)}) as before
     cross join lateral (
       select text from passages where source_id = before.id order by character_offset desc limit 1) as p
+    where e.id = any(${answers}::uuid[])
     union all
     select e.id, 'answer', after.id, p.text, case when not after.is_active then after.branch end
     from said e cross join lateral (
       select n.id, n.branch, ${isOnPath(sql, sql`e.active`, sql`n`)} as is_active
       from (${talkAfter(sql)} union all ${stepAfter(sql)}) as n
       order by is_active desc, n.is_answer desc, n.sequence limit 1) as after
-    cross join lateral (select text from passages where source_id = after.id order by character_offset limit 1) as p`;
+    cross join lateral (select text from passages where source_id = after.id order by character_offset limit 1) as p
+    where e.id = any(${questions}::uuid[])`;
   return new Map(rows.map((row) => [keyOf(row.of, row.says), row]));
 }
 
@@ -110,6 +115,11 @@ function stepAfter(sql: Queries): Fragment {
       and n.conversation_id = e.conversation_id and ${isOnPath(sql, sql`n.branch`, sql`e`)}`;
 }
 
+/** Which neighbour a passage is shown with: the answer of one that asks, the question of one that answers. */
+function wantedOf(text: string): Neighbour['says'] {
+  return ASKS.test(text) ? 'answer' : 'question';
+}
+
 function keyOf(entryId: string, says: Neighbour['says']): string {
   return `${entryId} ${says}`;
 }
@@ -119,7 +129,7 @@ function keyOf(entryId: string, says: Neighbour['says']): string {
  * the third one" is useless without its question, and who finds the question wants the answer. Neither takes a place of its own.
  */
 export function joinNeighbour(passage: FoundPassage, neighbours: Neighbours): FoundPassage {
-  const row = neighbours.get(keyOf(passage.entryId, ASKS.test(passage.text) ? 'answer' : 'question'));
+  const row = neighbours.get(keyOf(passage.entryId, wantedOf(passage.text)));
   if (row === undefined || !isJoined(passage, row)) return passage;
   return Object.assign({}, passage, { neighbour: shown(row) });
 }
