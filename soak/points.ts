@@ -11,6 +11,7 @@ const NEVER_REACHED: readonly (readonly [points: RegExp, why: string])[] = [
   [/:fell-back$/u, 'the agent has no model to fall back to'],
   [/^compactContext:cancelled$/u, 'the worker has no hook before a compaction'],
   [/^commitCompaction:(?:noted|logged)$/u, 'the agent has no memory'],
+  [/:limit-noted$/u, 'no turn comes near a limit'],
   [/^callModel:window-learned$/u, 'every overflow names the window that is known'],
   [/^callModel:noted$/u, 'no answer is longer than the model may answer'],
 ];

@@ -1,8 +1,13 @@
+import { budgetFor } from '../context/budget.ts';
+import { estimateTokens, NO_CALIBRATION } from '../context/estimate.ts';
+import type { CallBoundary } from '../store/call-boundary.ts';
 import { appendNoteBefore } from '../store/entries.ts';
+import type { NoteRequest } from '../store/entries.ts';
 import { readSpending } from '../store/turn-limits.ts';
-import type { CompactContextInput } from '../turn/activity-values.ts';
+import { readSnapshot } from '../store/turns.ts';
+import type { CommitCompactionInput, CommitCompactionResult, CompactContextInput } from '../turn/activity-values.ts';
 import { describeLimit, limitCode, nearLimits, spentLimit } from '../turn/spending.ts';
-import type { SpendingLimits } from '../turn/spending.ts';
+import type { LimitUse, SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
@@ -36,8 +41,8 @@ export type LimitCheck =
   | { readonly kind: 'spent'; readonly code: string };
 
 /**
- * Whether a limit keeps the turn from its next step. Of one that is near the model is told, once a turn, by a note that this
- * step's request shows.
+ * Whether a limit keeps the turn from its next step. Of one that is near the model is told by a note that this step's request
+ * shows: once a turn, and again behind a compaction, which may take the note from the view.
  */
 export async function checkLimits(
   { database, reachCrashPoint }: ActivityDependencies,
@@ -50,14 +55,48 @@ export async function checkLimits(
   if (spent !== null) return { kind: 'spent', code: limitCode(spent) };
   let isNoted = false;
   for (const near of nearLimits(limits, used)) {
-    const note = {
-      ...newText(describeLimit(near)),
-      turn,
-      slot: 'continuation',
-      key: `limit:${limitCode(near)}`,
-    } as const;
-    isNoted = (await appendNoteBefore(database, { callNumber, runId }, note)) || isNoted;
+    const note = await appendNoteBefore(database, { callNumber, runId }, limitNote(turn, near));
+    isNoted ||= note?.isNew === true;
     reachCrashPoint('compactContext:limit-noted');
   }
   return { kind: isNoted ? 'noted' : 'free' };
+}
+
+function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
+  const key = `limit:${limitCode(near)}`;
+  return { ...newText(describeLimit(near)), turn, slot: 'continuation', key, againAfterCompactions: true };
+}
+
+/**
+ * The same behind a compaction, which has no check of its own before the model is asked: what its summaries cost may have reached a
+ * limit, and the note of one that is near went with what it covers.
+ */
+export async function checkLimitsAfter(
+  { database, reachCrashPoint }: ActivityDependencies,
+  {
+    turn,
+    limits,
+    boundary,
+  }: Pick<CommitCompactionInput, 'turn' | 'limits'> & { readonly boundary: CallBoundary | null },
+  result: CommitCompactionResult,
+): Promise<CommitCompactionResult> {
+  if (result.kind !== 'committed' || limits === undefined) return result;
+  const used = await readSpending(database, turn, limits);
+  const spent = spentLimit(limits, used);
+  if (spent !== null) return { ...result, limit: limitCode(spent) };
+  const near = boundary === null ? [] : nearLimits(limits, used);
+  if (boundary === null || near.length === 0) return result;
+  const { snapshot } = await readSnapshot(database, turn.turnId);
+  const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
+  let { view } = result;
+  for (const each of near) {
+    const request = limitNote(turn, each);
+    const tokens = view.tokens + estimateTokens(request.measurements, NO_CALIBRATION);
+    if (tokens > inputBudget) break;
+    const note = await appendNoteBefore(database, boundary, request);
+    if (note === null) break;
+    reachCrashPoint('commitCompaction:limit-noted');
+    view = { headEntryId: note.entryId, tokens };
+  }
+  return { ...result, view };
 }

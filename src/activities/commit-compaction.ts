@@ -19,7 +19,8 @@ import { RECALL_OPEN } from '../tools/names.ts';
 import type { CommitCompactionInput, CommitCompactionResult } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { withMemories } from './agent-memories.ts';
-import { reachedLimit } from './check-limits.ts';
+import type { Execution } from './activity-shell.ts';
+import { checkLimitsAfter } from './check-limits.ts';
 import { appendDailyLog } from './daily-log.ts';
 import { describePlan, logStarted, makePlan } from './plan-pass.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -41,19 +42,20 @@ interface CommitState {
 export async function commitCompaction(
   dependencies: ActivityDependencies,
   input: CommitCompactionInput,
+  { runId }: Pick<Execution, 'runId'>,
 ): Promise<CommitCompactionResult> {
-  const result = await withMemories(dependencies, input, await commit(dependencies, input));
-  if (result.kind !== 'committed') return result;
-  const limit = await reachedLimit(dependencies, input.turn, input.limits);
-  return limit === null ? result : { ...result, limit };
+  const compaction = await store.getCompaction(dependencies.database, input.compactionId);
+  const result = await withMemories(dependencies, input, await commit(dependencies, input, compaction));
+  const boundary = compaction.plan.turnIsOver ? null : { callNumber: compaction.callNumber, runId };
+  return checkLimitsAfter(dependencies, { ...input, boundary }, result);
 }
 
 async function commit(
   dependencies: ActivityDependencies,
   { turn, compactionId }: CommitCompactionInput,
+  compaction: CompactionRow,
 ): Promise<CommitCompactionResult> {
   const { database } = dependencies;
-  const compaction = await store.getCompaction(database, compactionId);
   const finished = await finishedBefore(dependencies, turn, compaction);
   if (finished?.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (finished !== null) return finished;

@@ -12,7 +12,7 @@ const AFTER_WRITES = {
   takeMessages: ['written'],
   compactContext: ['limit-noted', 'planned', 'declined', 'cancelled', 'fell-back', 'exhausted'],
   summarize: ['queued', 'registered', 'stored', 'failed', 'withdrawn', 'paused', 'waiting'],
-  commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted'],
+  commitCompaction: ['written', 'logged', 'replanned', 'ended', 'noted', 'limit-noted'],
   callModel: [
     'queued',
     'left',

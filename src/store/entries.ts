@@ -14,7 +14,7 @@ import { isId } from './ids.ts';
 import { readCurrentPoint } from './plan-source.ts';
 import { isoTime } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
-import type { Writer } from './transaction.ts';
+import type { TurnWriter } from './transaction.ts';
 
 export { findCommitted, openEntry } from './open-entry.ts';
 
@@ -164,6 +164,8 @@ export interface NoteRequest extends NewContent {
   readonly headEntryId?: string;
   /** The same key within a turn appends once: the entry that stands is returned. */
   readonly key: string;
+  /** Once more behind each compaction of the conversation, which may have taken the one before from the view. Default: false. */
+  readonly againAfterCompactions?: boolean;
 }
 
 /**
@@ -175,26 +177,36 @@ export async function appendNote(sql: Database, note: NoteRequest): Promise<{ re
 }
 
 /**
- * The same for a note that the model is to see with a certain call: one that comes too late for it is left out.
- * @returns whether it was appended now.
+ * The same for a note that the model is to see with a certain call.
+ * @returns the note and whether it was appended now; `null`: it comes too late for the call and was left out
  * @throws StoreError `stale_epoch`, `call_registered`
  */
-export async function appendNoteBefore(sql: Database, boundary: CallBoundary, note: NoteRequest): Promise<boolean> {
+export async function appendNoteBefore(
+  sql: Database,
+  boundary: CallBoundary,
+  note: NoteRequest,
+): Promise<{ readonly entryId: string; readonly isNew: boolean } | null> {
   return writeAsTurn(sql, note.turn, async (writer) => {
-    const isInTime = (await findNote(writer, note)) === null && (await mayStandBefore(writer.sql, note.turn, boundary));
-    if (isInTime) await appendOnce(writer, note);
-    return isInTime;
+    const entryId = await findNote(writer, note);
+    if (entryId !== null) return { entryId, isNew: false };
+    if (!(await mayStandBefore(writer.sql, note.turn, boundary))) return null;
+    return { ...(await appendOnce(writer, note)), isNew: true };
   });
 }
 
-async function findNote({ sql }: Writer, { turn, key }: NoteRequest): Promise<string | null> {
-  const [existing] = await sql<{ id: string }[]>`
-    select id from entries where turn_id = ${turn.turnId} and note_key = ${key}`;
+async function findNote(writer: TurnWriter, note: NoteRequest): Promise<string | null> {
+  const [existing] = await writer.sql<{ id: string }[]>`
+    select id from entries where turn_id = ${note.turn.turnId} and note_key = ${keyOf(writer, note)}`;
   return existing?.id ?? null;
 }
 
-async function appendOnce(writer: Writer, note: NoteRequest): Promise<{ readonly entryId: string }> {
-  const { turn, slot, key, headEntryId } = note;
+function keyOf({ conversation }: TurnWriter, { key, againAfterCompactions = false }: NoteRequest): string {
+  return againAfterCompactions ? `${key}:${conversation.compactions}` : key;
+}
+
+async function appendOnce(writer: TurnWriter, note: NoteRequest): Promise<{ readonly entryId: string }> {
+  const { turn, slot, headEntryId } = note;
+  const key = keyOf(writer, note);
   const existing = await findNote(writer, note);
   if (existing !== null) return { entryId: existing };
   const { id: entryId } = await insertEntry(writer.sql, {

@@ -115,7 +115,7 @@ test('C17, C18 a flush is a memory before anything is removed, not asked for aga
   const parts = grown.waves.flat();
   for (const { number } of parts)
     await summarize(dependencies, { turn, compactionId: grown.compactionId, part: number }, execution());
-  expect(await commitCompaction(dependencies, { turn, compactionId: grown.compactionId })).toMatchObject({
+  expect(await commitCompaction(dependencies, { turn, compactionId: grown.compactionId }, execution())).toMatchObject({
     kind: 'committed',
   });
   expect(await toldOf(turn, grown.compactionId)).toEqual([

@@ -101,7 +101,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'R31 a compaction',
-    agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true },
+    agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true, limits: { steps: 60, noteAt: 0.05 } },
     queues: true,
     task: `${READ} 22 times, one by one`,
     deaths: [
@@ -119,6 +119,7 @@ export const SCENARIOS: readonly Scenario[] = [
         before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
       },
       { at: 'commitCompaction:noted', before: rememberPumps },
+      { at: 'commitCompaction:limit-noted' },
     ],
   },
   {
