@@ -107,8 +107,14 @@ async function endPause(flags: ModelsFlags, provider: string, output: Output): P
     const ended = await client.endProviderPause({ provider });
     if (flags.json === true) output.json({ provider, ended });
     else if (ended) output.line(`${safeLine(provider)} is called again.`);
-    else output.line(`${safeLine(provider)} was not paused.`);
+    else output.line(`${safeLine(provider)} was not paused. ${pausedInstead(await client.listProviderPauses())}`);
   });
+}
+
+/** Providers of one address and key share a pause, under the name of the one that was refused last. */
+function pausedInstead(pauses: readonly ProviderPause[]): string {
+  if (pauses.length === 0) return 'No provider is.';
+  return `Paused are ${pauses.map(({ provider }) => safeLine(provider)).join(', ')}; providers of one address and key are paused together, under one of their names.`;
 }
 
 /** Models of agents, their fallbacks included, of `models` in the file, and the default. */

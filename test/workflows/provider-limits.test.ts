@@ -148,7 +148,7 @@ test('a pause of a day is shown and can be ended: calls are made again, and a tu
   expect(stdout).toMatch(/^simulator is not called until \S+: it answered with a rate limit at \S+\./mu);
   expect(stdout).toContain('npx holdfast models --end-pause simulator');
   expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator is called again.\n');
-  expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator was not paused.\n');
+  expect((await models('--end-pause', 'simulator')).stdout).toBe('simulator was not paused. No provider is.\n');
   expect((await models()).stdout).not.toContain('is not called until');
   expect((await paused.runTask('Say other')).outcome).toBe('completed');
   await client.stop({ conversationId });
