@@ -7,24 +7,25 @@ import { inOtherWords, messageParts } from './message-parts.ts';
 import type { SentMessage } from './types.ts';
 
 type Unsent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
-type Send = (message: Unsent) => Promise<SentMessage>;
+type Send = (command: Unsent) => Promise<SentMessage>;
 
-/** The commands of branches, over the client's own way to send and to tell errors. */
+/** The commands of branches, over the client's own ways to send and to tell errors. */
 export function branchCommands(
   database: Database,
   {
-    send,
+    changeBranch,
     sendOnNewBranch,
     guarded,
   }: {
-    readonly send: Send;
+    /** Sends a fork or a switch. */
+    readonly changeBranch: Send;
     /** Sends a fork and the message behind it. */
     readonly sendOnNewBranch: (fork: Unsent, message: Unsent) => Promise<SentMessage>;
     readonly guarded: <Result>(work: () => Promise<Result>) => Promise<Result>;
   },
 ): BranchCommands {
   const fork: BranchCommands['fork'] = ({ conversationId, entryId, summarize = true, messageId }) =>
-    send({
+    changeBranch({
       conversationId,
       kind: 'fork',
       target: { entryId, summarizes: summarize },
@@ -54,7 +55,7 @@ export function branchCommands(
     listBranches: (id) => guarded(() => listBranches(database, id)),
     fork,
     switchBranch: ({ conversationId, branch, summarize = true, messageId }) =>
-      send({
+      changeBranch({
         conversationId,
         kind: 'switch',
         target: { branch, summarizes: summarize },

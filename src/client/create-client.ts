@@ -32,7 +32,7 @@ import {
 } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
-import { isTurnLost } from './lost-turn.ts';
+import { findLostTurn, pastLostTurn } from './lost-turn.ts';
 import { requireResumable } from './resume.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
@@ -90,7 +90,8 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
     ...readers(database, listeners, meaningOf(options)),
     ...deciders(database, doorbell, guarded),
     ...archiveOf(database),
-    isTurnLost: (conversationId) => guarded(() => isTurnLost(database, temporal, conversationId)),
+    isTurnLost: (conversationId) =>
+      guarded(async () => (await findLostTurn(database, temporal, conversationId)) !== null),
     watch: (watched) => watchConversation(database, listeners, watched),
     async close() {
       await doorbell.settle();
@@ -168,16 +169,24 @@ function senders(
     const message = messageOf(sent);
     return sendBy(message, () => acceptMessage(database, message));
   };
+  const changeBranch = async (change: Sent): Promise<SentMessage> => {
+    const message = messageOf(change);
+    return sendBy(message, () =>
+      pastLostTurn(database, temporal, message, (lost) => acceptMessage(database, { ...message, ...lost })),
+    );
+  };
   const sendOnNewBranch = async (fork: Sent, sent: Sent): Promise<SentMessage> => {
-    const message = messageOf(sent);
-    return sendBy(message, () => acceptOnNewBranch(database, messageOf(fork), message));
+    const [change, message] = [messageOf(fork), messageOf(sent)];
+    return sendBy(message, () =>
+      pastLostTurn(database, temporal, message, (lost) => acceptOnNewBranch(database, { ...change, ...lost }, message)),
+    );
   };
   const command = async (kind: 'stop' | 'compact', conversationId: string, rest: Partial<MessageInput>) => {
     await guarded(() => describeConversation(database, conversationId));
     return send({ conversationId, kind, ...rest });
   };
   return {
-    ...branchCommands(database, { send, sendOnNewBranch, guarded }),
+    ...branchCommands(database, { changeBranch, sendOnNewBranch, guarded }),
     startTask: ({ task, agent, model, preset, workspace, user, conversationId, messageId }) =>
       send({
         conversationId: conversationId ?? newId(),

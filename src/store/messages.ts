@@ -36,6 +36,8 @@ export interface MessageInput {
   readonly agent?: string;
   /** Used when the conversation is new, ignored later. */
   readonly settings?: ConversationSettings;
+  /** An open turn whose workflow is gone: it keeps no branch from being changed, since the turn that changes it ends it first. */
+  readonly lostTurnId?: string;
   /** What the sender takes for the conversation's own; refused when it differs. Default: anything will do. */
   readonly expects?: Partial<Record<keyof ConversationSettings | 'agent', string>>;
   readonly kind: MessageKind;
@@ -191,9 +193,12 @@ async function requireExpected(
  * A branch is changed between turns only, and only where nothing waits: so what follows a fork is always answered on its branch. A turn
  * that begins at this very moment refuses it later.
  */
-async function requireIdle(sql: Transaction, { id, conversationId, kind, target }: MessageInput): Promise<void> {
+async function requireIdle(
+  sql: Transaction,
+  { id, conversationId, kind, target, lostTurnId }: MessageInput,
+): Promise<void> {
   const [row] = await sql<{ busy: boolean; known: boolean }[]>`
-    select c.active_turn_id is not null or exists (
+    select c.active_turn_id is not null and c.active_turn_id is distinct from ${lostTurnId ?? null} or exists (
         select from messages m where m.conversation_id = c.id and m.consumed_at is null and m.id <> ${id}) as busy,
       case when ${kind} = 'fork'
         then ${target?.entryId ?? null}::uuid is null or exists (

@@ -114,3 +114,25 @@ test('resume is refused while a turn runs; after a terminate it repairs the conv
   expect(next.turnId).not.toBe(dead.turnId);
   held.get('resumed')?.release();
 });
+
+test('a fork is refused while a turn runs; after a terminate it ends the dead turn, and goes on with the new branch', async () => {
+  const { client, temporal } = harness;
+  const { conversationId } = await harness.runTask('Say first');
+  const entries = await client.listEntries({ conversationId });
+  const entryId = entries.find(({ kind }) => kind === 'assistant')?.entryId ?? '';
+  const sent = await client.sendMessage({
+    conversationId,
+    content: 'Call hold with {"name": "forked"}',
+    mode: 'queue',
+  });
+  await waitUntil('the tool runs', () => held.has('forked'));
+  const fork = { conversationId, entryId, summarize: false };
+  await expect(client.fork(fork)).rejects.toMatchObject({ code: 'conversation_busy' });
+  await temporal.workflow.getHandle(turnWorkflowId(conversationId)).terminate('test');
+  const forked = await client.waitForOutcome({ ...(await client.fork(fork)), timeoutMilliseconds: 120_000 });
+  const dead = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  expect([dead.outcome, forked.outcome]).toEqual(['interrupted', 'completed']);
+  expect((await client.listBranches(conversationId)).find(({ active }) => active)?.branch).toBe(1);
+  held.get('forked')?.release();
+  await expectAllHolds(harness);
+});
