@@ -6,17 +6,10 @@ import { countEntries, findEntryId, listEntriesAround } from '../store/entries.t
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { requireConversation } from './conversation.ts';
-import { clientError, HoldfastClientError } from './errors.ts';
+import { clientError, guarded, HoldfastClientError } from './errors.ts';
 import { withLateResults } from './memory.ts';
 
 export function archiveOf(database: Database): ConversationArchive {
-  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw clientError(error);
-    }
-  };
   return {
     async exportConversation({ conversationId, write }) {
       // What the caller's own function throws is the caller's: a full disk is no silent Postgres.

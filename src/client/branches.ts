@@ -1,28 +1,16 @@
 import type { ContentPart } from '../context/content.ts';
 import { listBranches, readSaidMessage } from '../store/branches.ts';
 import type { Database } from '../store/database.ts';
-import type { MessageInput } from '../store/messages.ts';
 import type { BranchCommands } from './branch-types.ts';
+import { guarded } from './errors.ts';
 import { inOtherWords, messageParts } from './message-parts.ts';
 import type { SentMessage } from './types.ts';
+import type { WaysToSend } from './ways-to-send.ts';
 
-type Unsent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
-type Send = (command: Unsent) => Promise<SentMessage>;
-
-/** The commands of branches, over the client's own ways to send and to tell errors. */
+/** The commands of branches, over the client's own ways to send. */
 export function branchCommands(
   database: Database,
-  {
-    changeBranch,
-    sendOnNewBranch,
-    guarded,
-  }: {
-    /** Sends a fork or a switch. */
-    readonly changeBranch: Send;
-    /** Sends a fork and the message behind it. */
-    readonly sendOnNewBranch: (fork: Unsent, message: Unsent) => Promise<SentMessage>;
-    readonly guarded: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  },
+  { changeBranch, sendOnNewBranch }: Pick<WaysToSend, 'changeBranch' | 'sendOnNewBranch'>,
 ): BranchCommands {
   const fork: BranchCommands['fork'] = ({ conversationId, entryId, summarize = true, messageId }) =>
     changeBranch({

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { definedOf } from '../context/defined-of.ts';
-import { measureContent } from '../context/measure.ts';
 import { connectDatabase } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import { readCosts } from '../store/costs.ts';
@@ -8,8 +7,7 @@ import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
 import { listServedModels, storeServedModel } from '../store/served-models.ts';
 import { endPause, listPauses } from '../store/provider-queue.ts';
-import { acceptMessage, acceptOnNewBranch } from '../store/messages.ts';
-import type { AcceptedMessage, MessageInput } from '../store/messages.ts';
+import type { MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
 import { createListeners } from '../store/listen.ts';
 import type { Listeners } from '../store/listen.ts';
@@ -32,13 +30,13 @@ import {
 } from './conversation.ts';
 import type { DecisionMethods } from './decision-types.ts';
 import { deciders } from './decisions.ts';
-import { findLostTurn, pastLostTurn } from './lost-turn.ts';
+import { findLostTurn } from './lost-turn.ts';
 import { requireResumable } from './resume.ts';
 import type { ConversationArchive } from './archive-types.ts';
 import { createDoorbell } from './doorbell.ts';
 import type { Doorbell, RungTemporal } from './doorbell.ts';
 import { messageParts } from './message-parts.ts';
-import { HoldfastClientError, clientError } from './errors.ts';
+import { clientError, guarded, HoldfastClientError } from './errors.ts';
 import {
   findPassages,
   listConversationEntries,
@@ -48,8 +46,9 @@ import {
 } from './memory.ts';
 import { waitForEndedTurn } from './outcome.ts';
 import { listPastCalls, rebuildView } from './past-view.ts';
-import type { HoldfastClient, SentMessage, ServedCommand } from './types.ts';
+import type { HoldfastClient, ServedCommand } from './types.ts';
 import { watchConversation } from './watch.ts';
+import { waysToSend } from './ways-to-send.ts';
 
 export interface ClientOptions {
   /** `postgres://user:password@host:port/database`, migrated by `holdfast migrate`. */
@@ -88,7 +87,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
   return checkedClient({
     ...senders(database, temporal, doorbell),
     ...readers(database, listeners, meaningOf(options)),
-    ...deciders(database, doorbell, guarded),
+    ...deciders(database, doorbell),
     ...archiveOf(database),
     isTurnLost: (conversationId) =>
       guarded(async () => (await findLostTurn(database, temporal, conversationId)) !== null),
@@ -147,46 +146,18 @@ function lazyTemporal(address: TemporalAddress) {
   };
 }
 
-type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
-
-function messageOf(message: Sent): MessageInput {
-  const content = message.content ?? [];
-  return { ...message, id: message.id ?? newId(), content, measurements: measureContent(content) };
-}
-
 function senders(
   database: Database,
   temporal: RungTemporal,
   doorbell: Doorbell,
 ): Pick<HoldfastClient, 'startTask' | 'sendMessage' | 'stop' | 'requestCompaction' | 'resume' | keyof BranchCommands> {
-  const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
-    const { id: messageId, conversationId } = message;
-    const { state } = await guarded(accept);
-    doorbell.ring(conversationId);
-    return { conversationId, messageId, duplicate: state === 'duplicate' };
-  };
-  const send = async (sent: Sent): Promise<SentMessage> => {
-    const message = messageOf(sent);
-    return sendBy(message, () => acceptMessage(database, message));
-  };
-  const changeBranch = async (change: Sent): Promise<SentMessage> => {
-    const message = messageOf(change);
-    return sendBy(message, () =>
-      pastLostTurn(database, temporal, message, (lost) => acceptMessage(database, { ...message, ...lost })),
-    );
-  };
-  const sendOnNewBranch = async (fork: Sent, sent: Sent): Promise<SentMessage> => {
-    const [change, message] = [messageOf(fork), messageOf(sent)];
-    return sendBy(message, () =>
-      pastLostTurn(database, temporal, message, (lost) => acceptOnNewBranch(database, { ...change, ...lost }, message)),
-    );
-  };
+  const { send, changeBranch, sendOnNewBranch } = waysToSend(database, temporal, doorbell);
   const command = async (kind: 'stop' | 'compact', conversationId: string, rest: Partial<MessageInput>) => {
     await guarded(() => describeConversation(database, conversationId));
     return send({ conversationId, kind, ...rest });
   };
   return {
-    ...branchCommands(database, { changeBranch, sendOnNewBranch, guarded }),
+    ...branchCommands(database, { changeBranch, sendOnNewBranch }),
     startTask: ({ task, agent, model, preset, workspace, user, conversationId, messageId }) =>
       send({
         conversationId: conversationId ?? newId(),
@@ -271,12 +242,4 @@ function readers(database: Database, listeners: Listeners, meaning: MeaningSearc
         return ended === 'served' ? SERVED_COMMAND : summarizeTurn(ended);
       }),
   };
-}
-
-async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    throw clientError(error);
-  }
 }

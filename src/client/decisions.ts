@@ -12,15 +12,11 @@ import { newId } from '../store/ids.ts';
 import { readCallName, writeCallName } from '../turn/call-name.ts';
 import type { CallName } from '../turn/call-name.ts';
 import type { Doorbell } from './doorbell.ts';
-import { HoldfastClientError } from './errors.ts';
+import { guarded, HoldfastClientError } from './errors.ts';
 import type { DecisionMethods, DecisionOptions, SentDecision } from './decision-types.ts';
 
 /** The methods that decide on waiting calls. The row is the decision; the ring only makes the turn look sooner, also at what comes too late. */
-export function deciders(
-  database: Database,
-  doorbell: Doorbell,
-  guarded: <Result>(work: () => Promise<Result>) => Promise<Result>,
-): DecisionMethods {
+export function deciders(database: Database, doorbell: Doorbell): DecisionMethods {
   const send = (
     options: DecisionOptions,
     decision: Pick<DecisionToMake, 'kind' | 'state' | 'scope' | 'text'>,

@@ -139,6 +139,15 @@ const connectionError = z.object({
 
 /** postgres.js's codes for a pool that was ended. */
 const CLOSED = /^CONNECTION_(?:ENDED|DESTROYED)$/u;
+/** Does what asks Postgres or Temporal, and throws what a client throws. @throws HoldfastClientError */
+export async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw clientError(error);
+  }
+}
+
 /** Node's codes where no socket came about, beside those that pass by themselves: a path or a port that is none, a right that is missing. */
 const NO_SOCKET = /^(?:E(?!RR_)[A-Z_]+|CONNECT\w*)$/u;
 /** SQLSTATE class 28, and a database that does not exist. */

@@ -1,0 +1,51 @@
+import { measureContent } from '../context/measure.ts';
+import type { Database } from '../store/database.ts';
+import { newId } from '../store/ids.ts';
+import { acceptMessage, acceptOnNewBranch } from '../store/messages.ts';
+import type { AcceptedMessage, MessageInput } from '../store/messages.ts';
+import type { Doorbell, RungTemporal } from './doorbell.ts';
+import { guarded } from './errors.ts';
+import { pastLostTurn } from './lost-turn.ts';
+import type { SentMessage } from './types.ts';
+
+export type Sent = Pick<MessageInput, 'conversationId' | 'kind'> & Partial<MessageInput>;
+
+function messageOf(message: Sent): MessageInput {
+  const content = message.content ?? [];
+  return { ...message, id: message.id ?? newId(), content, measurements: measureContent(content) };
+}
+
+/** The ways in which a client writes what it sends; each rings the conversation's doorbell and returns once the row is stored. */
+export interface WaysToSend {
+  readonly send: (sent: Sent) => Promise<SentMessage>;
+  /** Sends a fork or a switch. */
+  readonly changeBranch: (change: Sent) => Promise<SentMessage>;
+  /** Sends a fork and the message behind it. */
+  readonly sendOnNewBranch: (fork: Sent, sent: Sent) => Promise<SentMessage>;
+}
+
+export function waysToSend(database: Database, temporal: RungTemporal, doorbell: Doorbell): WaysToSend {
+  const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
+    const { id: messageId, conversationId } = message;
+    const { state } = await guarded(accept);
+    doorbell.ring(conversationId);
+    return { conversationId, messageId, duplicate: state === 'duplicate' };
+  };
+  const send = async (sent: Sent): Promise<SentMessage> => {
+    const message = messageOf(sent);
+    return sendBy(message, () => acceptMessage(database, message));
+  };
+  const changeBranch = async (change: Sent): Promise<SentMessage> => {
+    const message = messageOf(change);
+    return sendBy(message, () =>
+      pastLostTurn(database, temporal, message, (lost) => acceptMessage(database, { ...message, ...lost })),
+    );
+  };
+  const sendOnNewBranch = async (fork: Sent, sent: Sent): Promise<SentMessage> => {
+    const [change, message] = [messageOf(fork), messageOf(sent)];
+    return sendBy(message, () =>
+      pastLostTurn(database, temporal, message, (lost) => acceptOnNewBranch(database, { ...change, ...lost }, message)),
+    );
+  };
+  return { send, changeBranch, sendOnNewBranch };
+}
