@@ -26,18 +26,22 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+const NO_MORE_KNOWN = { vendorMessage: null, commandOnly: false };
+
 /** One sentence for a person: what happened, and what can be done next. */
 export function explainOutcome(
   outcome: TurnOutcome,
   reason: string | null,
-  vendorMessage: string | null = null,
+  turn: { readonly vendorMessage: string | null; readonly commandOnly: boolean } = NO_MORE_KNOWN,
 ): string {
+  const { vendorMessage, commandOnly } = turn;
   const refusal = reason === null ? undefined : REFUSALS.get(reason);
   if (refusal !== undefined) return refusal;
   switch (outcome) {
     case 'completed':
       return completed(reason);
     case 'stopped':
+      if (commandOnly) return 'The command was stopped. Send it again, or a message to go on.';
       return "The turn was stopped; everything that had finished is kept. Send a message to go on, or 'holdfast resume' without one.";
     case 'budget_exhausted':
       if (reason === 'calls_repeated')

@@ -1,7 +1,9 @@
+import { isBranchChangeWaiting } from '../store/branch-commands.ts';
+import { readBranchTasks } from '../store/branch-tasks.ts';
+import type { BranchTask } from '../store/branch-tasks.ts';
 import type { Database } from '../store/database.ts';
 import { isMessageKnown } from '../store/messages.ts';
 import { readEndedTurn } from '../store/turn-limits.ts';
-import { readLastTaskTurn } from '../store/turns.ts';
 import { COUNTED_OF_CONVERSATION, isDivisible, missingRaises } from '../turn/spending.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { describeConversation } from './conversation.ts';
@@ -28,15 +30,15 @@ export async function requireResumable(
   checkRaise(raise);
   const conversation = await describeConversation(database, conversationId);
   if (conversation.turn?.state === 'ended' || conversation.turn === null) {
-    await checkLastTurn(database, conversationId, raise);
+    await checkTask(database, conversationId, raise);
     return;
   }
   if (await hasOpenWorkflow(temporal, conversationId)) throw turnRuns(conversationId);
   // Read after Temporal was asked: a turn that ended by itself meanwhile has its outcome, another one may have begun. A turn
   // that is still open has lost its workflow, and the one that resumes repairs the conversation.
   const later = await describeConversation(database, conversationId);
-  if (later.turn?.state === 'ended') await checkLastTurn(database, conversationId, raise);
-  else if (later.turn?.turnId !== conversation.turn.turnId) throw turnRuns(conversationId);
+  if (later.turn?.state !== 'ended' && later.turn?.turnId !== conversation.turn.turnId) throw turnRuns(conversationId);
+  await checkTask(database, conversationId, raise);
 }
 
 function checkRaise(raise: Partial<ConversationCounts>): void {
@@ -57,27 +59,42 @@ function checkRaise(raise: Partial<ConversationCounts>): void {
   }
 }
 
-/** Of a task: a compaction or a change of branch after it is none. */
-async function checkLastTurn(
+/** Of the branch that the conversation goes on with: what ended on another one is no task of this. */
+async function checkTask(
   database: Database,
   conversationId: string,
   raise: Partial<ConversationCounts>,
 ): Promise<void> {
-  const turn = await readLastTaskTurn(database, conversationId);
-  // An answer that was cut once too often is not what the task asked for, though nothing failed.
-  const wasCut = turn?.outcome === 'completed' && turn.reason === 'answer_cut';
-  if (turn === null || (turn.outcome === 'completed' && !wasCut)) {
-    const state = turn === null ? 'has had no turn' : 'completed its last turn';
-    throw new HoldfastClientError('nothing_to_resume', `conversation ${conversationId} ${state}`);
+  if (await isBranchChangeWaiting(database, conversationId)) {
+    throw new HoldfastClientError(
+      'conversation_busy',
+      `conversation ${conversationId} changes its branch: what a resume goes on with is known once that is done`,
+    );
   }
-  const ended = await readEndedTurn(database, conversationId);
-  const missing = ended === null ? {} : missingRaises(ended, raise);
+  const tasks = await readBranchTasks(database, conversationId);
+  const task = tasks.find(({ active }) => active);
+  if (task === undefined || task.isDone) throw nothingOpen(conversationId, tasks);
+  // It has lost its workflow, and is judged when the turn that resumes has ended it.
+  if (task.outcome === null) return;
+  const missing = missingRaises(await readEndedTurn(database, task.turnId), raise);
   if (Object.keys(missing).length === 0) return;
-  const end = turn.outcome === 'budget_exhausted' ? `at ${turn.reason}` : `as ${turn.outcome}`;
+  const end = task.outcome === 'budget_exhausted' ? `at ${task.reason}` : `as ${task.outcome}`;
   throw new HoldfastClientError(
     'limit_not_raised',
     `the turn ended ${end}, and goes on only with more ${Object.keys(missing).join(' and ')}: the least that helps is "holdfast resume ${conversationId} ${raiseFlags({ ...raise, ...missing })}"`,
   );
+}
+
+function nothingOpen(conversationId: string, tasks: readonly BranchTask[]): HoldfastClientError {
+  const state = tasks.some(({ active }) => active)
+    ? 'completed its last turn'
+    : `has had no turn${tasks.length === 0 ? '' : ' on its branch'}`;
+  const open = tasks.find(({ isDone }) => !isDone);
+  const elsewhere =
+    open === undefined
+      ? ''
+      : `; the turn of branch ${open.branch} is not done: "holdfast switch ${conversationId} ${open.branch}" goes back to it`;
+  return new HoldfastClientError('nothing_to_resume', `conversation ${conversationId} ${state}${elsewhere}`);
 }
 
 function turnRuns(conversationId: string): HoldfastClientError {

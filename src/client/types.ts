@@ -77,6 +77,8 @@ export interface TurnSummary {
   readonly model: string;
   /** Models that were given up for a fallback, oldest first. */
   readonly givenUp: readonly GivenUpModel[];
+  /** A compaction or a change of branch in an idle conversation: no task, so there is none to resume. */
+  readonly commandOnly: boolean;
   readonly steps: number;
   readonly modelCalls: number;
   readonly compactions: number;

@@ -73,6 +73,13 @@ export async function readBranchCommand(sql: Queries, turn: TurnReference): Prom
   return { kind: 'command', command: { messageId, kind, summarizes: row.summarizes, from, to, ancestorSequence } };
 }
 
+/** Whether it is still open with which branch the conversation goes on. */
+export async function isBranchChangeWaiting(sql: Queries, conversationId: string): Promise<boolean> {
+  const waiting = await sql`
+    select from messages where conversation_id = ${conversationId} and consumed_at is null and kind in ('fork', 'switch') limit 1`;
+  return waiting.length > 0;
+}
+
 /** An entry as a place to fork at: inside a group, its end, so that no answer is parted from its results. */
 async function forkPlace(sql: Queries, conversationId: string, entryId: string | null): Promise<BranchPlace | null> {
   if (entryId === null) return { branch: 0, headEntryId: null, headSequence: 0 };

@@ -15,14 +15,16 @@ import type {
   SpendingLimits,
 } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { readBranchTasks } from './branch-tasks.ts';
 import type { Queries, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
 import { jsonText } from './stored-text.ts';
 
 type Raise = Partial<ConversationCounts>;
 
 /**
  * What a turn that begins may use: what is configured, the conversation's limits with every raise of them so far. With a `resume`
- * it goes on where the newest turn ended: what that one left, and this raise; what of it counts for the conversation is kept
+ * it goes on where the task of its branch ended: what that turn left, and this raise; what of it counts for the conversation is kept
  * with it. `null`: only its steps are limited.
  */
 export async function limitsOfNewTurn(
@@ -41,8 +43,9 @@ export async function limitsOfNewTurn(
   const earlier = raises.filter(({ id }) => !resumes.includes(id));
   const before = { ...base, conversation: raisedLimits(base.conversation, sum(earlier.map(({ counts }) => counts))) };
   if (resumes.length === 0) return before;
-  const ended = await readEndedTurn(sql, conversationId);
-  if (ended === null) return before;
+  const task = (await readBranchTasks(sql, conversationId)).find(({ active }) => active);
+  if (task === undefined) return before;
+  const ended = await readEndedTurn(sql, task.turnId);
   const now = raises.filter(({ id }) => resumes.includes(id));
   const { used } = ended;
   const counts = now.map(({ raise }) => raiseOfConversation({ ...ended, limits: before }, raise));
@@ -55,19 +58,19 @@ export async function limitsOfNewTurn(
   };
 }
 
-/** How the newest turn ended that was more than a command, or stands if it is open; `null` before the first. */
-export async function readEndedTurn(sql: Queries, conversationId: string): Promise<EndedSpending | null> {
+/** How a turn ended, or stands if it is open. @throws StoreError `turn_not_found` */
+export async function readEndedTurn(sql: Queries, turnId: string): Promise<EndedSpending> {
   const [row] = await sql<
-    { id: string; ended: boolean; reason: string | null; limits: SpendingLimits | null; steps: number }[]
+    { conversation_id: string; ended: boolean; reason: string | null; limits: SpendingLimits | null; steps: number }[]
   >`
-    select id, ended_at is not null as ended, case when outcome = 'budget_exhausted' then reason end as reason, limits,
-      (snapshot -> 'limits' ->> 'steps')::float8 as steps
-    from turns where conversation_id = ${conversationId} and not command_only order by epoch desc limit 1`;
-  if (row === undefined) return null;
+    select conversation_id, ended_at is not null as ended, case when outcome = 'budget_exhausted' then reason end as reason,
+      limits, (snapshot -> 'limits' ->> 'steps')::float8 as steps
+    from turns where id = ${turnId}`;
+  if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turnId}`);
   const { reason } = row;
   const limits = row.limits ?? { turn: { steps: row.steps }, conversation: {} };
-  const turn = await readTurnCounts(sql, row.id);
-  const conversation = await readConversationCounts(sql, conversationId, row.ended ? 0 : turn.wallTime);
+  const turn = await readTurnCounts(sql, turnId);
+  const conversation = await readConversationCounts(sql, row.conversation_id, row.ended ? 0 : turn.wallTime);
   return { reason, limits, used: { turn, conversation: { ...conversation, idleTime: 0 } } };
 }
 

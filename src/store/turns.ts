@@ -153,14 +153,6 @@ export async function readLastTurn(sql: Queries, conversationId: string): Promis
   return row === undefined ? null : toTurnRow(row);
 }
 
-/** The newest turn that was more than a command: of the task that a resume goes on with. */
-export async function readLastTaskTurn(sql: Queries, conversationId: string): Promise<TurnRow | null> {
-  const [row] = await sql<TurnColumns[]>`
-    select ${turnColumns(sql)} from turns t where t.conversation_id = ${conversationId} and not t.command_only
-    order by t.epoch desc limit 1`;
-  return row === undefined ? null : toTurnRow(row);
-}
-
 /**
  * What the turn began with, with the model in force.
  * @throws StoreError `turn_not_found`

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { TurnSummary } from '../../src/client/types.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -70,7 +70,9 @@ test('a task that is done is not asked for again because a compaction after it w
   const compaction = await client.requestCompaction({ conversationId });
   await client.stop({ conversationId });
   await harness.startWorker();
-  expect((await endOf(compaction)).outcome).toBe('stopped');
+  const stopped = await endOf(compaction);
+  expect(stopped).toMatchObject({ outcome: 'stopped', commandOnly: true });
+  expect(stopped.explanation).not.toContain('resume');
   await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
 });
 
@@ -165,4 +167,75 @@ test('what is counted in whole numbers is raised by whole numbers', async () => 
   const refused = await cli('resume', conversationId, '--steps', '0.5');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('"0.5" is no whole number')]);
   await endOf(await client.resume({ conversationId, raise: { steps: 1, cost: 0.5, wallTime: 0.5 } }));
+});
+
+describe('on branches', () => {
+  const forkAt = async (conversationId: string, kind: 'user' | 'assistant' | null) => {
+    const { client } = harness;
+    const at =
+      kind === null ? undefined : (await client.listEntries({ conversationId })).find((entry) => entry.kind === kind);
+    await endOf(await client.fork({ conversationId, entryId: at?.entryId ?? null, summarize: false }));
+  };
+  const switchTo = async (conversationId: string, branch: number) =>
+    endOf(await harness.client.switchBranch({ conversationId, branch, summarize: false }));
+
+  test('a task that is done is not asked for again because one failed on a branch that was left; that one is named', async () => {
+    const { client } = await prepare({ steps: 2 });
+    await harness.startWorker();
+    const { conversationId } = await harness.runTask('Say all done');
+    await forkAt(conversationId, 'assistant');
+    expect((await harness.runTask(MANY, { conversationId })).reason).toBe('step_limit');
+    await switchTo(conversationId, 0);
+    await expect(client.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
+      code: 'nothing_to_resume',
+      message: `conversation ${conversationId} completed its last turn; the turn of branch 1 is not done: "holdfast switch ${conversationId} 1" goes back to it`,
+    });
+    await switchTo(conversationId, 1);
+    expect((await endOf(await client.resume({ conversationId, raise: { steps: 1 } }))).steps).toBe(1);
+  });
+
+  test('a task goes on with what it left itself, whatever a turn on another branch used or came to', async () => {
+    const { client } = await prepare({ steps: 3 });
+    await harness.startWorker();
+    const { conversationId } = await harness.runTask(MANY);
+    await forkAt(conversationId, null);
+    await expect(client.resume({ conversationId })).rejects.toMatchObject({
+      code: 'nothing_to_resume',
+      message: `conversation ${conversationId} has had no turn on its branch; the turn of branch 0 is not done: "holdfast switch ${conversationId} 0" goes back to it`,
+    });
+    expect((await harness.runTask('Say all done', { conversationId })).outcome).toBe('completed');
+    await switchTo(conversationId, 0);
+    await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'limit_not_raised' });
+    const resumed = await endOf(await client.resume({ conversationId, raise: { steps: 2 } }));
+    expect(resumed).toMatchObject({ reason: 'step_limit', steps: 2 });
+    expect(acted).toHaveLength(5);
+  });
+
+  test('a branch that was forked before the answer goes on with what was asked, one behind the answer does not', async () => {
+    const { client } = await prepare();
+    await harness.startWorker();
+    const { conversationId } = await harness.runTask('Say all done');
+    await forkAt(conversationId, 'assistant');
+    await expect(client.resume({ conversationId })).rejects.toMatchObject({
+      code: 'nothing_to_resume',
+      message: `conversation ${conversationId} completed its last turn`,
+    });
+    await forkAt(conversationId, 'user');
+    expect(await endOf(await client.resume({ conversationId }))).toMatchObject({ outcome: 'completed', steps: 1 });
+    await expect(client.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
+  });
+
+  test('while a change of branch waits, nobody knows what a resume would go on with', async () => {
+    const { client } = await prepare({ steps: 2 });
+    const worker = await harness.startWorker();
+    const { conversationId } = await harness.runTask('Say all done');
+    await forkAt(conversationId, null);
+    expect((await harness.runTask(MANY, { conversationId })).reason).toBe('step_limit');
+    worker.shutdown();
+    await worker.ended;
+    await client.switchBranch({ conversationId, branch: 0, summarize: false });
+    await expect(client.resume({ conversationId, raise: { steps: 2 } })).rejects.toMatchObject({
+      code: 'conversation_busy',
+    });
+  });
 });

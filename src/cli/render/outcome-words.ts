@@ -25,7 +25,12 @@ export function turnFigures(turn: TurnSummary): string {
 }
 
 /** The command that goes on after an outcome, for the reason that it gave; `null` after one that needs nothing. */
-export function nextCommand(outcome: string, reason: string | null, conversation: string): string | null {
+export function nextCommand(
+  outcome: string,
+  reason: string | null,
+  conversation: string,
+  commandOnly = false,
+): string | null {
   switch (outcome) {
     case 'completed':
       return null;
@@ -35,6 +40,7 @@ export function nextCommand(outcome: string, reason: string | null, conversation
       if (reason === 'calls_repeated' || reason === 'compactions_without_progress') break;
       return ['npx holdfast resume', conversation, raiseFlag(reason) ?? ''].join(' ').trimEnd();
     case 'stopped':
+      if (commandOnly) break;
       return `npx holdfast resume ${conversation}`;
     case 'model_failed':
       return `npx holdfast show ${conversation}`;

@@ -33,6 +33,7 @@ const COMMAND_TURN: TurnSummary = {
   explanation: null,
   model: 'simulator/sim-32k',
   givenUp: [],
+  commandOnly: true,
   steps: 0,
   modelCalls: 0,
   compactions: 0,

@@ -18,6 +18,12 @@ test.each([
   expect(nextCommand(outcome, reason, '1234abcd')).toBe(command);
 });
 
+test('after a stopped command no resume is advised: there is no task of it to go on with', () => {
+  const words = explainOutcome('stopped', null, { vendorMessage: null, commandOnly: true });
+  expect(words).not.toContain('resume');
+  expect(nextCommand('stopped', null, '1234abcd', true)).toBe('npx holdfast send 1234abcd "…"');
+});
+
 test.each(COUNTED)('%s of a conversation is raised by a flag that resume has, and its end names it', (counted) => {
   const reason = limitCode({ scope: 'conversation', counted });
   const [flag = '', amount] = nextCommand('budget_exhausted', reason, '1234abcd')?.split(' ').slice(-2) ?? [];
