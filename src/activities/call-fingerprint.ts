@@ -14,16 +14,23 @@ export function isRecall(tool: string): boolean {
   return tool === RECALL_SEARCH || tool === RECALL_OPEN;
 }
 
+/** What is known of a call's result. */
+interface FingerprintedResult {
+  readonly content: readonly ContentPart[];
+  readonly entryId: string;
+  /** What it is compared by, when that is not `content`. */
+  readonly comparedBy?: string | undefined;
+}
+
 /**
- * Tells a call with its result from others of the turn; of a stored result the same as of the fresh one. What recall
- * finds changes with everything that is stored, so for it the question alone counts.
+ * Tells a call with its result from others of the turn. What recall finds changes with everything that is stored, so for it
+ * the question alone counts.
  */
-export function fingerprintOf(
-  call: FingerprintedCall & { readonly content: readonly ContentPart[]; readonly entryId: string },
-): string {
-  const { claim, content, entryId } = call;
-  // A clipped result names its own entry, which is another one each time.
-  return digest(call, isRecall(claim.name) ? '' : JSON.stringify(content).replaceAll(entryId, ''));
+export function fingerprintOf(call: FingerprintedCall & FingerprintedResult): string {
+  const { claim, content, entryId, comparedBy } = call;
+  if (isRecall(claim.name)) return digest(call, '');
+  // A clipped result that an older version stored is all there is to go by: it names its own entry, which is another one each time.
+  return digest(call, comparedBy ?? JSON.stringify(content).replaceAll(entryId, ''));
 }
 
 /** The same for each such call: the times that its result names, and how far it got, are another each time and no progress. */

@@ -44,10 +44,16 @@ function asksByItself({ approval }: ToolDefinition, input: unknown): boolean {
   }
 }
 
+/** What a call results in that does not run. */
+export interface DecidedResult {
+  readonly text: string;
+  readonly answered: boolean;
+  /** What it is compared by, when that is not `text`. */
+  readonly comparedBy?: string;
+}
+
 /** The result that a decision gives a call instead of running it; `null`: it may run. */
-export function resultOfDecision(
-  decision: Decision | null,
-): { readonly text: string; readonly answered: boolean } | null {
+export function resultOfDecision(decision: Decision | null): DecidedResult | null {
   if (decision === null) {
     return refused('This call needs the approval of the user, who was not asked. Make it again if it is still needed.');
   }
@@ -66,14 +72,18 @@ export function resultOfDecision(
     case 'expired':
     case 'withdrawn':
     case 'waiting':
-      return refused(
-        kind === 'question'
-          ? `Nobody answered until ${decision.expiresAt}. Go on without the answer as far as you can, and say what you assumed.`
-          : `Nobody allowed this call until ${decision.expiresAt}, which counts as a denial: it did not run. Go on without it, or say what is missing.`,
-      );
+      return {
+        ...refused(
+          kind === 'question'
+            ? `Nobody answered until ${decision.expiresAt}. Go on without the answer as far as you can, and say what you assumed.`
+            : `Nobody allowed this call until ${decision.expiresAt}, which counts as a denial: it did not run. Go on without it, or say what is missing.`,
+        ),
+        // The time is another one with each call, and nothing new.
+        comparedBy: 'expired',
+      };
   }
 }
 
-function refused(text: string): { readonly text: string; readonly answered: false } {
+function refused(text: string): DecidedResult {
   return { text, answered: false };
 }

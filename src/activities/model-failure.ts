@@ -15,7 +15,7 @@ import { isCancellationError, retryableFailure } from './activity-error.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { prefersFallback } from './fall-back.ts';
-import { waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 
 /** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
 const EMPTY_ANSWER_RETRIES = 2;
@@ -82,12 +82,14 @@ async function askAgain(
     model: modelTry.snapshot.model,
     times,
   });
+  const { turn } = modelTry.input;
   if (wait.isWaitedOut) {
-    const { turn } = modelTry.input;
     if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: wait.delayMilliseconds }))
       return { kind: 'failed' };
     return waitOut(dependencies, turn, wait);
   }
+  // The pauses between tries of a model that failed are no waits for its provider, and the failure is told.
+  if (isLimited || verdict.delayMilliseconds !== undefined) await recordShortWait(dependencies, turn, wait);
   const counted = `${isLimited ? 'refusal' : 'failure'} ${times}`;
   throw retryableFailure(`ModelCall.${cause}`, `model not available (${cause}), ${counted}`, wait.delayMilliseconds);
 }

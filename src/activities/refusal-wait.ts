@@ -82,10 +82,7 @@ export async function recordWait(
   reachCrashPoint(`${activity}:waiting`);
 }
 
-/**
- * Temporal calls the activity again after this wait. A summary waits for as long as its provider stays away, so it says so each time;
- * a model call tells its failures by themselves.
- */
+/** Temporal calls the activity again after this wait: the turn says so as it does of one in its workflow. */
 export async function recordShortWait(
   dependencies: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
   turn: TurnReference,

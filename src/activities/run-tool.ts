@@ -13,7 +13,7 @@ import {
   reclaimToolCall,
   storeToolResult,
 } from '../store/tool-calls.ts';
-import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
+import type { ToolCallOutcome, ToolClaim, ToolResultToStore } from '../store/tool-calls.ts';
 import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
@@ -26,6 +26,7 @@ import { describeError, retryableFailure } from './activity-error.ts';
 import { withPatientMemory } from './patient-memory.ts';
 import { fingerprintOf, fingerprintOfUnknown, isRecall } from './call-fingerprint.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
+import type { DecidedResult } from './decided-call.ts';
 import type { Execution } from './activity-shell.ts';
 import { unknownOutcome } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -86,24 +87,20 @@ async function finishedBefore(
   { turn }: RunToolInput,
   claim: Extract<ToolClaim, { state: 'finished' }>,
 ): Promise<RunToolResult> {
+  const stored = { ...stateOf(claim.outcome), ...(isRecall(claim.name) && { recall: true as const }) };
+  if (claim.fingerprint !== null) return { ...stored, fingerprint: claim.fingerprint };
   const call = { turnId: turn.turnId, claim };
-  const stored = stateOf(claim.outcome);
   if (claim.outcome === 'outcome_unknown') return { ...stored, fingerprint: fingerprintOfUnknown(call) };
   const entryId = claim.resultEntryId;
   const entry = await getEntry(database, entryId);
-  if (entry === null) return stored;
-  const fingerprint = fingerprintOf({ ...call, content: entry.content, entryId });
-  return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
+  return entry === null
+    ? stored
+    : { ...stored, fingerprint: fingerprintOf({ ...call, content: entry.content, entryId }) };
 }
 
 /** Whoever took the call over may itself be too late for Temporal: the next try finds what came of it. */
 function supersededAttempt(): ApplicationFailure {
   return retryableFailure('SupersededAttempt', 'another attempt took this tool call over');
-}
-
-interface DecidedResult {
-  readonly text: string;
-  readonly answered: boolean;
 }
 
 /**
@@ -133,21 +130,19 @@ async function storeDecidedResult(
 ): Promise<RunToolResult> {
   const content = newText(maskText(decided.text, dependencies.secrets));
   const entryId = newId();
+  const fingerprint = fingerprintOf({ ...content, ...decided, turnId: input.turn.turnId, claim, entryId });
   const stored = await storeToolResult(dependencies.database, {
     ...input,
     ...content,
     entryId,
+    fingerprint,
     attempt: claim.attempt,
     workerIdentity: dependencies.workerIdentity,
     outcome: decided.answered ? 'succeeded' : 'not_run',
   });
   dependencies.reachCrashPoint('runTool:decided');
   if (stored.state === 'late') throw supersededAttempt();
-  const { turnId } = input.turn;
-  return {
-    ...stateOf(stored.outcome),
-    fingerprint: fingerprintOf({ turnId, claim, content: content.content, entryId }),
-  };
+  return { ...stateOf(stored.outcome), fingerprint };
 }
 
 /** While versions differ, the turn may have begun on a worker with a tool that this one lacks: another one takes the call. */
@@ -195,6 +190,7 @@ async function run(
         signal,
       }),
     });
+    const fingerprint = fingerprintOf({ ...end, turnId: turn.turnId, claim, entryId });
     const stored = await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
         // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
@@ -202,13 +198,12 @@ async function run(
         if (end.ending === 'aborted' && !(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
         dependencies.reachCrashPoint('runTool:finished');
         return await throughOutage(dependencies, lasting, () =>
-          storeResult(dependencies, input, { end, entryId, attempt }),
+          storeResult(dependencies, input, { end, entryId, attempt, fingerprint }),
         );
       } finally {
         await end.dispose();
       }
     });
-    const fingerprint = fingerprintOf({ turnId: turn.turnId, claim, content: end.content, entryId });
     return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
   } finally {
     fence.end();
@@ -232,15 +227,14 @@ async function keepOutput(
 async function storeResult(
   { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
   input: RunToolInput,
-  { end, entryId, attempt }: { readonly end: ToolCallEnd; readonly entryId: string; readonly attempt: number },
+  { end, ...result }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint'> & { readonly end: ToolCallEnd },
 ): Promise<RunToolResult> {
   const original =
     end.original === null ? undefined : await writePieces(database, input.turn.conversationId, end.original.pieces());
   if (original !== undefined) reachCrashPoint('runTool:pieces-written');
   const stored = await storeToolResult(database, {
     ...input,
-    entryId,
-    attempt,
+    ...result,
     workerIdentity,
     outcome: end.isError ? 'failed' : 'succeeded',
     content: end.content,
@@ -262,6 +256,7 @@ async function storeUnknownOutcome(
 ): Promise<RunToolResult> {
   // What a command of the dead worker left running on this machine would go on acting unseen.
   await killMarkedProcesses(idempotencyKeyOf(input));
+  const fingerprint = fingerprintOfUnknown({ turnId: input.turn.turnId, claim });
   const stored = await storeToolResult(database, {
     ...input,
     ...unknownOutcome({ ...claim, attempts: claim.attempt }),
@@ -269,13 +264,11 @@ async function storeUnknownOutcome(
     attempt: claim.attempt,
     workerIdentity,
     outcome: 'outcome_unknown',
+    fingerprint,
   });
   reachCrashPoint('runTool:outcome-unknown');
   if (stored.state === 'late') throw supersededAttempt();
-  return {
-    ...stateOf(stored.outcome),
-    fingerprint: fingerprintOfUnknown({ turnId: input.turn.turnId, claim }),
-  };
+  return { ...stateOf(stored.outcome), fingerprint };
 }
 
 function stateOf(outcome: ToolCallOutcome): RunToolResult {

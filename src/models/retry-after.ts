@@ -1,4 +1,4 @@
-/** Longer waits than this are taken for a mistake of the server. Milliseconds. */
+/** After this the provider is asked again, however much longer it wants to be left alone: the server may be mistaken. Milliseconds. */
 const LONGEST_WAIT = 86_400_000;
 
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
@@ -12,12 +12,14 @@ const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
   minute: 60_000,
   h: 3_600_000,
   hour: 3_600_000,
+  d: 86_400_000,
+  day: 86_400_000,
 };
 
 /**
  * How long the provider wants to be left alone, in milliseconds: `retry-after-ms`, `retry-after`
  * (seconds or a date), a rate limit's reset when nothing remains, else the words of the body.
- * `undefined` when it does not say, or says something that cannot be waited for.
+ * `undefined` when it does not say, or says something that cannot be waited for. A day at most.
  */
 export function retryDelay(
   headers: Readonly<Record<string, string>>,
@@ -30,7 +32,8 @@ export function retryDelay(
     fromReset(headers, now),
     ...texts.map(fromText),
   ];
-  return candidates.find((delay) => delay !== undefined && delay > 0 && delay <= LONGEST_WAIT);
+  const asked = candidates.find((delay) => delay !== undefined && delay > 0);
+  return asked === undefined ? undefined : Math.min(asked, LONGEST_WAIT);
 }
 
 function milliseconds(value: string | undefined, unit: number): number | undefined {

@@ -75,6 +75,8 @@ export interface ToolCallRow {
   readonly claimedAt: string | null;
   readonly finishedAt: string | null;
   readonly resultEntryId: string | null;
+  /** Tells the call with its result from others of the turn; `null` while there is none, and of results that older versions stored. */
+  readonly fingerprint: string | null;
   /** Results that came too late and were kept beside the log. */
   readonly lateResults: number;
   /** Of the newest claim, while it has no result. */
@@ -101,12 +103,13 @@ export async function readToolCall(
       claimed_at: Date | null;
       finished_at: Date | null;
       result_entry_id: string | null;
+      fingerprint: string | null;
       late_results: number;
     })[]
   >`
     select name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
       claim_attempt, claimed_at, finished_at,
-      result_entry_id, partial_output, partial_bytes, partial_at,
+      result_entry_id, fingerprint, partial_output, partial_bytes, partial_at,
       (select count(*) from late_tool_results l
        where l.turn_id = t.turn_id and l.call_number = t.call_number and l.call_index = t.call_index)::int as late_results
     from tool_calls t
@@ -131,6 +134,7 @@ export async function readToolCall(
     claimedAt: isoTimeOrNull(row.claimed_at),
     finishedAt: isoTimeOrNull(row.finished_at),
     resultEntryId: row.result_entry_id,
+    fingerprint: row.fingerprint,
     lateResults: row.late_results,
     partialOutput: toPartialOutput(row),
   };

@@ -57,6 +57,8 @@ export type ToolClaim =
       readonly state: 'finished';
       readonly outcome: ToolCallOutcome;
       readonly resultEntryId: string;
+      /** `null`: a worker of an older version stored the result. */
+      readonly fingerprint: string | null;
     } & RequestedToolCall);
 
 /**
@@ -71,7 +73,8 @@ export async function claimToolCall(sql: Database, claim: ToolCallReference & Cl
     const { name, providerCallId, arguments: text, attempt } = row;
     const call = { name, providerCallId, arguments: text };
     if (row.outcome !== null && row.resultEntryId !== null) {
-      return { state: 'finished', ...call, attempt, outcome: row.outcome, resultEntryId: row.resultEntryId };
+      const { outcome, resultEntryId, fingerprint } = row;
+      return { state: 'finished', ...call, attempt, outcome, resultEntryId, fingerprint };
     }
     if (row.claimedAt !== null) {
       refuseOlderAttempt(claim, row);

@@ -15,6 +15,8 @@ export interface ToolResultToStore extends ToolCallReference, NewContent {
   readonly attempt: number;
   readonly outcome: ToolCallOutcome;
   readonly workerIdentity: string;
+  /** Tells the call with this result from others of the turn. */
+  readonly fingerprint: string;
   /** Replaces the plan note, in the same transaction. */
   readonly plan?: NewContent;
 }
@@ -57,7 +59,7 @@ function finishingAttempt({ attempt, outcome }: ToolResultToStore): number {
 /** The statements do not wait for one another's results: they travel to Postgres together. */
 async function appendResult(writer: Writer, result: ToolResultToStore, { name }: ToolCallRow): Promise<void> {
   const { sql, turn, event } = writer;
-  const { callNumber, callIndex, outcome, plan, entryId, attempt } = result;
+  const { callNumber, callIndex, outcome, plan, entryId, attempt, fingerprint } = result;
   await Promise.all([
     insertEntry(sql, {
       kind: 'tool_result',
@@ -73,7 +75,7 @@ async function appendResult(writer: Writer, result: ToolResultToStore, { name }:
     }),
     sql`
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entryId},
-        attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch},
+        fingerprint = ${fingerprint}, attempt = ${finishingAttempt(result)}, finished_at = holdfast_now(), epoch = ${turn.epoch},
         partial_output = null, partial_bytes = null, partial_at = null
       where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`,
     event('tool_call_finished', { callNumber, callIndex, name, outcome, entryId, attempt }),

@@ -23,6 +23,8 @@ export interface ComposedResult {
   readonly content: readonly ContentPart[];
   readonly isError: boolean;
   readonly plan?: string;
+  /** What the result is compared by, when that is not `content`. */
+  readonly comparedBy?: string;
   readonly original: CollectedOutput | null;
 }
 
@@ -51,6 +53,7 @@ const returnedResult = z.object({
   ]),
   isError: z.boolean().optional(),
   plan: z.string().optional(),
+  comparedBy: z.string().optional(),
 });
 
 /**
@@ -59,16 +62,22 @@ const returnedResult = z.object({
  */
 export async function composeResult(input: ResultToCompose): Promise<ComposedResult> {
   const returned = returnedResult.safeParse(input.result);
-  const { content, isError = false, plan } = returned.success ? returned.data : invalidResult(input, returned.error);
+  const result = returned.success ? returned.data : invalidResult(input, returned.error);
+  const { content, isError = false, plan } = result;
   const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const media = parts.filter((part) => part.type !== 'text');
-  const shown = await showText(texts.join('\n'), media.length > 0, input);
+  const text = texts.join('\n');
+  const written = input.sink.digest();
+  const shown = await showText(text, media.length > 0, input);
+  // Of a result that is shown in part, the part that is not shown counts too.
+  const isComparedByContent = shown.failed || (result.comparedBy === undefined && shown.original === null);
   return {
     valid: returned.success,
     content: [...(shown.text === '' ? [] : [{ type: 'text' as const, text: shown.text }]), ...media],
     isError: isError || shown.failed,
     ...(plan === undefined ? {} : { plan: maskText(plan, input.secrets) }),
+    ...(isComparedByContent ? {} : { comparedBy: JSON.stringify([written, result.comparedBy ?? text, media]) }),
     original: shown.original,
   };
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { ToolError } from './errors.ts';
 import { createOutputPreview } from './output-preview.ts';
 import { createSecretMask } from './secret-mask.ts';
@@ -47,6 +47,8 @@ export interface CollectedOutput {
 export interface CollectingSink extends OutputSink {
   /** What was written so far, keys masked; what a key may begin with is held back until more comes. */
   written(): Pick<CollectedOutput, 'head' | 'tail' | 'totalCharacters'>;
+  /** Tells what was written so far from anything else, however long it is. */
+  digest(): string;
   /** Ends the collection: later writes are refused. */
   finish(): Promise<CollectedOutput>;
   /** Gives the disk space back. */
@@ -67,6 +69,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
   let finished: Promise<CollectedOutput> | null = null;
   let queue: Promise<void> = Promise.resolve();
   let written = 0;
+  const hash = createHash('sha256');
 
   async function keep(bytes: Uint8Array): Promise<void> {
     preview.add(bytes);
@@ -75,11 +78,8 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
     if (room > 0) await store.append(bytes.subarray(0, room));
   }
 
-  function enqueue(make: () => Uint8Array): Promise<void> {
-    // Writes that are not awaited by the tool still land in order; after a failed one none follows.
-    queue = queue.then(() => keep(make()));
-    return queue;
-  }
+  // Writes that are not awaited by the tool still land in order; after a failed one none follows.
+  const enqueue = (make: () => Uint8Array): Promise<void> => (queue = queue.then(() => keep(make())));
 
   async function collect(): Promise<CollectedOutput> {
     await enqueue(() => mask.push(encoding.end()));
@@ -105,12 +105,14 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
       }
       const bytes = typeof chunk === 'string' ? encoding.encode(chunk) : joined(encoding.end(), chunk);
       written += bytes.length;
+      hash.update(bytes);
       const done = enqueue(() => mask.push(bytes));
       // A tool that does not await its writes must not bring the worker down; finish() reports the failure.
       done.catch(() => undefined);
       return done;
     },
     written: () => ({ head: preview.head, tail: preview.tail, totalCharacters: preview.totalCharacters }),
+    digest: () => hash.copy().digest('hex'),
     finish: () => (finished ??= collect()),
     dispose: () => store.dispose(),
   };

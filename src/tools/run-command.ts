@@ -66,7 +66,8 @@ export function createRunCommand(options: RunCommandOptions): ToolDefinition {
           onOutput: (bytes) => output.write(bytes),
         });
         if (end.cause === 'aborted') signal.throwIfAborted();
-        return { content: `[${describe(end, seconds)}; ${elapsed()}]`, isError: end.exitCode !== 0 };
+        const ended = describe(end, seconds);
+        return { content: `[${ended}; ${elapsed()}]`, comparedBy: ended, isError: end.exitCode !== 0 };
       } finally {
         clearInterval(timer);
       }

@@ -171,6 +171,12 @@ export interface ToolResult {
   readonly content: readonly ContentPart[] | string;
   /** The model is told that the call failed. */
   readonly isError?: boolean;
+  /**
+   * What the result is compared by instead of `content`, which names a duration, a time or another thing that is different each time: a
+   * call that comes back with the same again and again is a loop (`limits.repeatedCalls`). What was written to `context.output` is
+   * compared with it.
+   */
+  readonly comparedBy?: string;
   /** Replaces the plan note, which stays in the view whatever is compacted. */
   readonly plan?: string;
 }

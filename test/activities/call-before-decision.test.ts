@@ -161,7 +161,8 @@ function beforeUnknownOutcome(turn: TurnReference): Database {
       if (key !== 'begin' || typeof value !== 'function') return value;
       return async (...given: unknown[]): Promise<unknown> => {
         transactions += 1;
-        const result = { entryId: newId(), attempt: 1, outcome: 'succeeded', workerIdentity: 'slow' } as const;
+        const by = { attempt: 1, workerIdentity: 'slow' };
+        const result = { ...by, entryId: newId(), outcome: 'succeeded', fingerprint: 'f1' } as const;
         if (transactions === 2) await storeToolResult(sql, { turn, ...CALL, ...text('done'), ...result });
         return Reflect.apply(value, target, given);
       };

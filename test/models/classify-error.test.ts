@@ -219,7 +219,10 @@ describe('delay', () => {
     ['retry-after as a date', { 'retry-after': 'Sun, 22 Nov 2026 12:00:30 GMT' }, '', 30_000],
     ['a date that has passed', { 'retry-after': 'Sun, 22 Nov 2026 11:00:00 GMT' }, '', undefined],
     ['nonsense', { 'retry-after': 'soon' }, '', undefined],
-    ['a wait of years', { 'retry-after': '99999999' }, '', undefined],
+    ['a wait of years, which is a day', { 'retry-after': '99999999' }, '', 86_400_000],
+    ['a wait that no number holds', { 'retry-after': '9'.repeat(400) }, '', 86_400_000],
+    ['a date of next week', { 'retry-after': 'Sun, 29 Nov 2026 12:00:00 GMT' }, '', 86_400_000],
+    ['no wait, and words that tell of one', { 'retry-after': '0' }, 'Try again in 3 s.', 3_000],
     [
       'an exhausted limit of OpenAI',
       { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '6m0s' },
@@ -239,6 +242,7 @@ describe('delay', () => {
       60_000,
     ],
     ['words', {}, 'Please try again in 1m2.5s.', 62_500],
+    ['words in days', {}, 'Please try again in 2 days.', 86_400_000],
     ['words in milliseconds', {}, 'Rate limit: retry after 120ms', 120],
     ['a property', {}, [{ error: { details: [{ '@type': 'RetryInfo', retryDelay: '34s' }] } }], 34_000],
   ])('%s', (_, headers, body, expected) => {

@@ -55,6 +55,7 @@ function result(turn: TurnReference, attempt: number, overrides: Partial<ToolRes
     entryId: newId(),
     outcome: 'succeeded',
     workerIdentity: 'worker-1',
+    fingerprint: 'f1',
     ...text('done'),
     ...overrides,
   };

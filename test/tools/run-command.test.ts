@@ -47,6 +47,16 @@ test('an exit code other than 0 is an error result with the output', async () =>
   expect(outcome.text).toMatch(/^problem\n\n\[exit code 3; /);
 });
 
+test('how long a command took is no part of what its result is compared by; how it ended is', async () => {
+  const comparedBy = async (command: string) =>
+    (await call(runCommand, { input: { command }, context: await commandContext() })).comparedBy;
+  const first = await comparedBy('echo same');
+  expect(first).toBeTypeOf('string');
+  expect(await comparedBy('sleep 0.2; echo same')).toBe(first);
+  expect(await comparedBy('echo other')).not.toBe(first);
+  expect(await comparedBy('echo same; exit 3')).not.toBe(first);
+});
+
 test('a command that reads input gets none, and no pager waits', async () => {
   const outcome = await call(runCommand, {
     input: { command: 'cat; read x; echo "$PAGER"' },

@@ -8,7 +8,7 @@ let harness: TurnHarness;
 beforeAll(async () => {
   harness = await startTurnHarness({
     configurationFile: `agents:
-  patient: { instructions: Work., tools: [list_files], limits: { repeatedCalls: 5 } }
+  patient: { instructions: Work., tools: [list_files, run_command], allowCommands: true, limits: { repeatedCalls: 5 } }
   careful: { instructions: Work., tools: [run_command], allowCommands: true, limits: { repeatedCalls: 2 } }
 `,
   });
@@ -46,13 +46,18 @@ test('a call that leaves its outcome unknown each time ends the turn after as ma
   }
 });
 
-test('a call that has the same result each time ends the turn after as many times, though a worker dies behind a result', async () => {
-  const sent = await harness.client.startTask({
-    task: 'Call list_files with {"path": "missing"} 8 times, one by one',
-    agent: 'patient',
-  });
+const SLOWER_EACH_TIME = 'n=$(cat n 2> /dev/null || echo 0); sleep 0.$n; echo $((n + 1)) > n; echo same';
+
+test.each([
+  ['a call that has the same result each time', 'list_files', { path: 'missing' }],
+  ['a command that writes the same each time, but takes longer', 'run_command', { command: SLOWER_EACH_TIME }],
+])('%s ends the turn after as many times, though a worker dies behind a result', async (_, tool, input) => {
+  const task = `Call ${tool} with ${JSON.stringify(input)} 8 times, one by one`;
+  const sent = await harness.client.startTask({ task, agent: 'patient' });
   await dieAt('runTool:stored@4');
-  await harness.startWorker();
+  const last = await harness.startWorker();
   expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
   expect(await outcomesOf(sent.conversationId)).toHaveLength(5);
+  last.shutdown();
+  await last.ended;
 });

@@ -123,14 +123,14 @@ test('a pause holds also for a provider without limits, on a worker that was not
   expect(await database`select from provider_calls`).toHaveLength(0);
 }, 240_000);
 
-test('a pause of a day is shown and can be ended: calls are made again, and a turn that waits for it looks again within minutes', async () => {
+test('a pause of days is one of a day, is shown and can be ended: calls are made again, and a turn that waits for it looks again within minutes', async () => {
   const paused = await startTurnHarness();
   onTestFinished(() => paused.stop());
   const { client } = paused;
   const models = (...args: string[]) =>
     runInProcess(['models', ...args], { environment: paused.environment, directory: paused.workspace });
   await paused.startWorker();
-  await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 80_000, times: 1 });
+  await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 259_200, times: 1 });
   const refused = await client.startTask({ task: 'Say first' });
   const { conversationId } = refused;
   await waitUntil(
@@ -144,6 +144,9 @@ test('a pause of a day is shown and can be ended: calls are made again, and a tu
     24_000,
   );
   expect(await paused.history(conversationId)).toContain(`"startToFireTimeout":{"seconds":"300"}`);
+  const [pause] = await client.listProviderPauses();
+  const length = Date.parse(pause?.until ?? '') - Date.parse(pause?.since ?? '');
+  expect(length / 3_600_000).toBeCloseTo(24, 1);
   const { stdout } = await models();
   expect(stdout).toMatch(/^simulator is not called until \S+: it answered with a rate limit at \S+\./mu);
   expect(stdout).toContain('npx holdfast models --end-pause simulator');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -38,6 +39,30 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   expect(watched).toMatchObject({ code: 0, stderr: '' });
   expect(watched.stdout).toMatch(/no worker is held\.[^]*completed/u);
   expect((await client.listConversations())[0]?.turn?.state).toBe('ended');
+});
+
+test('a turn whose call is refused for a few seconds says that it waits, until the call is made again', async () => {
+  const { client, database } = harness;
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 9, times: 1 });
+  const sent = await client.startTask({ task: 'Say hello' });
+  const state = async () => (await client.getConversation(sent.conversationId)).turn?.state;
+  await waitUntil('the turn waits', async () => (await state()) === 'waiting_for_rate_limit', 8_000);
+  const options = { environment: harness.environment, directory: harness.workspace };
+  expect((await runInProcess(['list'], options)).stdout).toContain('waiting for rate limit');
+  await harness.fault({ kind: 'delay', milliseconds: 6_000, times: 1 });
+  const events = async () => {
+    const rows = await database<{ kind: string; data: Record<string, unknown> }[]>`
+      select kind, data from events where conversation_id = ${sent.conversationId} order by number`;
+    return rows.slice(rows.findIndex(({ kind }) => kind === 'model_call_failed'));
+  };
+  await waitUntil('the call is made again', async () => (await events()).length > 2, 20_000);
+  expect(await state()).toBe('running');
+  expect(await events()).toMatchObject([
+    { kind: 'model_call_failed' },
+    { kind: 'turn_waiting', data: { provider: 'simulator', reason: 'rate_limit', holdsWorker: false } },
+    { kind: 'model_call_started' },
+  ]);
+  expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome).toBe('completed');
 });
 
 /** A conversation whose compaction takes several summaries, and a summarizer that refuses so many calls for 11 s. Its worker is not started. */

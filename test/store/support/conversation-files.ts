@@ -49,7 +49,7 @@ async function finishTwice(sql: Database, turn: TurnReference, callNumber: numbe
   const call = { turn, callNumber, callIndex };
   await claimToolCall(sql, { ...call, ...claimer('worker-1') });
   await reclaimToolCall(sql, { ...call, ...claimer('worker-2'), previousAttempt: 1 });
-  const result = { ...call, entryId: newId(), outcome: 'succeeded' } as const;
+  const result = { ...call, entryId: newId(), outcome: 'succeeded', fingerprint: 'f1' } as const;
   const original = await writePieces(sql, turn.conversationId, [Buffer.from('all that came too late')]);
   const late = { ...result, attempt: 1, workerIdentity: 'worker-1', ...text('too late'), original };
   const { state } = await storeToolResult(sql, late);

@@ -240,6 +240,7 @@ export async function finishToolCall(
     attempt: claim.attempt,
     outcome: 'succeeded',
     workerIdentity: 'worker-1',
+    fingerprint: 'f1',
     ...text(`result ${callNumber}.${callIndex}`),
     ...result,
   });
