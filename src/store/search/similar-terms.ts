@@ -1,5 +1,7 @@
 import type { Database, Fragment, Queries } from '../database.ts';
 import { withoutTableScans } from '../without-table-scans.ts';
+import { knowsLetters, wordsOfLikeLetters } from './like-letters.ts';
+import type { LikeWord } from './like-letters.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { SearchedScope } from './scope.ts';
 import { countPassages, isCountedInPart, rarity } from './weigh-terms.ts';
@@ -31,7 +33,7 @@ export function mayBeMisspelt({ word, passages, isDate, isStopWord }: WeightedTe
 
 /**
  * Words of the conversation that a word, which it does not have, may be meant for: words that contain
- * it, and words of like letters where pg_trgm is there. Without it, words that begin with it. For a word that it has, only such as
+ * it, and words of like letters. Without pg_trgm, words that begin with it, or like it. For a word that it has, only such as
  * are much more frequent.
  * @param passagesOf how many passages have a word, where any has it
  */
@@ -48,7 +50,7 @@ export async function similarTerms(
   if (asked.length === 0) return [];
   // Postgres takes a comparison of trigrams for as cheap as one of numbers and reads all words, at 120 ms for 35,000; their index takes 5.
   const found = await withoutTableScans(sql, (open) =>
-    Promise.all(asked.map(async (term) => ({ term, like: await lookUp(open, scope, term) }))),
+    Promise.all(asked.map(async (term) => ({ term, like: await lookUp(open, { ...scope, pool: sql }, term) }))),
   );
   return found.flatMap(({ term, like: alike }) => {
     const own = passagesOf.get(term.word) ?? 0;
@@ -82,7 +84,11 @@ interface SimilarWord {
   readonly similarity: number;
 }
 
-async function lookUp(sql: Queries, scope: SearchedScope, { terms, word }: QueryTerm): Promise<SimilarWord[]> {
+interface LookedUpScope extends SearchedScope {
+  readonly pool: Database;
+}
+
+async function lookUp(sql: Queries, scope: LookedUpScope, { terms, word }: QueryTerm): Promise<SimilarWord[]> {
   // The stem is nearest to what the index holds.
   const stem = terms.at(-1) ?? word;
   const most = isUnspacedCharacter(word) ? MOST_PAIRS : MOST_SIMILAR;
@@ -93,7 +99,18 @@ async function lookUp(sql: Queries, scope: SearchedScope, { terms, word }: Query
       ? sql`select term, greatest(similarity(term, ${stem}), case when term like ${`%${escaped}%`} then 0.7 else 0 end)::float8 as similarity
         from search_vocabulary where term % ${stem} or term like ${`%${escaped}%`}`
       : sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`${escaped}%`}`;
-  return isCountedInPart(scope) ? amongPostings(sql, scope, like, most) : amongStatistics(sql, scope, like, most);
+  const isCompared = !isUnspacedCharacter(word) && !(await knowsLetters(sql, scope, stem));
+  const given = isCompared ? await wordsOfLikeLetters(sql, stem, SMALLEST_SIMILARITY) : [];
+  const all = given.length === 0 ? like : withGiven(sql, like, given);
+  return isCountedInPart(scope) ? amongPostings(sql, scope, all, most) : amongStatistics(sql, scope, all, most);
+}
+
+function withGiven(sql: Queries, like: Fragment, given: readonly LikeWord[]): Fragment {
+  return sql`
+    select term, max(similarity) as similarity from (
+      ${like} union all
+      select * from unnest(${given.map(({ term }) => term)}::text[], ${given.map((each) => each.similarity)}::float8[])
+        as given (term, similarity)) as either group by term`;
 }
 
 async function amongStatistics(
