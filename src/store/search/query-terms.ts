@@ -76,7 +76,8 @@ export async function queryTermsOf(
   for (const { text, position } of words) {
     const ofWord = stems.flatMap((each) => each.get(text) ?? []);
     const ofForms = (forms.get(text) ?? []).flatMap((form) => stems.flatMap((each) => each.get(form.text)?.term ?? []));
-    const terms = [...new Set([...ofForms, foldAccents(text), ...ofWord.map(({ term }) => term)])];
+    const ofOlder = ofWord.flatMap(({ olderTerm }) => olderTerm ?? []);
+    const terms = [...new Set([...ofForms, ...ofOlder, foldAccents(text), ...ofWord.map(({ term }) => term)])];
     // "limit" and "limits" ask for one thing.
     const stem = terms.at(-1) ?? text;
     const before = found.get(stem);
