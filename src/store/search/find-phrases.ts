@@ -40,7 +40,7 @@ export async function findPhrases(
   if (rows.includes(null)) return [];
   // Words alone are in a row with nothing.
   const areAlone = rows.every((row) => row === null || row.length < 2);
-  if (areAlone && !phrases.all.some(hasSigns)) return [];
+  if (known.length === 0 || (areAlone && !phrases.all.some(hasSigns))) return [];
   const sought = [...new Set(known)];
   const ids = await withAll(sql, scope, rarestOf(sought), blocks);
   if (ids.length === 0) return [];

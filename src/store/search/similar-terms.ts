@@ -1,5 +1,6 @@
 import type { Database, Fragment, Queries } from '../database.ts';
 import { withoutTableScans } from '../without-table-scans.ts';
+import { isEmoji } from './emoji.ts';
 import { knowsLetters, wordsOfLikeLetters } from './like-letters.ts';
 import type { LikeWord } from './like-letters.ts';
 import type { QueryTerm } from './query-terms.ts';
@@ -47,7 +48,7 @@ export async function similarTerms(
 ): Promise<WeightedTerm[]> {
   const asked = words.filter(
     ({ word, isDate, isStopWord }) =>
-      !isDate && !isStopWord && (word.length >= SHORTEST_WORD || isUnspacedCharacter(word)),
+      !isDate && !isStopWord && !isEmoji(word) && (word.length >= SHORTEST_WORD || isUnspacedCharacter(word)),
   );
   if (asked.length === 0) return [];
   // Postgres takes a comparison of trigrams for as cheap as one of numbers and reads all words, at 120 ms for 35,000; their index takes 5.
