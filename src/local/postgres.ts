@@ -61,10 +61,11 @@ async function initialise(
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
+    '--locale=C',
     // Postgres's own Unicode rules instead of the system's: the same order and case folding on every machine.
     ...(majorVersion(binaries) >= BUILTIN_LOCALE_VERSION
-      ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
-      : ['--locale=C.UTF-8']),
+      ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+      : []),
     ...(options.durable ? [] : ['--no-sync']),
   ];
   try {
@@ -83,25 +84,36 @@ function majorVersion({ version }: PostgresBinaries): number {
   return Number(version.split('.')[0]);
 }
 
+/** What pg_trgm knows letters by, whatever rules Postgres brings: by `C` those of English alone. Not every system has the first; macOS has the second. */
+const LETTERS_OF_ALL_SCRIPTS = ['C.UTF-8', 'en_US.UTF-8'];
+
 async function runInitdb(
   initdb: string,
   initdbArguments: readonly string[],
   user: SystemUser | null,
   logFile: string,
 ): Promise<void> {
-  // Guarded like the server: an initdb that outlived us would go on writing into the folder that the next start removes.
-  const child = await startGuardedProcess({
-    name: 'initdb',
-    command: initdb,
-    arguments: initdbArguments,
-    environment: serverEnvironment(),
-    workingDirectory: '/',
-    user,
-    logFile,
-  });
-  const { status } = await child.exited;
-  if (status !== 0) throw initialisationError(await readFile(logFile, 'utf8'));
+  for (const locale of [...LETTERS_OF_ALL_SCRIPTS, 'C']) {
+    // Guarded like the server: an initdb that outlived us would go on writing into the folder that the next start removes.
+    const child = await startGuardedProcess({
+      name: 'initdb',
+      command: initdb,
+      arguments: [...initdbArguments, `--lc-ctype=${locale}`],
+      environment: serverEnvironment(),
+      workingDirectory: '/',
+      user,
+      logFile,
+    });
+    const { status } = await child.exited;
+    if (status === 0) return;
+    const output = await readFile(logFile, 'utf8');
+    if (locale === 'C' || !NO_SUCH_LOCALE.test(output)) throw initialisationError(output);
+    await rm(logFile, { force: true });
+  }
 }
+
+/** initdb says so before it writes anything. */
+const NO_SUCH_LOCALE = /invalid locale|encoding mismatch/i;
 
 function initialisationError(output: string): StackError {
   const text = output.trim().split('\n').slice(-5).join('\n');

@@ -5,7 +5,8 @@ import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
 import { rangeText } from './recall-range.ts';
 import type { ToolMemory } from './tool.ts';
-import { wholeCharacters } from './whole-characters.ts';
+import { wholePage } from './whole-characters.ts';
+import type { TextPage } from './whole-characters.ts';
 
 /** Characters kept free for the first line. */
 const HEADER_CHARACTERS = 250;
@@ -46,12 +47,12 @@ export const recallOpen = defineTool({
       const what = around === undefined ? 'entry' : 'range';
       throw new ToolError('input_refused', `The ${what} has ${totalCharacters} characters; offset is ${offset}.`);
     }
-    const end = offset + page.text.length;
+    const end = page.from + page.text.length;
     const asked =
       (around === undefined ? '' : `, "around": ${around}`) + (limit === undefined ? '' : `, "limit": ${limit}`);
     const next =
       end < totalCharacters ? `next: ${RECALL_OPEN} {"entry_id": "${entryId}"${asked}, "offset": ${end}}` : page.ending;
-    return { content: `${title} · characters ${offset}–${end} of ${totalCharacters} · ${next}\n${page.text}` };
+    return { content: `${title} · characters ${page.from}–${end} of ${totalCharacters} · ${next}\n${page.text}` };
   },
 });
 
@@ -61,20 +62,22 @@ interface Wanted {
   readonly limit: number;
 }
 
-interface Page {
+interface Page extends TextPage {
   /** Begins the first line. */
   readonly title: string;
-  readonly text: string;
   readonly totalCharacters: number;
   /** Ends the first line of the last page. */
   readonly ending: string;
 }
 
 async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): Promise<Page | null> {
-  const page = await memory.open(entryId, offset, limit);
+  // With what stands on both sides: it may begin or end within a character.
+  const begin = Math.max(0, offset - 1);
+  const page = await memory.open(entryId, begin, offset - begin + limit + 1);
   if (page === null) return null;
+  const { from, text } = wholePage(page.text, offset - begin, limit);
   const title = `entry ${entryId} · ${page.kind}${elsewhereText(page)}${leftBranchText(page.branch)}`;
-  return { ...page, title, ending: 'end of entry' };
+  return { ...page, from: begin + from, text, title, ending: 'end of entry' };
 }
 
 async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted, count: number): Promise<Page | null> {
@@ -91,7 +94,7 @@ async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted,
   const whole = rangeText(entries);
   return {
     title: `${entries.length} entries around entry ${entryId}${elsewhere}${leftBranchText(branch)}`,
-    text: wholeCharacters(whole.slice(offset, offset + limit)),
+    ...wholePage(whole, offset, limit),
     totalCharacters: whole.length,
     ending: 'end of range',
   };

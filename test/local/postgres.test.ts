@@ -5,6 +5,8 @@ import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { releaseDataDirectory } from '../../src/local/leftovers.ts';
 import { freePort } from '../../src/local/ports.ts';
+import { findPostgresBinaries, reachableBinaries } from '../../src/local/postgres-binaries.ts';
+import type { PostgresBinaries } from '../../src/local/postgres-binaries.ts';
 import { ensureDatabase, isReady, startPostgres } from '../../src/local/postgres.ts';
 import type { LocalPostgres } from '../../src/local/postgres.ts';
 import { userForPostgres } from '../../src/local/unprivileged-user.ts';
@@ -25,8 +27,9 @@ afterEach(async () => {
 });
 afterAll(async () => rm(directory, { recursive: true, force: true }));
 
-async function start(from = dataDirectory): Promise<LocalPostgres> {
+async function start(from = dataDirectory, binaries?: PostgresBinaries): Promise<LocalPostgres> {
   const server = await startPostgres({
+    ...(binaries === undefined ? {} : { binaries }),
     dataDirectory: from,
     port: await freePort(),
     durable: true,
@@ -129,6 +132,35 @@ describe('the embedded Postgres', () => {
     await Promise.all([ensureDatabase(server, 'twice'), ensureDatabase(server, 'twice')]);
     const rows = await query(server, `select count(*)::int as count from pg_database where datname = 'twice'`);
     expect(rows).toEqual([{ count: 1 }]);
+  });
+
+  test('pg_trgm knows the letters of all scripts', async () => {
+    const server = await start();
+    await query(server, 'create extension if not exists pg_trgm');
+    for (const word of ['новосибирск', 'θεσσαλονίκη', 'երևան', 'بغداد'])
+      expect(await query(server, `select cardinality(show_trgm('${word}')) > 4 as knows`)).toEqual([{ knows: true }]);
+  });
+
+  test.each([
+    ['C.UTF-8', 'C'],
+    ['C.UTF-8 en_US.UTF-8', 'C'],
+    ['en_US.UTF-8', 'C.UTF-8'],
+  ])('starts on a system without the locale %s', async (missing, chosen) => {
+    const lacking = join(directory, `lacking ${missing}`);
+    await mkdir(lacking);
+    const binaries = await reachableBinaries(await findPostgresBinaries(), await userForPostgres());
+    const initdb = join(lacking, 'initdb');
+    const refusals = missing
+      .split(' ')
+      .map((name) => `*--lc-ctype=${name}*) echo 'initdb: error: invalid locale name "${name}"'; exit 1;;`);
+    await writeFile(initdb, `#!/bin/sh\ncase "$*" in\n${refusals.join('\n')}\nesac\nexec '${binaries.initdb}' "$@"\n`, {
+      mode: 0o755,
+    });
+    const server = await start(join(lacking, 'data'), { ...binaries, initdb });
+    expect(await query(server, `select datctype from pg_database where datname = 'postgres'`)).toEqual([
+      { datctype: chosen },
+    ]);
+    await server.stop();
   });
 
   test('is ready only when the file names this very process', () => {

@@ -82,17 +82,35 @@ async function openConnections(admin: Sql, database: string): Promise<string[]> 
   }
 }
 
+function newName(): string {
+  return `holdfast_test_${randomBytes(8).toString('hex')}`;
+}
+
 /**
  * A migrated database of its own for a test file, cloned from a template that the first caller makes.
  * @param server URL of any of its databases. Default: the server that all test files share.
  */
 export async function createTestDatabase(server: string = inject('databaseUrl')): Promise<TestDatabase> {
-  const name = `holdfast_test_${randomBytes(8).toString('hex')}`;
+  const name = newName();
   await withAdmin(server, async (admin) => {
     const template = await templateName();
     await ensureTemplate(admin, server, template);
     await admin`create database ${admin(name)} template ${admin(template)}`;
   });
+  return testDatabase(server, name);
+}
+
+/** One whose extensions know the letters of English alone, as that of a server whose locale is `C`. */
+export async function createDatabaseOfEnglishLetters(server: string = inject('databaseUrl')): Promise<TestDatabase> {
+  const name = newName();
+  await withAdmin(server, async (admin) => {
+    await admin`create database ${admin(name)} template template0 lc_ctype 'C'`;
+    await applyMigrations(server, name);
+  });
+  return testDatabase(server, name);
+}
+
+function testDatabase(server: string, name: string): TestDatabase {
   return {
     url: databaseUrl(server, name),
     drop: async () => {

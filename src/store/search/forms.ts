@@ -1,5 +1,6 @@
 import { placesOf, quoteTerm } from './passage-terms.ts';
 import type { RankedCandidate } from './candidate.ts';
+import { isEmoji } from './emoji.ts';
 import { foldAccents, wordsAt } from './words.ts';
 import type { Word } from './words.ts';
 
@@ -12,6 +13,9 @@ export function formsOf({ text, vector, matched }: RankedCandidate): readonly st
   const telling = words.filter(({ isStopWord }) => !isStopWord);
   const terms = new Set((telling.length > 0 ? telling : words).flatMap((each) => each.terms));
   const places = new Map<number, string[]>();
+  // They stand at the place of another word.
+  const emoji = [...terms].filter(isEmoji);
+  for (const term of emoji) terms.delete(term);
   for (const term of terms) {
     for (const place of placesOf(vector, quoteTerm(term)) ?? [])
       places.set(place, [...(places.get(place) ?? []), term]);
@@ -19,7 +23,8 @@ export function formsOf({ text, vector, matched }: RankedCandidate): readonly st
   const byPlace = new Map<number, Word[]>();
   for (const word of wordsAt(text, places.keys()))
     byPlace.set(word.position, [...(byPlace.get(word.position) ?? []), word]);
-  return [...new Set([...byPlace].flatMap(([place, at]) => (places.get(place) ?? []).map((term) => formAt(at, term))))];
+  const forms = [...byPlace].flatMap(([place, at]) => (places.get(place) ?? []).map((term) => formAt(at, term)));
+  return [...new Set([...forms, ...emoji])];
 }
 
 /** Of the whole word and its parts the one that begins most as the term does. */

@@ -3,6 +3,7 @@ import type { Transaction } from '../database.ts';
 import { plainText } from '../stored-text.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { IndexedConversation } from './block-allocator.ts';
+import { emojiIn } from './emoji.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
 import { headingOf, saidAtOf } from './heading.ts';
@@ -54,6 +55,7 @@ interface WaitingPassage {
   readonly offset: number;
   readonly text: string;
   readonly words: readonly Word[];
+  readonly emoji: readonly Word[];
 }
 
 interface PreparedPassage extends WaitingPassage {
@@ -112,9 +114,10 @@ export class PassageWriter {
     for (const passage of passages) {
       const text = plainText(passage.text);
       if (passage.offset === 0) this.#saidAt = saidAtOf(source, headingOf(text));
-      const words = wordsOf(withoutEncodedBytes(text));
+      const searched = withoutEncodedBytes(text);
+      const [words, emoji] = [wordsOf(searched), emojiIn(searched)];
       const offset = reader.originalOffset(passage.offset);
-      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words });
+      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words, emoji });
     }
     if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
   }
@@ -149,7 +152,8 @@ export class PassageWriter {
       const { source, language } = passage;
       const ofLanguage = stems.get(language) ?? new Map<string, Stem>();
       const id = await this.#blocks.next(source.isCall ? 'call' : source.kind);
-      const terms = passageTerms(passage, ofLanguage, source.createdAt);
+      const words = [...passage.words, ...passage.emoji];
+      const terms = passageTerms({ text: passage.text, words }, ofLanguage, source.createdAt);
       const asked = new Set(
         wordsOf(questionsIn(withoutEncodedBytes(passage.text))).map(({ text }) => ofLanguage.get(text)?.term ?? text),
       );

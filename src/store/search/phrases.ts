@@ -2,6 +2,9 @@ import { UNSPACED } from '../../context/unspaced-words.ts';
 
 /** Shorter ones would stand everywhere. Characters. */
 const SHORTEST_PHRASE = 3;
+/** … but not in quotation marks or with a sign that no sentence has: "C#". */
+const SHORTEST_MEANT = 2;
+const SIGN = /[\p{S}#%&@*/\\]/u;
 const UNEVEN_SPACE = /\s\s|[^\S ]/u;
 const QUOTED =
   /"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|‘([^‘’]+)’|「([^「」]+)」|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
@@ -36,12 +39,18 @@ export function phrasesOf(query: string): Phrases {
   const quoted = [...query.matchAll(QUOTED)]
     .map(([, ...groups]) => groups.find((group) => group !== undefined) ?? '')
     .map(toPhrase)
-    .filter(({ text }) => text.length >= SHORTEST_PHRASE);
+    .filter(({ text }) => text.length >= SHORTEST_MEANT);
   if (quoted.length > 0) return { all: quoted, areQuoted: true };
   const whole = toPhrase(query);
   const row = wordsAlone(whole.text);
   const phrase = row.split(' ').length < WORDS_OF_A_ROW ? whole : { ...whole, wordsAlone: row };
-  return { all: whole.text.length < SHORTEST_PHRASE ? [] : [phrase], areQuoted: false };
+  const shortest = SIGN.test(whole.text) ? SHORTEST_MEANT : SHORTEST_PHRASE;
+  return { all: whole.text.length < shortest ? [] : [phrase], areQuoted: false };
+}
+
+/** Whether it is more than its words: the index knows none of its signs. */
+export function hasSigns({ text }: Phrase): boolean {
+  return SIGN.test(text);
 }
 
 /** Whether a text has all of them, at the bounds of words; a row of words without quotation marks, whatever stands between them. */

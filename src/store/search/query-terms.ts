@@ -1,5 +1,6 @@
 import type { Queries } from '../database.ts';
 import { dateTermsOf, yearTermsOf } from './dates.ts';
+import { emojiIn } from './emoji.ts';
 import { FALLBACK_LANGUAGE } from './languages.ts';
 import type { Language } from './languages.ts';
 import { stemsOf } from './stems.ts';
@@ -65,7 +66,7 @@ export async function queryTermsOf(
   query: string,
   { languages, askedAt, withRelated }: QueryReading,
 ): Promise<QueryTerm[]> {
-  const words = wordsOf(query);
+  const words = [...wordsOf(query), ...emojiIn(query)];
   const known = languages.length === 0 ? [FALLBACK_LANGUAGE] : languages;
   const forms = known.includes('english') ? otherForms(words) : new Map<string, readonly Word[]>();
   const asked = [...words, ...[...forms.values()].flat()];
@@ -76,7 +77,8 @@ export async function queryTermsOf(
   for (const { text, position } of words) {
     const ofWord = stems.flatMap((each) => each.get(text) ?? []);
     const ofForms = (forms.get(text) ?? []).flatMap((form) => stems.flatMap((each) => each.get(form.text)?.term ?? []));
-    const terms = [...new Set([...ofForms, foldAccents(text), ...ofWord.map(({ term }) => term)])];
+    const ofOlder = ofWord.flatMap(({ olderTerm }) => olderTerm ?? []);
+    const terms = [...new Set([...ofForms, ...ofOlder, foldAccents(text), ...ofWord.map(({ term }) => term)])];
     // "limit" and "limits" ask for one thing.
     const stem = terms.at(-1) ?? text;
     const before = found.get(stem);

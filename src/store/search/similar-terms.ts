@@ -1,7 +1,12 @@
 import type { Database, Fragment, Queries } from '../database.ts';
 import { withoutTableScans } from '../without-table-scans.ts';
+import { isEmoji } from './emoji.ts';
+import { knowsLetters, wordsOfLikeLetters } from './like-letters.ts';
+import type { LikeWord } from './like-letters.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { SearchedScope } from './scope.ts';
+import { wordsOfSwappedLetters } from './swapped-letters.ts';
+import type { CountedWord } from './swapped-letters.ts';
 import { countPassages, isCountedInPart, rarity } from './weigh-terms.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 import { isUnspacedCharacter } from './words.ts';
@@ -31,7 +36,7 @@ export function mayBeMisspelt({ word, passages, isDate, isStopWord }: WeightedTe
 
 /**
  * Words of the conversation that a word, which it does not have, may be meant for: words that contain
- * it, and words of like letters where pg_trgm is there. Without it, words that begin with it. For a word that it has, only such as
+ * it, and words of like letters; where there are none, such with two letters in the other order. Without pg_trgm, words that begin with it, or like it. For a word that it has, only such as
  * are much more frequent.
  * @param passagesOf how many passages have a word, where any has it
  */
@@ -43,13 +48,22 @@ export async function similarTerms(
 ): Promise<WeightedTerm[]> {
   const asked = words.filter(
     ({ word, isDate, isStopWord }) =>
-      !isDate && !isStopWord && (word.length >= SHORTEST_WORD || isUnspacedCharacter(word)),
+      !isDate && !isStopWord && !isEmoji(word) && (word.length >= SHORTEST_WORD || isUnspacedCharacter(word)),
   );
   if (asked.length === 0) return [];
   // Postgres takes a comparison of trigrams for as cheap as one of numbers and reads all words, at 120 ms for 35,000; their index takes 5.
-  const found = await withoutTableScans(sql, (open) =>
-    Promise.all(asked.map(async (term) => ({ term, like: await lookUp(open, scope, term) }))),
-  );
+  const found = await withoutTableScans(sql, async (open) => {
+    const alike = await Promise.all(
+      asked.map(async (term) => ({ term, like: await lookUp(open, { ...scope, pool: sql }, term) })),
+    );
+    const nowhere = alike.filter(({ term, like }) => like.length === 0 && !passagesOf.has(term.word));
+    const swapped = await wordsOfSwappedLetters(
+      open,
+      scope,
+      nowhere.map(({ term }) => term),
+    );
+    return alike.map(({ term, like }) => ({ term, like: swapped.get(term.word) ?? like }));
+  });
   return found.flatMap(({ term, like: alike }) => {
     const own = passagesOf.get(term.word) ?? 0;
     const like = own === 0 || isUnspacedCharacter(term.word) ? alike : alike.filter((each) => isMeant(each, own));
@@ -72,17 +86,15 @@ export async function similarTerms(
   });
 }
 
-function isMeant({ similarity, passages }: SimilarWord, own: number): boolean {
+function isMeant({ similarity, passages }: CountedWord, own: number): boolean {
   return similarity >= SIMILARITY_OF_MEANT && passages >= TIMES_AS_MANY * own;
 }
 
-interface SimilarWord {
-  readonly term: string;
-  readonly passages: number;
-  readonly similarity: number;
+interface LookedUpScope extends SearchedScope {
+  readonly pool: Database;
 }
 
-async function lookUp(sql: Queries, scope: SearchedScope, { terms, word }: QueryTerm): Promise<SimilarWord[]> {
+async function lookUp(sql: Queries, scope: LookedUpScope, { terms, word }: QueryTerm): Promise<CountedWord[]> {
   // The stem is nearest to what the index holds.
   const stem = terms.at(-1) ?? word;
   const most = isUnspacedCharacter(word) ? MOST_PAIRS : MOST_SIMILAR;
@@ -93,7 +105,18 @@ async function lookUp(sql: Queries, scope: SearchedScope, { terms, word }: Query
       ? sql`select term, greatest(similarity(term, ${stem}), case when term like ${`%${escaped}%`} then 0.7 else 0 end)::float8 as similarity
         from search_vocabulary where term % ${stem} or term like ${`%${escaped}%`}`
       : sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`${escaped}%`}`;
-  return isCountedInPart(scope) ? amongPostings(sql, scope, like, most) : amongStatistics(sql, scope, like, most);
+  const isCompared = !isUnspacedCharacter(word) && !(await knowsLetters(sql, scope, stem));
+  const given = isCompared ? await wordsOfLikeLetters(sql, stem, SMALLEST_SIMILARITY) : [];
+  const all = given.length === 0 ? like : withGiven(sql, like, given);
+  return isCountedInPart(scope) ? amongPostings(sql, scope, all, most) : amongStatistics(sql, scope, all, most);
+}
+
+function withGiven(sql: Queries, like: Fragment, given: readonly LikeWord[]): Fragment {
+  return sql`
+    select term, max(similarity) as similarity from (
+      ${like} union all
+      select * from unnest(${given.map(({ term }) => term)}::text[], ${given.map((each) => each.similarity)}::float8[])
+        as given (term, similarity)) as either group by term`;
 }
 
 async function amongStatistics(
@@ -101,8 +124,8 @@ async function amongStatistics(
   { numbers }: SearchedScope,
   like: Fragment,
   most: number,
-): Promise<SimilarWord[]> {
-  return sql<SimilarWord[]>`
+): Promise<CountedWord[]> {
+  return sql<CountedWord[]>`
     select l.term, l.similarity, sum(s.passages)::int as passages
     from (${like}) as l join search_statistics s on s.term = l.term and s.conversation_number = any(${[...numbers]}::int[])
     where l.similarity >= ${SMALLEST_SIMILARITY}
@@ -110,8 +133,8 @@ async function amongStatistics(
 }
 
 /** Where the statistics know a part of the conversations: the few that are most alike are chosen before any is counted. */
-async function amongPostings(sql: Queries, scope: SearchedScope, like: Fragment, most: number): Promise<SimilarWord[]> {
-  const rows = await sql<Omit<SimilarWord, 'passages'>[]>`
+async function amongPostings(sql: Queries, scope: SearchedScope, like: Fragment, most: number): Promise<CountedWord[]> {
+  const rows = await sql<LikeWord[]>`
     select l.term, l.similarity from (${like}) as l
     where l.similarity >= ${SMALLEST_SIMILARITY}
       and exists (select from search_postings p where p.agent_number = ${scope.agentNumber} and p.term = l.term)

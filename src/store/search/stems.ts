@@ -1,12 +1,14 @@
 import type { Queries } from '../database.ts';
 import type { Language } from './languages.ts';
-import { foldAccents } from './words.ts';
+import { foldAccents, foldOnlyAccents } from './words.ts';
 import type { Word } from './words.ts';
 
 /** What a dictionary of Postgres says of a word. */
 export interface Stem {
   /** As it stands in the index: stem, or the word itself, without accents. */
   readonly term: string;
+  /** As it stands in what an older version indexed, where that differs. */
+  readonly olderTerm?: string;
   /** So common that it tells little by itself. */
   readonly isStopWord: boolean;
 }
@@ -38,7 +40,7 @@ export async function stemsOf(
     select word, ts_lexize(${`${language}_stem`}::regdictionary, word) as stem from unnest(${[...asked]}::text[]) as word`;
   if (known.size > KEPT_WORDS) known.clear();
   for (const { word, stem } of rows) {
-    const found: Stem = { term: foldAccents(stem?.[0] ?? word), isStopWord: stem?.length === 0 };
+    const found: Stem = { ...foldedTerms(stem?.[0] ?? word), isStopWord: stem?.length === 0 };
     known.set(`${language} ${word}`, found);
     stems.set(word, found);
   }
@@ -46,5 +48,10 @@ export async function stemsOf(
 }
 
 function asItIs(word: string): Stem {
-  return { term: foldAccents(word), isStopWord: false };
+  return { ...foldedTerms(word), isStopWord: false };
+}
+
+function foldedTerms(stem: string): Pick<Stem, 'term' | 'olderTerm'> {
+  const [term, olderTerm] = [foldAccents(stem), foldOnlyAccents(stem)];
+  return term === olderTerm ? { term } : { term, olderTerm };
 }

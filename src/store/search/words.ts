@@ -35,6 +35,17 @@ const IDENTIFIER_PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?(?:\p{Ll}\p{M}*)+|\p{N}+|(?:\
 const DECOMPOSED = /[\p{M}\u1161-\u11ff]/u;
 /** Signs that stand for a sound of their own are no accents: Hindi and Thai have nothing else for vowels. */
 const ACCENTS = /(?:\p{Script=Inherited}|\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Cyrillic})(?<=\p{M})/gu;
+/** Letters that Unicode does not take apart, as who lacks them on the keyboard writes them. */
+const WITHOUT_STROKES: Readonly<Record<string, string>> = Object.fromEntries(
+  'ł l ø o đ d ħ h ı i ß ss æ ae œ oe þ th ð d ŋ n ŧ t'
+    .split(' ')
+    .flatMap((letter, at, all) => (at % 2 === 0 ? [[letter, all[at + 1] ?? '']] : []))
+    .flatMap(([letter = '', plain = '']) => [
+      [letter, plain],
+      [letter.toUpperCase(), plain.toUpperCase()],
+    ]),
+);
+const LETTERS = /[łøđħıßæœþðŋŧŁØĐĦÆŒÞÐŊŦ]/gu;
 const PLAIN = /^[\p{L}\p{M}]+$/u;
 
 /** Words in the order of the text. */
@@ -154,8 +165,14 @@ function characterPairs(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`);
 }
 
-/** Accents off: `café` and `cafe` are one term. */
+/** Accents off: `café` and `cafe` are one term, and so are `łódź` and `lodz`. */
 export function foldAccents(word: string): string {
+  if (ASCII.test(word)) return word;
+  return foldOnlyAccents(word).replaceAll(LETTERS, (letter) => WITHOUT_STROKES[letter] ?? letter);
+}
+
+/** As older versions folded words: in what they indexed, letters that are no others with an accent stand as they are. */
+export function foldOnlyAccents(word: string): string {
   if (ASCII.test(word)) return word;
   const folded = word.normalize('NFKD').replaceAll(ACCENTS, '');
   return folded === '' ? word : folded;

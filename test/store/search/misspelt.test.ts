@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../../src/activities/dependencies.ts';
 import { recallOf } from '../../../src/activities/recall-of.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -26,6 +26,49 @@ test('a word that few passages have stands for one like it that many have', asyn
   const found = await searchMemory(sql, { conversationId, query: 'Kuberntes' });
   expect(found[0]?.text).toBe(QUESTION);
   expect(found.slice(1).map(({ match }) => match)).toEqual(often.map(() => 'similar'));
+});
+
+describe('two letters in the wrong order', () => {
+  const SAID = [
+    'She speaks three languages.',
+    'Her work is done.',
+    'Running in the morning',
+    'Переезд в город',
+    'They left because of the trial.',
+    'It came from the form.',
+  ];
+
+  test.each([
+    ['lnaguages', 0],
+    ['LNAGUAGES', 0],
+    ['wrok', 1],
+    ['urnning', 2],
+    ['runnign', 2],
+    ['оргод', null],
+    ['огрод', 3],
+    ['trail', 4],
+    ['fomr', 5],
+    ['teh', null],
+    ['eht languages', 0],
+  ])('%s', async (typo, index) => {
+    const { conversationId } = await conversationOf(sql, ...SAID);
+    const found = await searchMemory(sql, { conversationId, query: typo });
+    expect(found.map(({ text }) => text)).toEqual(index === null ? [] : [SAID[index]]);
+    if (typo !== 'eht languages') expect(found.every(({ match }) => match === 'similar')).toBe(true);
+  });
+
+  test('stand for no word that is in every sentence', async () => {
+    const { conversationId } = await conversationOf(sql, 'It came from afar.');
+    expect(await searchMemory(sql, { conversationId, query: 'form' })).toEqual([]);
+  });
+
+  test('are looked for in all conversations of an agent, the words of other agents left aside', async () => {
+    const { conversationId } = await conversationOf(sql, 'Zebras graze.');
+    await conversationOf(sql, 'Lions rest.');
+    const found = await searchMemory(sql, { agent: 'reader', query: 'ezbras' });
+    expect(found.map((each) => each.conversationId)).toEqual([conversationId]);
+    expect(await searchMemory(sql, { agent: 'another', query: 'ezbras' })).toEqual([]);
+  });
 });
 
 test('new words are in the index at once: no search reads a list of those that wait for autovacuum', async () => {

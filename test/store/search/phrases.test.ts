@@ -33,6 +33,13 @@ describe('a phrase', () => {
     ['at four, we had to', 'At four we had to go', true],
     ['had to go', 'What we had: to go', false],
     ['ad to go then', 'we had to go then', false],
+    ['C#', 'I write C# at work', true],
+    ['"C#"', 'I write C# at work', true],
+    ['C#', 'I write C++ at work', false],
+    ['"up"', 'What goes up comes down', true],
+    ['up', 'What goes up comes down', false],
+    ['c?', 'Is it vitamin C? It is', false],
+    ['"c"', 'It is vitamin C', false],
   ])('of %j in %j: %j', (query, text, expected) => {
     expect(hasPhrases(text, phrasesOf(query))).toBe(expected);
   });
@@ -79,6 +86,19 @@ describe('a phrase', () => {
     for (const query of ['"get up"', 'get up']) {
       const [first] = await searchMemory(sql, { conversationId, query, limit: 3 });
       expect(first).toMatchObject({ match: 'phrase', text: long });
+    }
+  });
+
+  it('of one letter and a sign goes first, also among hundreds that have the letter alone', async () => {
+    const said = 'I write C# at work, and have done so since the day that I came here, which was a long time ago';
+    const few = await conversationOf(sql, said, 'vitamin C', 'commit c4f', 'C++, C', 'C C C', 'a plan C');
+    const textOf = (index: number): string => (index === 100 ? said : `Plan C, vitamin C, item ${index}.`);
+    const { conversationId: many } = await loadEntries(sql, 400, textOf);
+    for (const conversationId of [few.conversationId, many]) {
+      for (const query of ['C#', '"C#"', 'c#']) {
+        const [first] = await searchMemory(sql, { conversationId, query, limit: 3 });
+        expect(first).toMatchObject({ match: 'phrase', text: said });
+      }
     }
   });
 

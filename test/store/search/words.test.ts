@@ -68,4 +68,10 @@ describe('foldAccents', () => {
       'е',
     ]);
   });
+
+  it('writes letters that are none with an accent as who lacks them does', () => {
+    expect(
+      ['Łódź', 'smørrebrød', 'Đoković', 'ışık', 'straße', 'Ægir', 'cœur', 'Þór', 'ħ', 'ǿ'].map(foldAccents),
+    ).toEqual(['Lodz', 'smorrebrod', 'Dokovic', 'isik', 'strasse', 'AEgir', 'coeur', 'THor', 'h', 'o']);
+  });
 });

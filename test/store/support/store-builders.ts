@@ -28,8 +28,8 @@ export interface TestStore {
 }
 
 /** A migrated database of its own, and a pool of the kind that Holdfast uses. */
-export async function openTestStore(maximumConnections = 10): Promise<TestStore> {
-  const database = await createTestDatabase();
+export async function openTestStore(maximumConnections = 10, created = createTestDatabase()): Promise<TestStore> {
+  const database = await created;
   const sql = connectDatabase({ url: database.url, applicationName: 'store-test', maximumConnections });
   return {
     sql,

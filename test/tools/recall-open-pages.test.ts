@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { recallOpen } from '../../src/tools/recall-open.ts';
+import type { ToolMemory } from '../../src/tools/tool.ts';
+import { wholePage } from '../../src/tools/whole-characters.ts';
+import { call, emptyMemory, ENTRY_ID } from './support/tool-context.ts';
+
+const CHARACTERS = ['𠮷', '野', '家', '🦩', 'a', '\n', '👩‍🚀'];
+
+const holding = (text: string): ToolMemory => ({
+  ...emptyMemory,
+  open: (_, offset, limit) =>
+    Promise.resolve({ text: text.slice(offset, offset + limit), totalCharacters: text.length, kind: 'user' }),
+  around: () =>
+    Promise.resolve({
+      entries: [{ entryId: ENTRY_ID, kind: 'user', toolName: null, createdAt: '', text, isClipped: false }],
+    }),
+});
+
+interface ShownPage {
+  readonly from: number;
+  readonly end: number;
+  readonly total: number;
+  readonly page: string;
+}
+
+async function open(text: string, input: Readonly<Record<string, number>>): Promise<ShownPage> {
+  const asked = { input: { entry_id: ENTRY_ID, ...input }, context: { memory: holding(text) } };
+  const { text: shown } = await call(recallOpen, asked);
+  const [, from, end, total, page = ''] = /^.* characters (\d+)–(\d+) of (\d+) · .*\n([^]*)$/u.exec(shown) ?? [];
+  return { from: Number(from), end: Number(end), total: Number(total), page };
+}
+
+test.each([{}, { around: 1 }])('pages cut no character in two, and joined are the original: %j', async (asked) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...CHARACTERS), { maxLength: 20 }),
+      fc.integer({ min: 1, max: 7 }),
+      async (characters, limit) => {
+        const original = ['x', ...characters].join('');
+        let seen = '';
+        for (let offset = 0, total = 1; offset < total;) {
+          const shown = await open(original, { ...asked, offset, limit });
+          expect(shown).toMatchObject({ from: offset, end: offset + shown.page.length });
+          expect(shown.page).not.toMatch(/\p{Surrogate}/u);
+          expect(shown.page.length).toBeLessThanOrEqual(Math.max(2, limit));
+          seen += shown.page;
+          ({ end: offset, total } = shown);
+        }
+        expect(seen.slice(-original.length)).toBe(original);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('a page that is asked for from within a character begins with it', async () => {
+  expect(await open('𠮷野家🦩', { offset: 1, limit: 2 })).toEqual({ from: 0, end: 3, total: 6, page: '𠮷野' });
+  expect(await open('家🦩', { offset: 2, limit: 1 })).toEqual({ from: 1, end: 3, total: 3, page: '🦩' });
+});
+
+test('halves that stand alone in a text hold no page up', () => {
+  const text = '\udda9a\ud83e\ud83e\udda9\ud83e';
+  const pages: string[] = [];
+  for (let offset = 0; offset < text.length; offset += pages.at(-1)?.length ?? 0)
+    pages.push(wholePage(text, offset, 1).text);
+  expect(pages).toEqual(['\udda9', 'a', '\ud83e', '\ud83e\udda9', '\ud83e']);
+});
