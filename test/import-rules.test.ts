@@ -17,7 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   models: ['context', 'turn'],
   tools: ['context'],
   store: ['context', 'turn', 'models', 'tools'],
-  temporal: [],
+  temporal: ['turn'],
   activities: ['context', 'turn', 'models', 'tools', 'store', 'temporal'],
   workflows: ['context', 'turn'],
   config: ['context', 'turn', 'models', 'tools'],

@@ -1,7 +1,5 @@
 import { CancelledFailure } from '@temporalio/common';
 import type { ApplicationFailure } from '@temporalio/common';
-import { measureContent } from '../context/measure.ts';
-import { writePieces } from '../store/content-pieces.ts';
 import { readDecision } from '../store/decisions.ts';
 import { getEntry } from '../store/entries.ts';
 import { newId } from '../store/ids.ts';
@@ -13,12 +11,11 @@ import {
   reclaimToolCall,
   storeToolResult,
 } from '../store/tool-calls.ts';
-import type { ToolCallOutcome, ToolClaim, ToolResultToStore } from '../store/tool-calls.ts';
+import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
 import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
 import { runToolCall } from '../tools/run-tool-call.ts';
-import type { ToolCallOutcome as ToolCallEnd } from '../tools/run-tool-call.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
@@ -31,6 +28,7 @@ import type { Execution } from './activity-shell.ts';
 import { unknownOutcome } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { toolMissing, toolsToHandOver } from './hand-over.ts';
+import { keepLater, storeToolEnd } from './store-tool-end.ts';
 import { newText } from './new-content.ts';
 import { throughOutage } from './through-outage.ts';
 import { contextOf, offerOf } from './tool-call-context.ts';
@@ -190,7 +188,9 @@ async function run(
         signal,
       }),
     });
-    const fingerprint = fingerprintOf({ ...end, turnId: turn.turnId, claim, entryId });
+    const { turnId } = turn;
+    if (end.later !== undefined) void keepLater(dependencies, input, { later: end.later, claim, execution });
+    const fingerprint = fingerprintOf({ ...end, turnId, claim, entryId });
     const stored = await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
         // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
@@ -198,13 +198,14 @@ async function run(
         if (end.ending === 'aborted' && !(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
         dependencies.reachCrashPoint('runTool:finished');
         return await throughOutage(dependencies, lasting, () =>
-          storeResult(dependencies, input, { end, entryId, attempt, fingerprint }),
+          storeToolEnd(dependencies, input, { end, entryId, attempt, fingerprint }),
         );
       } finally {
         await end.dispose();
       }
     });
-    return { ...stored, fingerprint, ...(isRecall(claim.name) && { recall: true }) };
+    if (stored.state === 'late') throw supersededAttempt();
+    return { ...stateOf(stored.outcome), fingerprint, ...(isRecall(claim.name) && { recall: true }) };
   } finally {
     fence.end();
   }
@@ -222,31 +223,6 @@ async function keepOutput(
     if (error instanceof StoreError && error.code === 'stale_epoch') return;
     logger.debug(describeError(error), 'partial output could not be noted');
   }
-}
-
-async function storeResult(
-  { database, workerIdentity, reachCrashPoint }: ActivityDependencies,
-  input: RunToolInput,
-  { end, ...result }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint'> & { readonly end: ToolCallEnd },
-): Promise<RunToolResult> {
-  const original =
-    end.original === null ? undefined : await writePieces(database, input.turn.conversationId, end.original.pieces());
-  if (original !== undefined) reachCrashPoint('runTool:pieces-written');
-  const stored = await storeToolResult(database, {
-    ...input,
-    ...result,
-    workerIdentity,
-    outcome: end.isError ? 'failed' : 'succeeded',
-    content: end.content,
-    measurements: measureContent(end.content),
-    ...(original !== undefined && {
-      original: { ...original, missingBytes: original.missingBytes + (end.original?.missingBytes ?? 0) },
-    }),
-    ...(end.plan !== undefined && { plan: newText(end.plan) }),
-  });
-  reachCrashPoint('runTool:stored');
-  if (stored.state === 'late') throw supersededAttempt();
-  return stateOf(stored.outcome);
 }
 
 async function storeUnknownOutcome(

@@ -9,7 +9,7 @@ import { parseToolArguments } from './tool-arguments.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from './tool.ts';
 
 /**
- * Milliseconds that an aborted tool gets to end by itself; then its call is over and what it still does is ignored. More than the
+ * Milliseconds that an aborted tool gets to end by itself; then its call is over, and what it returns later is a late result. More than the
  * half second that a command gets; with the second in which a stop or a takeover is noticed, less than 2 s.
  */
 const ABORT_GRACE_MILLISECONDS = 800;
@@ -52,6 +52,11 @@ export interface ToolCallOutcome extends ToolResult {
   readonly original: CollectedOutput | null;
   /** Must be called once the original is stored. */
   dispose(): Promise<void>;
+  /**
+   * Present when the tool did not react to its end: what it returns after all, `null` when it fails. Without what it writes: its output
+   * was closed with the call.
+   */
+  readonly later?: Promise<Omit<ToolCallOutcome, 'later'> | null>;
 }
 
 /**
@@ -60,27 +65,43 @@ export interface ToolCallOutcome extends ToolResult {
  * and act on.
  */
 export async function runToolCall(request: ToolCallRequest): Promise<ToolCallOutcome> {
-  const { resultLimit } = request.context;
-  const secrets = request.secrets ?? [];
-  const sink = createOutputSink({
-    previewCharacters: resultLimit,
-    secrets,
-    ...(request.outputDirectory === undefined ? {} : { directory: request.outputDirectory }),
-  });
+  const sink = sinkFor(request);
   const partial = watchPartialOutput(sink, request.keepPartialOutput ?? (() => Promise.resolve()));
   try {
-    const { ending, result } = await endOf(request, sink);
-    if (ending === 'aborted') await partial.flush();
-    const { name: toolName, entryId } = request;
-    const composed = await composeResult({ result, sink, toolName, entryId, resultLimit, secrets });
-    const { valid: _, ...shown } = composed;
-    return { ...shown, ending: endingOf(ending, composed), dispose: () => sink.dispose() };
+    const end = await endOf(request, sink);
+    if (end.ending === 'aborted') await partial.flush();
+    const outcome = await outcomeOf(request, end, sink);
+    return end.later === undefined ? outcome : { ...outcome, later: laterOutcome(request, end.later) };
   } catch (error) {
     await sink.dispose();
     throw error;
   } finally {
     partial.end();
   }
+}
+
+async function laterOutcome(request: ToolCallRequest, later: Promise<RunEnd>): Promise<ToolCallOutcome | null> {
+  const end = await later;
+  return end.ending === 'succeeded' ? outcomeOf(request, end, sinkFor(request)) : null;
+}
+
+function sinkFor({ context, secrets = [], outputDirectory: directory }: ToolCallRequest): CollectingSink {
+  return createOutputSink({
+    previewCharacters: context.resultLimit,
+    secrets,
+    ...(directory === undefined ? {} : { directory }),
+  });
+}
+
+async function outcomeOf(
+  { name: toolName, entryId, context, secrets = [] }: ToolCallRequest,
+  { ending, result }: RunEnd,
+  sink: CollectingSink,
+): Promise<ToolCallOutcome> {
+  const { resultLimit } = context;
+  const composed = await composeResult({ result, sink, toolName, entryId, resultLimit, secrets });
+  const { valid: _, ...shown } = composed;
+  return { ...shown, ending: endingOf(ending, composed), dispose: () => sink.dispose() };
 }
 
 function endingOf(ending: ToolCallEnding, composed: ComposedResult): ToolCallEnding {
@@ -93,6 +114,8 @@ function endingOf(ending: ToolCallEnding, composed: ComposedResult): ToolCallEnd
 interface RunEnd {
   readonly ending: ToolCallEnding;
   readonly result: ToolResult;
+  /** What a tool comes to that did not react to its end. */
+  readonly later?: Promise<RunEnd>;
 }
 
 async function endOf(request: ToolCallRequest, sink: CollectingSink): Promise<RunEnd> {
@@ -138,14 +161,13 @@ async function runWithin(
       (error: unknown): RunEnd => failed('tool_failed', messageOf(error, tool.name)),
     );
     const end = (await Promise.race([settled, abandoned.promise])) ?? null;
+    const later = end === null ? { later: settled } : {};
     // A tool that finished although it was asked to stop did its work: its result is the truth.
     if (end?.ending === 'succeeded') return end;
-    if (outside.aborted) return failed('aborted', stoppedMessage(end, 'The call was stopped.'));
+    if (outside.aborted) return { ...failed('aborted', stoppedMessage(end, 'The call was stopped.')), ...later };
     if (over.signal.aborted) {
-      return failed(
-        'timed_out',
-        stoppedMessage(end, `The call was ended after its time limit of ${seconds(milliseconds)}.`),
-      );
+      const limit = `The call was ended after its time limit of ${seconds(milliseconds)}.`;
+      return { ...failed('timed_out', stoppedMessage(end, limit)), ...later };
     }
     return end ?? failed('tool_failed', `${tool.name} ended without a result.`);
   } finally {
