@@ -9,6 +9,8 @@ import { appendNote } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
 import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
+import { isOfAnotherUser, readMemoryUser } from '../store/memory-users.ts';
+import type { MemoryUser } from '../store/memory-users.ts';
 import { findNote, findShownEntries, readNewestRequests, readShownNotes } from '../store/notes.ts';
 import { addMissingTerms } from '../store/missing-terms.ts';
 import { readSummaryText } from '../store/compactions.ts';
@@ -60,13 +62,16 @@ export async function relevantMemories(
 ): Promise<NewContent | null> {
   if (snapshot.memory === undefined) return null;
   const scopes = scopesOf(snapshot);
+  const user = await readMemoryUser(sql, conversationId, snapshot.memory.user);
   // One page: a turn that begins does not wait for all that was imported. Upkeep takes the rest apart.
   await addMissingTerms(sql, scopes);
   const stated = await chooseMemories(sql, { ...CONSIDERED, scopes, goal });
   const summaries = await chooseMemories(sql, { ...CONSIDERED_SUMMARIES, scopes, goal });
   const { inputBudget } = budgetFor(snapshot.policy, snapshot.modelLimits);
   const choice = {
-    memories: [...(await withoutShown(sql, conversationId, stated)), ...ofOthers(conversationId, summaries)],
+    memories: [...(await withoutShown(sql, conversationId, stated)), ...ofOthers(conversationId, summaries)].map(
+      (memory) => (isOfAnotherUser(memory, user) ? Object.assign({}, memory, { otherUser: memory.user }) : memory),
+    ),
     goal,
     maximumTokens: Math.min(snapshot.memory.tokens, Math.floor(inputBudget * LARGEST_SHARE)),
     calibration: NO_CALIBRATION,
@@ -149,10 +154,17 @@ export function toolMemories(dependencies: ActivityDependencies, memoryCall: Mem
   const { call, snapshot } = memoryCall;
   if (snapshot.memory === undefined) return null;
   const { database, reachCrashPoint } = dependencies;
+  const { conversationId } = call.turn;
+  const { user: name } = snapshot.memory;
   return {
-    remember: (memory) => remember(dependencies, memoryCall, memory),
+    async remember(memory) {
+      const user = await readMemoryUser(database, conversationId, name);
+      return remember(dependencies, { ...memoryCall, user }, memory);
+    },
     async forget(id) {
-      const forgotten = await writeAsToolCall(database, call, (open) => forgetMemory(open, scopesOf(snapshot), id));
+      const user = await readMemoryUser(database, conversationId, name);
+      const scopes = scopesOf(snapshot);
+      const forgotten = await writeAsToolCall(database, call, (open) => forgetMemory(open, scopes, id, user));
       reachCrashPoint('runTool:memory-written');
       return forgotten;
     },
@@ -161,11 +173,12 @@ export function toolMemories(dependencies: ActivityDependencies, memoryCall: Mem
 
 async function remember(
   { database, secrets, reachCrashPoint }: ActivityDependencies,
-  { call, snapshot, entryId }: MemoryCall,
-  { text: written, kind, scope, supersedes, confidence, expiresInDays }: MemoryToKeep,
+  { call, snapshot, entryId, user }: MemoryCall & { readonly user: MemoryUser },
+  { text: written, kind, scope: wanted, supersedes, confidence, expiresInDays }: MemoryToKeep,
 ): ReturnType<ToolMemories['remember']> {
   const { conversationId } = call.turn;
   const scopes = scopesOf(snapshot);
+  const scope = wanted ?? (user.named === null ? 'workspace' : 'user');
   const redacted = await redactSecrets(maskText(written, secrets));
   const text = await withoutSaidSecrets(database, conversationId, redacted.text);
   const own = scopes.find((each) => each.scope === scope);
@@ -183,6 +196,7 @@ async function remember(
     sourceId: entryId,
     confidence,
     supersedes,
+    statedFor: user,
     ...(expiry !== null && { expiresAt: expiry.toISOString() }),
   };
   const stated = await writeAsToolCall(database, call, async (open) => {

@@ -26,16 +26,17 @@ import * as store from '../store/change-branch.ts';
 import type { LeftBranch, NewBranchSummary } from '../store/change-branch.ts';
 import { readEarlierBranchSummary } from '../store/earlier-branch-summary.ts';
 import { readSnapshot } from '../store/turns.ts';
-import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { MOST_UNREPORTED_TRIES, SUMMARY_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import { isConversationSpent } from './check-limits.ts';
+import { redactedItems, redactedSummary } from './branch-secrets.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
+import { secretsLeftOut } from './redacted-originals.ts';
 import { redactedView } from './redacted-view.ts';
 import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { throughOutage } from './through-outage.ts';
@@ -64,7 +65,7 @@ export async function changeBranch(
   const written = await summaryFor(dependencies, command, { ...input, messageId: command.messageId, execution });
   if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
-  const summary = await redactedSummary(written.summary);
+  const summary = await redactedSummary(written.summary, written.left);
   await dependencies.outlastingWork.finish(execution, (lasting) =>
     throughOutage(dependencies, lasting, () => store.changeBranch(database, turn, command, summary)),
   );
@@ -85,15 +86,8 @@ async function summaryFor(
   if (earlier.kind === 'told') return { kind: 'written', summary: null };
   if (earlier.kind === 'written') return earlier;
   const left = await store.readLeftBranch(database, conversationId, command);
-  return summarizeBranch(dependencies, { ...task, left });
-}
-
-/** What a tool printed of a key must not come back as memory. */
-async function redactedSummary(summary: NewBranchSummary | null): Promise<NewBranchSummary | null> {
-  if (summary === null) return null;
-  const { text, count } = await redactSecrets(textOf(summary.content));
-  if (count === 0) return summary;
-  return { ...summary, ...newText(text), redacted: { input: summary.redacted?.input ?? 0, output: count } };
+  const written = await summarizeBranch(dependencies, { ...task, left });
+  return written.kind === 'written' ? { ...written, left } : written;
 }
 
 interface BranchTask extends ChangeBranchInput {
@@ -103,9 +97,14 @@ interface BranchTask extends ChangeBranchInput {
   readonly execution: Execution;
 }
 
-type Written =
-  | { readonly kind: 'written'; readonly summary: NewBranchSummary | null }
-  | { readonly kind: 'wait'; readonly delayMilliseconds: number };
+interface WrittenSummary {
+  readonly kind: 'written';
+  readonly summary: NewBranchSummary | null;
+  /** What it was made from, when it is new. */
+  readonly left?: LeftBranch;
+}
+
+type Written = WrittenSummary | { readonly kind: 'wait'; readonly delayMilliseconds: number };
 
 async function summarizeBranch(dependencies: ActivityDependencies, task: BranchTask): Promise<Written> {
   const { database } = dependencies;
@@ -114,8 +113,9 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   const calibration = await readCalibration(database, name);
   const policy = branchPolicy(snapshot.policy);
   const room = Math.max(0, budgetFor(policy, limits).inputBudget - BRANCH_SUMMARY_OUTPUT);
-  const items = chooseBranchItems(task.left.items, { budget: room, calibration });
-  if (items.length === 0) return { kind: 'written', summary: null };
+  const chosen = chooseBranchItems(task.left.items, { budget: room, calibration });
+  if (chosen.length === 0) return { kind: 'written', summary: null };
+  const { items, leftOut } = await redactedItems(chosen, task.left);
   const { view, promptVersion } = branchSummaryView({ items, policy, room, calibration });
   const request = await redactedView(view);
   const tokens = items.reduce((sum, { entry }) => sum + estimateTokens(entry.measurements, calibration), 0);
@@ -126,7 +126,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   });
   if (asked.kind === 'wait') return asked;
   if (asked.kind === 'failed') {
-    return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, call: null }) };
+    return { kind: 'written', summary: extracted({ task, items, leftOut, snapshot, calibration, call: null }) };
   }
   const { answer, call, maximumOutput } = asked;
   const checked = checkSummary({
@@ -136,8 +136,15 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     calledTool: answer.content.some((part) => part.type === 'tool_call'),
     maximumOutputTokens: maximumOutput,
   });
-  if (!checked.ok) return { kind: 'written', summary: extracted({ task, items, snapshot, calibration, call }) };
-  const written = { items, model: name, promptVersion, call, redacted: request.redacted };
+  if (!checked.ok)
+    return { kind: 'written', summary: extracted({ task, items, leftOut, snapshot, calibration, call }) };
+  const written = {
+    items,
+    model: name,
+    promptVersion,
+    call,
+    redacted: { input: leftOut + request.redacted, output: 0 },
+  };
   return { kind: 'written', summary: summaryOf(task.left, checked.text, written) };
 }
 
@@ -200,6 +207,8 @@ async function askForSummary(
 }
 
 interface Extraction {
+  /** Secrets that were left out of the items. */
+  readonly leftOut: number;
   readonly task: BranchTask;
   readonly items: readonly BranchItem[];
   readonly snapshot: AgentSnapshot;
@@ -208,7 +217,7 @@ interface Extraction {
 }
 
 /** Without a model. */
-function extracted({ task, items, snapshot, calibration, call }: Extraction): NewBranchSummary {
+function extracted({ task, items, leftOut, snapshot, calibration, call }: Extraction): NewBranchSummary {
   const text = extractiveSummary({
     policy: branchPolicy(snapshot.policy),
     entries: items.map(({ entry }) => entry),
@@ -216,7 +225,8 @@ function extracted({ task, items, snapshot, calibration, call }: Extraction): Ne
     maximumTokens: BRANCH_SUMMARY_OUTPUT,
     calibration,
   });
-  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call, redacted: 0 });
+  const redacted = { input: 0, output: secretsLeftOut(text, { of: leftOut, already: '' }) };
+  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call, redacted });
 }
 
 function summaryOf(
@@ -224,11 +234,10 @@ function summaryOf(
   text: string,
   rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & {
     readonly items: readonly BranchItem[];
-    /** Secrets that were left out of the request. */
-    readonly redacted: number;
+    readonly redacted: Readonly<Record<'input' | 'output', number>>;
   },
 ): NewBranchSummary {
-  const { items, redacted, ...written } = rest;
+  const { items, ...written } = rest;
   const files = renderFileLists(left.files);
   const shown = [BRANCH_PREAMBLE, text, ...(files === '' ? [] : [files])].join('\n\n');
   return {
@@ -236,7 +245,6 @@ function summaryOf(
     ...written,
     files: left.files,
     entriesRead: items.length,
-    redacted: { input: redacted, output: 0 },
   };
 }
 

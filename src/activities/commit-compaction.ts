@@ -37,7 +37,8 @@ interface CommitState {
 
 /**
  * Commits a finished plan when the numbers say that it helped, in one transaction; otherwise plans
- * the next weaker form in the same transaction. Reads sizes only: the texts were checked when they came.
+ * the next weaker form in the same transaction. Reads sizes only: the texts were checked when they came. What stands below them, and
+ * what a hook brought, is cleared of secrets here.
  */
 export async function commitCompaction(
   dependencies: ActivityDependencies,

@@ -2,8 +2,8 @@ import { readOrigin } from '../context/memory-origin.ts';
 import type { MemoryOrigin } from '../context/memory-origin.ts';
 import { finishGivingWay } from '../models/give-way.ts';
 import type { Queries } from '../store/database.ts';
-import { readQuotedMemories } from '../store/memories.ts';
 import type { MemoryScope } from '../store/memories.ts';
+import { readQuotedMemories } from '../store/quoted-memories.ts';
 import { readSaidWords } from '../store/said-words.ts';
 
 /** Characters that are looked through for the words of a memory: some four million tokens. A second of English, three of Chinese. */

@@ -1,8 +1,10 @@
-import type { Budget } from '../context/plan.ts';
+import type { Budget, PlanPart } from '../context/plan.ts';
+import type { CompactionPolicy } from '../context/policy.ts';
 import { finishedView, wholeSummary } from '../context/whole-summary.ts';
 import type { FinishedView } from '../context/whole-summary.ts';
 import type { PartRow } from '../store/compaction-parts.ts';
 import type { CompactionRow, NewSummary } from '../store/compactions.ts';
+import type { Database } from '../store/database.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { readPreviousSummary } from '../store/previous-summary.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -10,6 +12,7 @@ import { RECALL_OPEN } from '../tools/names.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { keepLedger } from './keep-ledger.ts';
+import { withoutAnySecrets } from './said-secrets.ts';
 
 /** What a finished plan leads to. */
 export interface FinishedCompaction extends FinishedView {
@@ -38,17 +41,46 @@ export async function finishCompaction(
   const { headEntryId } = source;
   const files =
     parts.length === 0 ? NO_FILES : await keepLedger(database, { conversationId, headEntryId, plan, previous, policy });
-  const texts = parts.map((row) => ({ kind: row.part.kind, text: row.text ?? '' }));
+  const texts = await textsOf(database, { conversationId, parts, policy, compaction });
   const previousText = previous?.text ?? null;
   const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
   const whole = wholeSummary({ parts: texts, previousText, files, policy, budget, plan, recall });
   const before = { ...source, fixed: check.fixed };
   const finished = finishedView(whole, { before, plan, compactionId, policy, budget, calibration });
   if (finished.summary === null) return { ...finished, summary: null };
-  const byProgram = compaction.form === 'extractive_summary' || parts.every((row) => row.promptVersion === 'hook');
+  const byProgram = compaction.form === 'extractive_summary' || parts.every(isOfHook);
   const model = byProgram ? null : snapshot.summarizer.model;
   const promptVersion = parts.at(-1)?.promptVersion ?? '';
   return { ...finished, summary: { ...finished.summary, files, model, promptVersion } };
+}
+
+/** A part's text was checked for secrets when it was written. What a hook brought is nobody's but its own: it read the originals (R28). */
+async function textsOf(
+  database: Database,
+  of: {
+    readonly conversationId: string;
+    readonly parts: readonly PartRow[];
+    readonly policy: CompactionPolicy;
+    readonly compaction: CompactionRow;
+  },
+): Promise<readonly { readonly kind: PlanPart['kind']; readonly text: string }[]> {
+  const { conversationId, parts, policy, compaction } = of;
+  const { headEntryId } = compaction;
+  const texts: { kind: PlanPart['kind']; text: string }[] = [];
+  for (const row of parts) {
+    const { kind, fromSequence = 0, toSequence = 0 } = row.part;
+    const written = row.text ?? '';
+    const range = { conversationId, headEntryId, fromSequence, toSequence };
+    const [text = ''] = isOfHook(row)
+      ? await withoutAnySecrets(database, range, { policy, texts: [written] })
+      : [written];
+    texts.push({ kind, text });
+  }
+  return texts;
+}
+
+function isOfHook(row: PartRow): boolean {
+  return row.promptVersion === 'hook';
 }
 
 const NO_FILES = { read: [], modified: [] };

@@ -5,15 +5,15 @@ import { isLastPart } from '../context/part-policy.ts';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { insertQuotes, quoteUserMessages, quotingSection } from '../context/summary-quotes.ts';
 import type { PartSource } from '../store/compaction-parts.ts';
-import { entryTexts } from '../store/entry-text.ts';
 import { readTurnRequests, readUserMessages } from '../store/user-messages.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
-import { restatedSecrets, withoutSecrets } from '../tools/restated-secrets.ts';
+import { withoutSecrets } from '../tools/restated-secrets.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { SummarizeInput } from '../turn/activity-values.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { saidSecrets } from './said-secrets.ts';
+import { redactedOriginals, secretsLeftOut } from './redacted-originals.ts';
+import { outlivesConversation, saidSecrets, secretsOfEntries } from './said-secrets.ts';
 
 /** A token is never more characters than this in what users write. */
 const CHARACTERS_PER_TOKEN = 8;
@@ -25,7 +25,12 @@ export interface SummaryWork {
   readonly snapshot: AgentSnapshot;
   /** The policy as the part asks with it. */
   readonly policy: CompactionPolicy;
+  /** As they were said: they tell what is a secret. */
+  readonly originals: readonly Entry[];
+  /** The same without their secrets: what the text quotes. */
   readonly entries: readonly Entry[];
+  /** Secrets that were left out of them. */
+  readonly leftOut: number;
 }
 
 /**
@@ -39,19 +44,21 @@ export async function finishedText(
   work: SummaryWork,
   text: string,
 ): Promise<{ readonly text: string; readonly count: number }> {
-  const redacted = await redactSecrets(await composedText(dependencies, work, text));
+  const composed = await composedText(dependencies, work, text);
+  const appended = secretsLeftOut(composed, { of: work.leftOut, already: text });
+  const redacted = await redactSecrets(composed);
   const restated = withoutSecrets(redacted.text, await secretsIn(dependencies, work, redacted.text));
-  return { text: restated.text, count: redacted.count + restated.count };
+  return { text: restated.text, count: appended + redacted.count + restated.count };
 }
 
-/** What becomes a memory outlives its conversation: a secret may have been told in a part that was summarized long ago. */
-async function secretsIn({ database }: ActivityDependencies, work: SummaryWork, text: string) {
-  const { entries, input, snapshot } = work;
-  if (snapshot.policy.summary.memory !== undefined) return saidSecrets(database, input.turn.conversationId, text);
-  return restatedSecrets(
-    text,
-    entries.flatMap(({ content }) => entryTexts(content)),
-  );
+/** What stands in a text and is known as a secret by what stands beside it where the work reads. */
+export async function secretsIn(
+  { database }: ActivityDependencies,
+  { originals, input, snapshot }: Pick<SummaryWork, 'originals' | 'input' | 'snapshot'>,
+  text: string,
+): Promise<ReadonlySet<string>> {
+  if (outlivesConversation(snapshot.policy)) return saidSecrets(database, input.turn.conversationId, text);
+  return secretsOfEntries(text, [originals]);
 }
 
 async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {
@@ -70,7 +77,21 @@ async function composedText(dependencies: ActivityDependencies, work: SummaryWor
     throughSequence: compaction.plan.coveredThroughSequence ?? 0,
     characters: quotedLimit * CHARACTERS_PER_TOKEN,
   });
-  return maskText(insertQuotes(snapshot.policy, complete, quoteUserMessages(messages, quotedLimit)), secrets);
+  const quoted = await withoutTheirSecrets(dependencies, work, messages);
+  return maskText(insertQuotes(snapshot.policy, complete, quoteUserMessages(quoted, quotedLimit)), secrets);
+}
+
+/** Of messages that the work reads besides its originals. */
+async function withoutTheirSecrets(
+  dependencies: ActivityDependencies,
+  work: SummaryWork,
+  messages: readonly Entry[],
+): Promise<readonly Entry[]> {
+  const originals = [...work.originals, ...messages];
+  const { entries } = await redactedOriginals(messages, (text) =>
+    secretsIn(dependencies, { ...work, originals }, text),
+  );
+  return entries;
 }
 
 /** The summary that is updated; its lists of files are kept beside it. */
@@ -81,7 +102,7 @@ export function previousText({ previousSummary }: PartSource): string | null {
 async function withMustKeep(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {
   const { source, entries } = work;
   const earlierTexts = [previousText(source) ?? '', ...source.parts.map((part) => part.text ?? '')];
-  const openRequests = await openRequestsOf(dependencies, work);
+  const openRequests = await withoutTheirSecrets(dependencies, work, await openRequestsOf(dependencies, work));
   const missing = missingFromSummary({ text, entries, earlierTexts, openRequests });
   return appendMissing(text, missing, source.compaction.plan.summaryLimit);
 }

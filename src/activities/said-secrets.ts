@@ -1,5 +1,11 @@
-import type { Queries } from '../store/database.ts';
+import type { Entry } from '../context/entry.ts';
+import type { CompactionPolicy } from '../context/policy.ts';
+import { readOriginals } from '../store/compaction-parts.ts';
+import type { Database, Queries } from '../store/database.ts';
+import { entryTexts } from '../store/entry-text.ts';
+import type { CallRange } from '../store/previous-summary.ts';
 import { readSaidWords } from '../store/said-words.ts';
+import { redactTexts } from '../tools/redact-secrets.ts';
 import { restatedSecrets, withoutSecrets } from '../tools/restated-secrets.ts';
 
 /** Characters of each side that are looked through, the newest: some four million tokens, a third of a second. */
@@ -25,4 +31,37 @@ export async function saidSecrets(sql: Queries, conversationId: string, text: st
     }
   }
   return values;
+}
+
+/** What stands in a text and is known as a secret by what stands beside it in these entries. */
+export async function secretsOfEntries(
+  text: string,
+  pages: AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>,
+): Promise<ReadonlySet<string>> {
+  const values = new Set<string>();
+  for await (const page of pages) {
+    const texts = page.flatMap(({ content }) => entryTexts(content));
+    for (const value of await restatedSecrets(text, texts)) values.add(value);
+  }
+  return values;
+}
+
+/** Where the policy makes memories of summaries: a memory outlives its conversation, and a secret may have been told long before what is summarized. */
+export function outlivesConversation({ summary }: CompactionPolicy): boolean {
+  return summary.memory !== undefined;
+}
+
+/** Whole texts of a stretch of a conversation without secrets: what is cut out of them afterwards holds no part of one. */
+export async function withoutAnySecrets(
+  sql: Database,
+  range: CallRange,
+  { policy, texts }: { readonly policy: CompactionPolicy; readonly texts: readonly string[] },
+): Promise<readonly string[]> {
+  const { texts: redacted } = await redactTexts(texts);
+  const together = redacted.join('\n');
+  if (together.trim() === '') return redacted;
+  const known = outlivesConversation(policy)
+    ? await saidSecrets(sql, range.conversationId, together)
+    : await secretsOfEntries(together, readOriginals(sql, range));
+  return redacted.map((text) => withoutSecrets(text, known).text);
 }

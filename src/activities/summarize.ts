@@ -1,23 +1,15 @@
 import { checkSummary } from '../context/check-summary.ts';
 import { partPolicy } from '../context/part-policy.ts';
 import { definedOf } from '../context/defined-of.ts';
-import type { Entry } from '../context/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
-import { readableEntries } from '../context/summary-reading.ts';
 import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { textOf } from '../context/content.ts';
-import {
-  readOriginals,
-  readPart,
-  recordPartFailure,
-  registerPartAttempt,
-  storePartText,
-} from '../store/compaction-parts.ts';
-import type { NewPartMemory, PartCall, PartReference, PartSource } from '../store/compaction-parts.ts';
+import { readPart, recordPartFailure, registerPartAttempt, storePartText } from '../store/compaction-parts.ts';
+import type { NewPartMemory, PartCall } from '../store/compaction-parts.ts';
 import { newId } from '../store/ids.ts';
 import { withdrawPartAttempt } from '../store/part-costs.ts';
 import { readSnapshot } from '../store/turns.ts';
@@ -31,7 +23,9 @@ import { finishedText, previousText } from './finished-text.ts';
 import type { SummaryWork } from './finished-text.ts';
 import { passGate } from './pass-gate.ts';
 import type { OpenPass } from './provider-gate.ts';
+import { secretsLeftOut } from './redacted-originals.ts';
 import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { readOriginalsOf } from './summary-originals.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
 import { throughOutage } from './through-outage.ts';
@@ -49,9 +43,9 @@ export async function summarize(
   const source = await readPart(dependencies.database, input);
   if (source.row.state === 'written') return WRITTEN_BEFORE;
   const { snapshot } = await readSnapshot(dependencies.database, input.turn.turnId);
-  const entries = await originalsOf(dependencies, input, source);
+  const read = await readOriginalsOf(dependencies, { input, source, snapshot });
   const { part } = source.row;
-  const task = { input, source, snapshot, policy: partPolicy(snapshot.policy, part), entries, execution };
+  const task = { input, source, snapshot, policy: partPolicy(snapshot.policy, part), ...read, execution };
   if (source.compaction.form !== 'extractive_summary' || part.kind === 'flush') {
     const reason = await reachedLimit(dependencies, input.turn, input.limits);
     return reason === null ? passAndAsk(dependencies, task) : { kind: 'limit', reason };
@@ -84,13 +78,11 @@ async function extract(
   call: PartCall | null = null,
 ): Promise<SummarizeResult> {
   const { source, entries, policy } = task;
-  const text = extractiveSummary({
-    policy,
-    entries,
-    previousSummary: previousText(source),
-    maximumTokens: source.row.part.maximumOutput,
-  });
-  await store(dependencies, task, { text, promptVersion: 'extractive', request: null, call, redacted: 0 });
+  const previousSummary = previousText(source);
+  const text = extractiveSummary({ policy, entries, previousSummary, maximumTokens: source.row.part.maximumOutput });
+  const output = secretsLeftOut(text, { of: task.leftOut, already: previousSummary ?? '' });
+  const redacted = { input: 0, output };
+  await store(dependencies, task, { text, promptVersion: 'extractive', request: null, call, redacted });
   return { kind: 'summarized', tokens: source.row.part.maximumOutput };
 }
 
@@ -100,8 +92,8 @@ interface WrittenPart {
   readonly promptVersion: string;
   readonly request: AskedRequest['kind'] | null;
   readonly call: PartCall | null;
-  /** Secrets that were left out of the request. */
-  readonly redacted: number;
+  /** Secrets that were left out of the request, and of the text so far. */
+  readonly redacted: Readonly<Record<'input' | 'output', number>>;
 }
 
 /** What the text is completed with is read from Postgres too: an outage there must not throw a paid answer away either. */
@@ -111,7 +103,7 @@ async function store(dependencies: ActivityDependencies, task: SummaryTry, part:
   const written = { ...input, attempt, promptVersion, request, call, memory: memoryOf(task) };
   const complete = async (): Promise<void> => {
     const { text, count } = await finishedText(dependencies, task, part.text);
-    const redacted = { input: part.redacted, output: count };
+    const redacted = { input: part.redacted.input, output: part.redacted.output + count };
     await storePartText(dependencies.database, { ...written, text, redacted });
   };
   await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, complete));
@@ -122,26 +114,6 @@ async function store(dependencies: ActivityDependencies, task: SummaryTry, part:
 function memoryOf({ source, snapshot, input }: SummaryTask): NewPartMemory | null {
   if (source.row.part.kind !== 'flush') return null;
   return { id: newId(), scope: 'workspace', scopeName: snapshot.workspace, sourceId: input.compactionId };
-}
-
-async function originalsOf(
-  { database }: ActivityDependencies,
-  { turn }: PartReference,
-  { row, compaction }: PartSource,
-): Promise<Entry[]> {
-  const { fromSequence, toSequence } = row.part;
-  if (fromSequence === undefined || toSequence === undefined) return [];
-  const entries: Entry[] = [];
-  const { conversationId } = turn;
-  for await (const page of readOriginals(database, {
-    conversationId,
-    headEntryId: compaction.headEntryId,
-    fromSequence,
-    toSequence,
-  })) {
-    entries.push(...page);
-  }
-  return row.part.kind === 'flush' ? entries : [...readableEntries(compaction.plan, entries)];
 }
 
 export interface SummaryTask extends SummaryWork {
@@ -220,7 +192,8 @@ async function askForSummary(
   });
   if (!checked.ok) return afterModelFailure(dependencies, task, checked.problem, call);
   const { text } = checked;
-  const { promptVersion, kind: request, redacted } = asked;
+  const { promptVersion, kind: request } = asked;
+  const redacted = { input: asked.redacted, output: 0 };
   try {
     await store(dependencies, task, { text, promptVersion, request, call, redacted });
   } catch (error) {

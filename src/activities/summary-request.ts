@@ -8,6 +8,7 @@ import { summaryView, type SummaryRequest } from '../context/summary-request.ts'
 import { readCalibration } from '../store/calibrations.ts';
 import { readLastCall } from '../store/find-model-call.ts';
 import { readProjectionSource } from '../store/view.ts';
+import { redactTexts } from '../tools/redact-secrets.ts';
 import { sharedRequestOptions, summaryRequestOptions } from '../turn/request-options.ts';
 import type { RequestOptions } from '../turn/request-options.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -89,16 +90,34 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   };
 }
 
-/** A request of its own, without secrets (R28). */
+/** A request of its own, without secrets (R28): those of what it quotes in part are left out before. */
 async function transcriptRequest(
   dependencies: ActivityDependencies,
   task: SummaryTask,
 ): Promise<SummaryRequest & Pick<AskedRequest, 'redacted'>> {
-  const request = await plainRequest(dependencies, task);
-  return { ...request, ...(await redactedView(request.view)) };
+  const { focus, instructions, count } = await redactedWords(task);
+  const request = await plainRequest(dependencies, task, { focus, instructions });
+  const { view, redacted } = await redactedView(request.view);
+  return { ...request, view, redacted: redacted + count + task.leftOut };
 }
 
-async function plainRequest({ database }: ActivityDependencies, task: SummaryTask): Promise<SummaryRequest> {
+interface QuotedWords {
+  readonly focus: string | null;
+  readonly instructions: string;
+}
+
+async function redactedWords({ source, snapshot }: SummaryTask): Promise<QuotedWords & { readonly count: number }> {
+  const { focus } = source.compaction;
+  const { texts, count } = await redactTexts([snapshot.instructions, focus ?? '']);
+  const [instructions = '', shown = ''] = texts;
+  return { instructions, focus: focus === null ? null : shown, count };
+}
+
+async function plainRequest(
+  { database }: ActivityDependencies,
+  task: SummaryTask,
+  { focus, instructions }: QuotedWords,
+): Promise<SummaryRequest> {
   const { source, snapshot, policy, entries } = task;
   return summaryView({
     policy,
@@ -107,8 +126,8 @@ async function plainRequest({ database }: ActivityDependencies, task: SummaryTas
     entries,
     previousSummary: previousText(source),
     partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
-    focus: source.compaction.focus,
-    agent: snapshot,
+    focus,
+    agent: { ...snapshot, instructions },
     contextLines: source.compaction.contextLines,
     turnIsOpen: source.compaction.plan.insideTurn,
     summarizer: snapshot.summarizer.limits,

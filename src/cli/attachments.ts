@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { imageSize } from 'image-size';
+import { attachedText } from '../context/attached-text.ts';
 import type { ContentPart } from '../context/content.ts';
 import type { MessageContent } from '../client/types.ts';
 import { UsageError } from './usage-error.ts';
@@ -81,7 +82,7 @@ function toPart(file: string, data: Buffer): ContentPart {
     );
   }
   // As text it can be searched, summarized and shortened like all that was said.
-  if (isText(data)) return { type: 'text', text: `File ${name}:\n${data.toString('utf8')}` };
+  if (isText(data)) return { type: 'text', text: attachedText(name, data.toString('utf8')) };
   throw refused(
     `${file} is neither a picture that models read (PNG, JPEG, GIF, WebP) nor a PDF nor text.`,
     'Convert it, or put it into the workspace and let the agent use its tools.',

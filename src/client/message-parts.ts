@@ -1,3 +1,4 @@
+import { attachedText, isAttachedText } from '../context/attached-text.ts';
 import { isReadAsText, type ContentPart, type FilePart } from '../context/content.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { MessageContent } from './types.ts';
@@ -20,11 +21,8 @@ export function messageParts(content: MessageContent): readonly ContentPart[] {
  * @throws HoldfastClientError `invalid_argument` for no words
  */
 export function inOtherWords(said: readonly ContentPart[], text: string): readonly ContentPart[] {
-  return [...messageParts(text), ...said.filter((part) => part.type !== 'text' || TEXT_OF_FILE.test(part.text))];
+  return [...messageParts(text), ...said.filter((part) => part.type !== 'text' || isAttachedText(part.text))];
 }
-
-/** How the text of a file begins. */
-const TEXT_OF_FILE = /^File [^\n]+:\n/u;
 
 function readableFile(file: FilePart): ContentPart {
   if (file.mediaType === 'application/pdf') return file;
@@ -33,7 +31,7 @@ function readableFile(file: FilePart): ContentPart {
       'invalid_argument',
       `the file ${file.name} is of type ${file.mediaType}: models read application/pdf and text; convert it, or put it into the workspace`,
     );
-  return { type: 'text', text: `File ${file.name}:\n${textOfFile(file)}` };
+  return { type: 'text', text: attachedText(file.name, textOfFile(file)) };
 }
 
 function textOfFile({ name, mediaType, data }: FilePart): string {

@@ -1,4 +1,5 @@
 import { resolveAmount } from './budget.ts';
+import { headOf } from './clip.ts';
 import { estimateTokens, NO_CALIBRATION } from './estimate.ts';
 import { fileArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
@@ -26,11 +27,16 @@ const TARGET_CHARACTERS = 100;
 /** About fifty lines in a large window, a dozen in one of 32,000 tokens. */
 const DEFAULT_SIZE: TokenAmount = { tokens: 2_000, fraction: 0.02, of: 'input_budget' };
 
-/** What a call was about, in a few words. */
-export function callTarget(argumentsText: string): string {
+/** What a call was about, whole: secrets are taken out of it before it is cut, for a part of one has no form any more. */
+export function callSubject(argumentsText: string): string {
   const [file] = fileArguments(argumentsText);
-  const line = (file ?? firstText(argumentsText)).replaceAll(/\s+/g, ' ').trim();
-  return line.length <= TARGET_CHARACTERS ? line : `${line.slice(0, TARGET_CHARACTERS).trimEnd()} …`;
+  return file ?? firstText(argumentsText);
+}
+
+/** A subject in a few words. */
+export function shortSubject(subject: string): string {
+  const line = subject.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= TARGET_CHARACTERS ? line : `${headOf(line, TARGET_CHARACTERS).trimEnd()} …`;
 }
 
 function firstText(argumentsText: string): string {

@@ -11,6 +11,7 @@ import {
   writeMemory,
 } from './memories.ts';
 import type { MemoryRow, MemoryScope, MemoryToInsert, StoredMemory } from './memories.ts';
+import { memoryIsOfAnotherUser } from './memory-users.ts';
 import { withoutTableScans } from './without-table-scans.ts';
 
 /** Words of a goal that are looked up, its first. After a compaction it is some pages long. */
@@ -108,16 +109,16 @@ function newestWithTerms(sql: Queries, condition: Fragment, limit: number) {
 
 /**
  * Remembers a statement: one that is in force in the same words is stated again, by `renewMemory`, and any other is written. Of
- * two that state the same at once, the second states again. Imported memories of the scope are taken apart before.
+ * two that state the same at once, the second states again. What another user said stays his, and is written anew. Imported memories of the scope are taken apart before.
  * @returns the memory's own id, which is not the given one when it was remembered before
- * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
  */
 export async function stateMemory(
   open: Transaction,
   memory: MemoryToInsert,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   await lockMemories(open, memory);
-  const known = await findMemoryOfText(open, memory, memory.text);
+  const known = await findMemoryOfText(open, memory);
   if (known !== null && (await renewMemory(open, { ...memory, id: known }))) {
     // Its own: written by an attempt that died before it could say so.
     return { id: known, isNew: known === memory.id };
@@ -125,14 +126,18 @@ export async function stateMemory(
   return { id: memory.id, isNew: await writeMemory(open, memory) };
 }
 
-/** The memory of a scope that is in force and says exactly this; `null` when there is none. */
-async function findMemoryOfText(sql: Queries, { scope, scopeName }: MemoryScope, text: string): Promise<string | null> {
+/** The memory of a scope that is in force and says exactly this, and is not what another user said; `null` when there is none. */
+async function findMemoryOfText(
+  sql: Queries,
+  { scope, scopeName, text, statedFor }: MemoryToInsert,
+): Promise<string | null> {
   const own = { scope, scopeName };
   const terms = [false, true].map((isSummary) => wholeTextTerm({ ...own, isSummary }, text));
   const rows = await sql<{ id: string; text: string }[]>`
     select m.id, m.text from memories m
     -- Without terms: those that another is taking apart at this moment.
     where (m.terms && ${terms}::text[] or m.terms is null) and ${memoryIsOfScopes(sql, [own])} and ${memoryIsInForce(sql)}
+      ${statedFor === undefined ? sql`` : sql`and not ${memoryIsOfAnotherUser(sql, statedFor)}`}
     order by m.created_at desc, m.id desc`;
   return rows.find((memory) => memory.text === text)?.id ?? null;
 }

@@ -47,6 +47,8 @@ export type StoreErrorCode =
   | 'branch_not_found'
   | 'compaction_not_found'
   | 'memory_not_found'
+  /** It is what another user said, and only his conversations forget or supersede it. */
+  | 'memory_of_another_user'
   /** The vectors of the database are of another model, and cannot be compared with those of this one. */
   | 'vectors_differ'
   /** Nothing waits for a person there, or not for that kind of decision. */

@@ -4,7 +4,7 @@ import { NO_MEASUREMENTS } from '../context/measurement-arithmetic.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { insertTurn } from './new-turn.ts';
 import type { TurnSnapshot } from './new-turn.ts';
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { insertEntry } from './entry-writer.ts';
 import { newId } from './ids.ts';
 import { appendMessages } from './inbox.ts';
@@ -100,6 +100,13 @@ export function entryTime(
   return latest !== null && recorded < latest ? latest : recorded;
 }
 
+/** All that a conversation has by now came with an import. */
+export async function markImported(sql: Transaction, conversationId: string): Promise<void> {
+  await sql`
+    update conversations set imported_through = (select max(e.sequence) from entries e where e.conversation_id = ${conversationId})
+    where id = ${conversationId}`;
+}
+
 interface OpenAnswer {
   readonly entryId: string;
   readonly calls: readonly ToolCallPart[];
@@ -143,6 +150,7 @@ class ConversationImporter {
   async finish(): Promise<ImportedConversation> {
     await this.endTurn();
     await recountTotals(this.source.sql, this.request.conversationId);
+    await markImported(this.source.sql, this.request.conversationId);
     if (this.first !== null) {
       const { conversationId } = this.request;
       await this.source

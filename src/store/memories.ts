@@ -5,6 +5,8 @@ import { isoTime, isoTimeOrNull, jsonText } from './stored-text.ts';
 import { transaction } from './transaction.ts';
 import { redactSecrets } from '../tools/redact-secrets.ts';
 import { termsOf } from './memory-terms.ts';
+import { memoryIsOfAnotherUser, ofAnotherUser } from './memory-users.ts';
+import type { MemoryUser } from './memory-users.ts';
 
 /** Who shares a memory: all conversations of an agent, of a user, or in a workspace. */
 export interface MemoryScope {
@@ -33,6 +35,8 @@ export interface MemoryToInsert extends MemoryScope {
   readonly expiresAt?: string;
   /** Memories of the same scope whose place it takes; of one that is over, the place of what took its own. */
   readonly supersedes?: readonly string[];
+  /** For whom it is stated: what another user said is not superseded. Default: all is, as by hand. */
+  readonly statedFor?: MemoryUser;
 }
 
 /** A memory was named that is over: what had taken its place is superseded instead. */
@@ -47,6 +51,8 @@ export interface StoredMemory extends MemoryScope {
   readonly text: string;
   readonly origin: 'user' | 'model' | 'tool';
   readonly conversationId: string | null;
+  /** Whom that conversation names. */
+  readonly user: string | null;
   readonly sourceId: string | null;
   readonly confidence: number;
   readonly supersededBy: string | null;
@@ -54,13 +60,10 @@ export interface StoredMemory extends MemoryScope {
   readonly createdAt: string;
 }
 
-/** Summaries are long. */
-const QUOTED_PER_PAGE = 50;
-
 /**
  * Stores a memory and marks those that it supersedes; `false` when its id was stored before. Not in the name of a turn: what a
  * turn remembers is written with `writeMemory`, in a transaction that is refused to a turn or an attempt that was replaced.
- * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
  */
 export async function insertMemory(sql: Database, memory: MemoryToInsert): Promise<boolean> {
   return transaction(sql, (open) => writeMemory(open, memory));
@@ -85,7 +88,7 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
  * said now. Said by the user it is his from now on, with this source, and outlives the conversation that it was learned in first. Said by anyone else
  * it keeps its source: who states it again may have it from there.
  * `false` when it was forgotten or superseded meanwhile.
- * @throws StoreError `memory_not_found` when it supersedes what its scope does not have
+ * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
  */
 export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert, 'text'>): Promise<boolean> {
   const { count } = await open`
@@ -113,14 +116,21 @@ export async function lockMemories(open: Transaction, { scope, scopeName }: Memo
 /** Of a memory that is over already, what stands at the end in its place is superseded: two never are in force for one. */
 async function supersede(
   open: Transaction,
-  { id, scope, scopeName, supersedes = [] }: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'supersedes'>,
+  {
+    id,
+    scope,
+    scopeName,
+    supersedes = [],
+    statedFor,
+  }: Pick<MemoryToInsert, 'id' | 'scope' | 'scopeName' | 'supersedes' | 'statedFor'>,
 ): Promise<void> {
   // The model may name the very memory that it states again.
   const others = supersedes.filter((each) => each !== id);
   if (others.length > 0) await lockMemories(open, { scope, scopeName });
   for (const older of others) {
+    const isOfAnother = statedFor === undefined ? open`false` : memoryIsOfAnotherUser(open, statedFor);
     const successors = isId(older)
-      ? await open`
+      ? await open<{ is_of_another: boolean }[]>`
           with recursive successors as (
             select m.id, m.superseded_by from memories m
             where m.id = ${older} and m.scope = ${scope} and m.scope_name = ${scopeName}
@@ -129,11 +139,13 @@ async function supersede(
           superseded as (
             update memories m set superseded_by = ${id}
             from successors s where m.id = s.id and s.superseded_by is null and m.id <> ${id})
-          select from successors`
+          select s.superseded_by is null and m.id <> ${id} and ${isOfAnother} as is_of_another
+          from successors s join memories m on m.id = s.id`
       : [];
     if (successors.length === 0) {
       throw new StoreError('memory_not_found', `${scope} "${scopeName}" has no memory ${older}`);
     }
+    if (successors.some(({ is_of_another: isRefused }) => isRefused)) throw ofAnotherUser(older);
   }
 }
 
@@ -180,33 +192,22 @@ export async function listMemories(
 }
 
 /**
- * Pages of the texts that are shown to these scopes as quoted data: what came from tool output, and summaries. Also those that
- * are over: what was noted of them still stands in conversations.
- */
-export async function* readQuotedMemories(
-  sql: Queries,
-  scopes: readonly MemoryScope[],
-): AsyncGenerator<readonly string[], void, undefined> {
-  let after: string | null = null;
-  for (;;) {
-    const rows: { id: string; text: string }[] = await sql<{ id: string; text: string }[]>`
-      select m.id, m.text from memories m
-      where ${memoryIsOfScopes(sql, scopes)} and (m.origin = 'tool' or m.kind = 'summary') ${after === null ? sql`` : sql`and m.id > ${after}`}
-      order by m.id limit ${QUOTED_PER_PAGE}`;
-    if (rows.length > 0) yield rows.map(({ text }) => text);
-    if (rows.length < QUOTED_PER_PAGE) return;
-    after = rows.at(-1)?.id ?? null;
-  }
-}
-
-/**
  * Removes a memory and those whose place it had taken, so that forgetting never revives an older
  * one; `false` when the scopes have no such memory.
+ * @param user who has it forgotten. Default: the operator
+ * @throws StoreError `memory_of_another_user`
  */
-export async function forgetMemory(sql: Queries, scopes: readonly MemoryScope[], id: string): Promise<boolean> {
+export async function forgetMemory(
+  sql: Queries,
+  scopes: readonly MemoryScope[],
+  id: string,
+  user?: MemoryUser,
+): Promise<boolean> {
   if (!isId(id)) return false;
-  const { count } = await sql`
-    delete from memories m where m.id = ${id} and ${memoryIsOfScopes(sql, scopes)}`;
+  const found = sql`from memories m where m.id = ${id} and ${memoryIsOfScopes(sql, scopes)}`;
+  const isOfAnother = user === undefined ? sql`false` : memoryIsOfAnotherUser(sql, user);
+  const { count } = await sql`delete ${found} and not ${isOfAnother}`;
+  if (count === 0 && (await sql`select ${found}`).length > 0) throw ofAnotherUser(id);
   return count > 0;
 }
 
@@ -218,6 +219,7 @@ export interface MemoryRow {
   readonly text: string;
   readonly origin: StoredMemory['origin'];
   readonly conversation_id: string | null;
+  readonly user_name: string | null;
   readonly source_id: string | null;
   readonly confidence: number;
   readonly superseded_by: string | null;
@@ -228,7 +230,8 @@ export interface MemoryRow {
 /** Of `memories m`. */
 export function memoryColumns(sql: Queries) {
   return sql`m.id, m.scope, m.scope_name, m.kind, m.text, m.origin, m.conversation_id, m.source_id, m.confidence,
-    m.superseded_by, m.expires_at, m.created_at`;
+    m.superseded_by, m.expires_at, m.created_at,
+    (select c.user_name from conversations c where c.id = m.conversation_id) as user_name`;
 }
 
 export function toMemory(row: MemoryRow): StoredMemory {
@@ -240,6 +243,7 @@ export function toMemory(row: MemoryRow): StoredMemory {
     text: row.text,
     origin: row.origin,
     conversationId: row.conversation_id,
+    user: row.user_name,
     sourceId: row.source_id,
     confidence: row.confidence,
     supersededBy: row.superseded_by,

@@ -1,3 +1,4 @@
+import { isAttachedText } from '../context/attached-text.ts';
 import { quotedOfToolsIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import type { ContentPart } from '../context/content.ts';
@@ -10,7 +11,8 @@ const ENTRIES_PER_PAGE = 50;
 const KINDS = {
   user: ['user'],
   // What a summary says, it may have from a tool.
-  tools: ['tool_result', 'branch_summary', 'compaction', 'note'],
+  // And what came with a message of the user, or with an import.
+  tools: ['tool_result', 'branch_summary', 'compaction', 'note', 'user'],
   model: ['assistant'],
 } as const;
 
@@ -22,11 +24,13 @@ interface SaidRow {
   /** Without images and files: they are large and say nothing here. */
   readonly content: readonly ContentPart[];
   readonly summary: string | null;
+  /** It came with an import: whoever it says said it, nobody did here. */
+  readonly is_imported: boolean;
 }
 
 /**
- * Pages of what the user said in a conversation, of what tools did (their results, summaries, and memories that were shown as
- * quoted data), or of what the model said and called tools with. Of all branches, newest first; for telling whose words a text repeats.
+ * Pages of what the user said in a conversation, of what tools did (their results, summaries, files that the user attached, messages
+ * that were imported, and memories that were shown as quoted data), or of what the model said and called tools with. Of all branches, newest first; for telling whose words a text repeats.
  */
 export async function* readSaidWords(
   sql: Queries,
@@ -36,19 +40,26 @@ export async function* readSaidWords(
   let before: number | null = null;
   for (;;) {
     const rows: SaidRow[] = await sql<SaidRow[]>`
-      select e.sequence, e.kind, k.summary, (
+      select e.sequence, e.kind, k.summary, e.sequence <= coalesce(c.imported_through, 0) as is_imported, (
           -- By its beginning: Postgres cannot read a member of what holds NUL.
           select coalesce(json_agg(part), '[]') from json_array_elements(e.content) as parts (part)
           where left(part::text, 40) !~ '^\\s*\\{\\s*"type"\\s*:\\s*"(image|file)"') as content
-      from entries e 
+      from entries e join conversations c on c.id = e.conversation_id
       left join compactions k on k.conversation_id = e.conversation_id and k.marker_entry_id = e.id
       where e.conversation_id = ${conversationId} and e.kind = any(${[...KINDS[whose]]})
         and (e.slot is null or e.slot = 'memories') ${before === null ? sql`` : sql`and e.sequence < ${before}`}
       order by e.sequence desc limit ${ENTRIES_PER_PAGE}`;
-    if (rows.length > 0) yield rows.flatMap(textsOf);
+    if (rows.length > 0) yield rows.flatMap((row) => (row.kind === 'user' ? textsOfMessage(row, whose) : textsOf(row)));
     if (rows.length < ENTRIES_PER_PAGE) return;
     before = rows.at(-1)?.sequence ?? null;
   }
+}
+
+/** What the user said himself, or all else that stands in a message of his. */
+function textsOfMessage({ content, is_imported: isImported }: SaidRow, whose: Speaker): readonly string[] {
+  const isSaid = (part: ContentPart): boolean => part.type === 'text' && !isImported && !isAttachedText(part.text);
+  const asked = content.filter((part) => part.type === 'text' && isSaid(part) === (whose === 'user'));
+  return asked.length === 0 ? [] : entryTexts(asked);
 }
 
 function textsOf({ kind, content, summary }: SaidRow): readonly string[] {

@@ -17,13 +17,15 @@ export const remember = defineTool({
     scope: z
       .enum(['agent', 'user', 'workspace'])
       .optional()
-      .describe('Who shares it: all work of this agent, of this user, or in this workspace. Default: workspace.'),
+      .describe(
+        'Who shares it: all work of this agent, of this user, or in this workspace. Default: user where many users share the agent, otherwise workspace.',
+      ),
     supersedes: z.array(z.string()).max(20).optional().describe('Ids of memories that it takes the place of.'),
     confidence: z.number().min(0).max(1).optional().describe('How sure it is, from 0 to 1. Default: 1.'),
     expires_in_days: z.number().int().min(1).max(3_650).optional().describe('Default: never.'),
   }),
   effect: 'idempotent',
-  async run({ text, kind = 'fact', scope = 'workspace', supersedes = [], confidence = 1, ...rest }, { memories }) {
+  async run({ text, kind = 'fact', scope, supersedes = [], confidence = 1, ...rest }, { memories }) {
     if (memories === null) return { content: NO_MEMORY, isError: true };
     const { id, isNew, supersededInstead } = await memories.remember({
       text,
@@ -43,7 +45,8 @@ export const remember = defineTool({
 export const forget = defineTool({
   name: FORGET,
   description:
-    'Removes a memory for good, with those that it had superseded. Memories and their ids stand in the memories note.',
+    'Removes a memory for good, with those that it had superseded. Memories and their ids stand in the memories note. ' +
+    'What another user said stays.',
   input: z.strictObject({ id: z.string().describe(`Id of the memory, as ${REMEMBER} or the memories note names it.`) }),
   effect: 'idempotent',
   async run({ id }, { memories }) {

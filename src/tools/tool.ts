@@ -111,7 +111,7 @@ export interface RecalledEntry {
 /** What memory tools write; implemented by the store. */
 export interface ToolMemories {
   remember(memory: MemoryToKeep): Promise<KeptMemory>;
-  /** `false` when the agent, its user and its workspace have no such memory. */
+  /** `false` when the agent, its user and its workspace have no such memory. Rejects when it is what another user said. */
   forget(id: string): Promise<boolean>;
 }
 
@@ -126,7 +126,8 @@ export interface KeptMemory {
 export interface MemoryToKeep {
   readonly text: string;
   readonly kind: 'fact' | 'preference' | 'decision';
-  readonly scope: 'agent' | 'user' | 'workspace';
+  /** Default: the user where the conversation names one, otherwise the workspace. */
+  readonly scope?: 'agent' | 'user' | 'workspace' | undefined;
   /** Ids of memories that it takes the place of. */
   readonly supersedes: readonly string[];
   readonly confidence: number;

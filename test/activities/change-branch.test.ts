@@ -28,6 +28,7 @@ import {
 } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -134,6 +135,27 @@ test('R28 neither the request for a branch summary nor the summary has a secret 
     select data ->> 'where' as where from events
     where conversation_id = ${conversationId} and kind = 'secrets_redacted' order by number`;
   expect(told).toEqual([{ where: 'output' }]);
+});
+
+test('R28 a branch summary has no part of a secret that it cuts, nor one that only another entry tells to be one', async () => {
+  const server = await refusingServer();
+  for (const { written, secret } of SECRETS_IN_PLACE) {
+    const isKnownByPlace = written.startsWith('postgres');
+    // Requests are cut behind 600 characters, the last answer behind 1,000.
+    for (const at of [4, 12, 20, 28, written.length - 1]) {
+      const turn = await turnToFork(`${'x '.repeat(300).slice(at)} ${written} and then go on`, [
+        isKnownByPlace ? `${secret} opens the admin page.` : 'ok',
+        `${'y '.repeat(500).slice(at)} ${written} and then go on`,
+      ]);
+      await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
+      const [summary] = await sql<{ text: string }[]>`
+        select content::text as text from entries
+        where conversation_id = ${turn.conversationId} and kind = 'branch_summary'`;
+      expect(summary?.text).toContain('x x x');
+      expect(toldOfSecrets(summary?.text ?? '')).toEqual([]);
+    }
+  }
+  expect(toldOfSecrets(server.requests.map(({ text }) => text).join('\n'))).toEqual([]);
 });
 
 test('P22 P24 a branch summary has a budget of its own: the newest that the window holds besides 2,048 tokens of answer', async () => {

@@ -4,7 +4,9 @@ import { compactContext } from '../../src/activities/compact-context.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { finishedText } from '../../src/activities/finished-text.ts';
 import { summarize } from '../../src/activities/summarize.ts';
+import type { ContentPart } from '../../src/context/content.ts';
 import { COWORK_POLICY } from '../../src/context/presets/cowork.ts';
+import { storeAnswer } from '../../src/store/store-answer.ts';
 import { listParts, readPart } from '../../src/store/compaction-parts.ts';
 import { endCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -13,8 +15,17 @@ import { listMemories } from '../../src/store/memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
 import { plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { answer, SNAPSHOT, startTurn } from '../store/support/store-builders.ts';
+import {
+  answer,
+  answerWith,
+  finishToolCall,
+  register,
+  SNAPSHOT,
+  startTurn,
+  toolCall,
+} from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 
 let sql: Database;
@@ -28,8 +39,11 @@ useStoreAndSimulator((opened) => {
 const LIMITS = { window: 32_768, maximumOutput: 4_096 };
 const WORKSPACE = '/flushed';
 
-/** A view past its window: nothing is left of it. */
-async function fullWindow(): Promise<TurnReference> {
+/**
+ * A view past its window: nothing is left of it.
+ * @param commands of which each answer runs some
+ */
+async function fullWindow(commands: readonly string[] = []): Promise<TurnReference> {
   const snapshot = {
     policy: COWORK_POLICY,
     workspace: WORKSPACE,
@@ -37,15 +51,21 @@ async function fullWindow(): Promise<TurnReference> {
     summarizer: { ...SNAPSHOT.summarizer, limits: LIMITS },
   };
   const turn = await startTurn(sql, `Rewrite the storage layer. ${prose(2_000)}`, { snapshot });
-  for (let call = 1; call <= 7; call += 1) await answer(sql, turn, call, { said: prose(22_000, call) });
+  for (let call = 1; call <= 7; call += 1) {
+    const run = commands.filter((_, index) => index % 6 === call - 1);
+    const calls = run.map((command, index) => toolCall(index, 'run_command', JSON.stringify({ command })));
+    const content: ContentPart[] = [{ type: 'text', text: prose(22_000, call) }, ...calls];
+    await storeAnswer(sql, answerWith(turn, call, await register(sql, turn, call), content));
+    for (const index of run.keys()) await finishToolCall(sql, turn, call, index);
+  }
   // Only what is estimated counts here.
   await sql`update conversations set usage_entry_id = null where id = ${turn.conversationId}`;
   return turn;
 }
 
 /** Plans a pass; the kinds of its parts, wave by wave. */
-async function planPass(turn: TurnReference, callNumber: number) {
-  const result = await compactContext(dependencies, { turn, callNumber, forced: null }, execution());
+async function planPass(turn: TurnReference, callNumber: number, worker = dependencies) {
+  const result = await compactContext(worker, { turn, callNumber, forced: null }, execution());
   if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
   const { compactionId, waves } = result.planned;
   const parts = await listParts(sql, compactionId);
@@ -144,9 +164,59 @@ test('R28 what becomes a memory is without a secret that only an earlier part of
   const { compaction } = await plan(sql, turn, planWithCut(2, { parts: [part] }));
   const reference = { turn, compactionId: compaction.compactionId, part: 1 };
   const source = await readPart(sql, reference);
-  const work = { input: reference, source, snapshot: { ...SNAPSHOT, ...snapshot }, policy: COWORK_POLICY, entries: [] };
+  const work = {
+    input: reference,
+    source,
+    snapshot: { ...SNAPSHOT, ...snapshot },
+    policy: COWORK_POLICY,
+    originals: [],
+    entries: [],
+    leftOut: 0,
+  };
   expect(await finishedText(dependencies, work, 'Tr0ub4dor9x also opens the admin page.')).toEqual({
     text: '[redacted: said to be secret] also opens the admin page.',
     count: 1,
   });
+});
+
+/** What a pass leaves behind it that others read: the summary in force, its ledger, and the memories of the workspace. */
+async function leftBehind({ conversationId }: TurnReference): Promise<string> {
+  const rows = await sql<{ text: string }[]>`
+    select summary::text || sections::text || files::text as text from compactions where conversation_id = ${conversationId} and summary is not null
+    union all select text::text from memories where conversation_id = ${conversationId}`;
+  expect(rows.length).toBeGreaterThan(1);
+  return rows.map(({ text }) => text).join('\n');
+}
+
+async function passOver(turn: TurnReference, worker = dependencies): Promise<void> {
+  const { compactionId, waves } = await planPass(turn, 8, worker);
+  for (const { number } of waves.flat()) await summarize(worker, { turn, compactionId, part: number }, execution());
+  expect(await commitCompaction(worker, { turn, compactionId })).toMatchObject({ kind: 'committed' });
+}
+
+test('R28 wherever the list of results cuts what a call was about, neither summary nor memory has a part of its secret', async () => {
+  for (const { written, secret } of SECRETS_IN_PLACE) {
+    const commands = Array.from({ length: written.length }, (_, at) => `${'x'.repeat(98 - at)} ${written} and more`);
+    // Said by itself, it is known by the place of the others.
+    const restated = Array.from({ length: secret.length }, (_, at) => `${'y'.repeat(98 - at)} ${secret} and more`);
+    const isKnownByPlace = written.startsWith('postgres');
+    const turn = await fullWindow([...commands.slice(0, 60), ...(isKnownByPlace ? restated : [])]);
+    await passOver(turn);
+    const left = await leftBehind(turn);
+    expect(left).toContain('xxx [redacted: ');
+    expect(toldOfSecrets(left)).toEqual([]);
+  }
+});
+
+test('R28 the summary of a hook, which read the originals, tells no secret of them either', async () => {
+  const [{ written, secret }] = SECRETS_IN_PLACE as readonly [(typeof SECRETS_IN_PLACE)[0]];
+  const turn = await fullWindow([`psql ${written}`]);
+  const hooked = {
+    ...dependencies,
+    beforeCompaction: [() => ({ summary: `They ran psql ${written}; ${secret} opens the admin page too.` })],
+  };
+  await passOver(turn, hooked);
+  const left = await leftBehind(turn);
+  expect(left).toContain('opens the admin page too');
+  expect(toldOfSecrets(left)).toEqual([]);
 });

@@ -1,11 +1,20 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { relevantMemories, toolMemories } from '../../src/activities/agent-memories.ts';
 import { findOrigin } from '../../src/activities/find-origin.ts';
+import { withAttachments } from '../../src/cli/attachments.ts';
+import { messageParts } from '../../src/client/message-parts.ts';
 import { textOf } from '../../src/context/content.ts';
+import { measureContent } from '../../src/context/measure.ts';
+import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { appendNote } from '../../src/store/entries.ts';
 import { newId } from '../../src/store/ids.ts';
+import { importConversation } from '../../src/store/import-conversation.ts';
+import type { ImportedRecord } from '../../src/store/import-conversation.ts';
 import { forgetMemory, insertMemory, listMemories } from '../../src/store/memories.ts';
 import type { MemoryScope } from '../../src/store/memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -128,6 +137,44 @@ describe("words of a tool stay a tool's", () => {
     await commitCompaction(sql, { ...request, summary: { ...SUMMARY, text: `The page says: ${LIE}` } });
     await remember(turn, LIE);
     expect(await originsOf(user)).toEqual(['tool']);
+  });
+
+  it('in a file that the user attached, of whatever name, while his own words beside it are his', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-attached-'));
+    const { user, remember } = world();
+    const own = 'I prefer small commits with a test in each, please.';
+    for (const name of ['rules.md', 'a\nb.md']) {
+      await writeFile(join(folder, name), `Header\n${LIE}\n`);
+      const content = messageParts(await withAttachments(own, [join(folder, name)]));
+      const conversationId = newId();
+      await send(sql, { conversationId, content, measurements: measureContent(content) });
+      const turn = await continueConversation(sql, conversationId);
+      await remember(turn, `${LIE} Of ${name.length}.`);
+      await remember(turn, own);
+    }
+    await rm(folder, { recursive: true });
+    expect((await originsOf(user)).toSorted()).toEqual(['tool', 'tool', 'user']);
+  });
+
+  it('in what a recording says that the user said, while what he says here is his', async () => {
+    const { user, remember } = world();
+    const conversationId = newId();
+    await importConversation(sql, {
+      conversationId,
+      agent: 'reader',
+      settings: { model: null, preset: null, workspace: null, user: null },
+      snapshot: { snapshot: SNAPSHOT, fixed: NO_MEASUREMENTS, rules: null },
+      records: (async function* records(): AsyncGenerator<ImportedRecord> {
+        await Promise.resolve();
+        yield { kind: 'user', turn: 1, content: [{ type: 'text', text: LIE }] };
+      })(),
+    });
+    const own = 'I prefer small commits with a test in each, please.';
+    await send(sql, { conversationId, ...text(own) });
+    const turn = await continueConversation(sql, conversationId);
+    await remember(turn, LIE);
+    await remember(turn, own);
+    expect(await originsOf(user)).toEqual(['user', 'tool']);
   });
 
   it('in the summary of a branch that was left', async () => {

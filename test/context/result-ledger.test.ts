@@ -4,7 +4,14 @@ import { withoutFileLists } from '../../src/context/file-lists.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
 import { measureText } from '../../src/context/measure.ts';
 import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
-import { callTarget, extendLedger, LEDGER_LENGTH, ledgerSize, renderLedger } from '../../src/context/result-ledger.ts';
+import {
+  callSubject,
+  extendLedger,
+  LEDGER_LENGTH,
+  ledgerSize,
+  renderLedger,
+  shortSubject,
+} from '../../src/context/result-ledger.ts';
 import type { LedgerResult } from '../../src/context/result-ledger.ts';
 import { wholeSummary } from '../../src/context/whole-summary.ts';
 import { prose } from './builders.ts';
@@ -29,7 +36,7 @@ describe('the ledger of results', () => {
     ['{"count":3}', ''],
     ['{"path":', ''],
   ])('R18 a call with %s is listed as %j', (written, target) => {
-    expect(callTarget(written)).toBe(target);
+    expect(shortSubject(callSubject(written))).toBe(target);
   });
 
   test('R18 results are carried from pass to pass, the newest of them; the same call is listed once', () => {

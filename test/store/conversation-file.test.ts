@@ -10,8 +10,9 @@ import type { Database } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory, listMemories, renewMemory } from '../../src/store/memories.ts';
+import { readSaidWords } from '../../src/store/said-words.ts';
 import { ODD, RAW, each, exported, richConversation, rowsOf } from './support/conversation-files.ts';
-import { continueConversation, useTestStore, said, send, startTurn, step } from './support/store-builders.ts';
+import { continueConversation, useTestStore, said, send, startTurn, step, text } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -56,6 +57,24 @@ describe('a conversation file', () => {
     // It goes on as any other: the fences know where it stands.
     await send(sql, { conversationId });
     await step(sql, await continueConversation(sql, conversationId), 1);
+  });
+
+  it('brings words that nobody said here: only what is said afterwards counts as the words of the user', async () => {
+    const conversationId = await richConversation(sql);
+    const wordsOf = async (whose: 'user' | 'tools'): Promise<readonly string[]> => {
+      const words: string[] = [];
+      for await (const texts of readSaidWords(sql, conversationId, whose)) words.push(...texts);
+      return words;
+    };
+    const before = await wordsOf('user');
+    const lines = await exported(sql, conversationId);
+    await deleteConversation(sql, conversationId);
+    await importExportedConversation(sql, each(lines));
+    await send(sql, { conversationId, ...text('said here') });
+    await continueConversation(sql, conversationId);
+    expect(await wordsOf('user')).toEqual(['said here']);
+    expect(before.length).toBeGreaterThan(0);
+    expect(await wordsOf('tools')).toEqual(expect.arrayContaining([...before]));
   });
 
   it('leaves out memories whose place one of another conversation took, by whatever chain, and comes back equal', async () => {

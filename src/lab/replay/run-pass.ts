@@ -16,7 +16,7 @@ import type {
 } from '../../context/plan.ts';
 import { planCompaction, weakerForm } from '../../context/plan-compaction.ts';
 import type { CompactionPolicy } from '../../context/policy.ts';
-import { callTarget, extendLedger } from '../../context/result-ledger.ts';
+import { callSubject, extendLedger, shortSubject } from '../../context/result-ledger.ts';
 import { finishedView, wholeSummary } from '../../context/whole-summary.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import type { LabAgent } from './lab-agent.ts';
@@ -208,7 +208,7 @@ function keepLedger({ summary }: CompactionPolicy, conversation: LabConversation
   const results = left.flatMap(({ name, arguments: written, result }) =>
     result === null || name === RECALL_OPEN || name === RECALL_SEARCH
       ? []
-      : [{ ...result, tool: name, target: callTarget(written) }],
+      : [{ ...result, tool: name, target: shortSubject(callSubject(written)) }],
   );
   return { ...files, results: extendLedger(earlier.results ?? [], results) };
 }

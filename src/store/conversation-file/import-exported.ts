@@ -16,6 +16,7 @@ import {
   readSchemaNumber,
 } from './tables.ts';
 import { redactSecrets } from '../../tools/redact-secrets.ts';
+import { markImported } from '../import-conversation.ts';
 import type { MemoryScope } from '../memories.ts';
 import { requireOwnSchema } from '../migrate.ts';
 import { recountTotals } from '../usage.ts';
@@ -130,6 +131,7 @@ class FileImporter {
       await this.sql.unsafe(`update conversations set ${sets.join(', ')} where id = $1`, [conversationId, ...values]);
       // Older versions wrote no totals of what they counted.
       await recountTotals(this.sql, conversationId);
+      await markImported(this.sql, conversationId);
       await this.sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
     } catch (error) {
       throw refused(error, line);

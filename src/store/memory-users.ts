@@ -1,0 +1,43 @@
+import type { Queries } from './database.ts';
+import { StoreError } from './errors.ts';
+import type { StoredMemory } from './memories.ts';
+
+/** For whom a conversation works. */
+export interface MemoryUser {
+  /** Whom the conversation names; `null`: nobody, it is of the agent's own user. */
+  readonly named: string | null;
+  /** Whose the memories of scope `user` are. */
+  readonly name: string;
+}
+
+/** @param name whose the memories of scope `user` are */
+export async function readMemoryUser(sql: Queries, conversationId: string, name: string): Promise<MemoryUser> {
+  const [row] = await sql<{ named: string | null }[]>`
+    select user_name as named from conversations where id = ${conversationId}`;
+  return { named: row?.named ?? null, name };
+}
+
+/**
+ * Whether a memory is what another user said: many users may share an agent and its workspace. What the model noted, or has from a
+ * tool, is nobody's own, and what was written by hand is the operator's word.
+ */
+export function isOfAnotherUser(
+  { origin, scope, conversationId, user }: Pick<StoredMemory, 'origin' | 'scope' | 'conversationId' | 'user'>,
+  { named, name }: MemoryUser,
+): boolean {
+  return origin === 'user' && scope !== 'user' && conversationId !== null && user !== named && user !== name;
+}
+
+/** The same as a condition on `memories m`. */
+export function memoryIsOfAnotherUser(sql: Queries, { named, name }: MemoryUser) {
+  return sql`(m.origin = 'user' and m.scope <> 'user' and exists (
+    select from conversations c where c.id = m.conversation_id
+      and c.user_name is distinct from ${named}::text and c.user_name is distinct from ${name}::text))`;
+}
+
+export function ofAnotherUser(id: string): StoreError {
+  return new StoreError(
+    'memory_of_another_user',
+    `memory ${id} is what another user said: it is forgotten or superseded only in a conversation of that user`,
+  );
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { redactedOriginals } from '../../src/activities/redacted-originals.ts';
+import { secretsOfEntries } from '../../src/activities/said-secrets.ts';
+import { textOf } from '../../src/context/content.ts';
+import type { Entry } from '../../src/context/entry.ts';
+import { NO_CALIBRATION } from '../../src/context/estimate.ts';
+import { extractiveSummary } from '../../src/context/extractive-summary.ts';
+import { pathsInArguments } from '../../src/context/identifiers.ts';
+import { missingFromSummary } from '../../src/context/must-keep.ts';
+import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
+import { quoteUserMessages } from '../../src/context/summary-quotes.ts';
+import { transcriptText } from '../../src/context/transcript.ts';
+import { LogBuilder } from '../context/builders.ts';
+import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
+
+const POLICY = DEFAULT_POLICY;
+/** Where texts of summaries are cut: quotes, results, messages, rules, requests, the last answer. Characters. */
+const CUTS = [200, 240, 300, 400, 600, 1_000];
+
+const redacted = async (entries: readonly Entry[]) =>
+  redactedOriginals(entries, (text) => secretsOfEntries(text, [entries]));
+
+/** The text behind words of so many characters. */
+const behind = (characters: number, text: string): string =>
+  `${'ab '.repeat(400).slice(0, characters)} ${text} and then go on with what is left of all of this`;
+
+/** Requests, calls, results and answers that a cut goes through the secret of, at each of its places. */
+function cutThrough(written: string): readonly (readonly Entry[])[] {
+  return CUTS.flatMap((cut) =>
+    Array.from({ length: written.length }, (_, at) => {
+      const log = new LogBuilder();
+      const named = behind(Math.max(0, cut - at - 1), written);
+      log.user(`Never: ${named}`);
+      log.step([named], { tool: 'run_command', arguments: JSON.stringify({ command: named }), said: named });
+      log.step([named], { tool: 'run_command', arguments: named });
+      log.answer(named);
+      return log.entries;
+    }),
+  );
+}
+
+describe.each(SECRETS_IN_PLACE)(
+  'R28 wherever a text is cut, nothing is told of the secret in $written',
+  ({ written }) => {
+    it('by a summary without a model, nor by what a summary is completed with', async () => {
+      for (const originals of cutThrough(written)) {
+        const { entries } = await redacted(originals);
+        const extract = extractiveSummary({ policy: POLICY, entries, previousSummary: null, maximumTokens: 20_000 });
+        const kept = missingFromSummary({ text: '', entries });
+        const quotes = quoteUserMessages(entries.filter(({ kind }) => kind === 'user').toReversed(), 150);
+        expect(toldOfSecrets([extract, ...kept, quotes].join('\n'))).toEqual([]);
+      }
+    });
+
+    it('by a transcript whose texts lose their middle', async () => {
+      const [originals = []] = cutThrough(written);
+      const { entries } = await redacted(originals);
+      for (let limit = 20; limit < 400; limit += 1) {
+        const limits = {
+          ...POLICY.summary.transcript,
+          user: limit,
+          assistant: limit,
+          toolResult: limit,
+          toolInput: limit,
+        };
+        const text = transcriptText({ entries, maximumTokens: 20_000, calibration: NO_CALIBRATION, limits });
+        expect(toldOfSecrets(text)).toEqual([]);
+      }
+    });
+
+    it('where it is known as one by what stands beside it in another entry only', async () => {
+      const log = new LogBuilder();
+      const password = 'Tr0ub4dor9xQ7wZkM2';
+      log.user(`Look at ${SECRETS_IN_PLACE[0]?.written}`);
+      for (let at = 0; at < password.length; at += 1) log.step([behind(239 - at, `psql -W ${password}`)]);
+      const { entries } = await redacted(log.entries);
+      const extract = extractiveSummary({ policy: POLICY, entries, previousSummary: null, maximumTokens: 20_000 });
+      expect(toldOfSecrets(extract)).toEqual([]);
+    });
+  },
+);
+
+describe('originals without their secrets', () => {
+  it('are the same entries where there is none', async () => {
+    const log = new LogBuilder();
+    log.user('Count the pumps');
+    log.step(['twelve'], { arguments: '{ "path" : "a.txt" }' });
+    const found = await redacted(log.entries);
+    expect(found).toEqual({ entries: log.entries, count: 0 });
+    expect(found.entries).toBe(log.entries);
+  });
+
+  it('name their files still: arguments stay JSON', async () => {
+    const log = new LogBuilder();
+    const [{ written }] = SECRETS_IN_PLACE as readonly [(typeof SECRETS_IN_PLACE)[0]];
+    log.step(['ok'], { arguments: JSON.stringify({ path: 'src/a.ts', text: `say "hi" to ${written}` }) });
+    const { entries, count } = await redacted(log.entries);
+    const [call] = entries[0]?.content ?? [];
+    if (call?.type !== 'tool_call') throw new Error('no call');
+    expect(pathsInArguments(call.arguments)).toEqual(['src/a.ts']);
+    expect(call.arguments).toContain('[redacted: ');
+    expect(count).toBe(1);
+  });
+
+  it('lack a key that only the name of its argument tells', async () => {
+    const log = new LogBuilder();
+    const key = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+    log.step(['ok'], { arguments: JSON.stringify({ aws_secret_access_key: key }) });
+    const { entries } = await redacted(log.entries);
+    expect(JSON.stringify(entries)).not.toContain(key);
+  });
+
+  it('keep texts apart that are redacted together', async () => {
+    const log = new LogBuilder();
+    const texts = ['a\n\0\u0001\0\nb', '-----BEGIN PRIVATE KEY-----', 'middle', '-----END PRIVATE KEY-----', ''];
+    for (const text of texts) log.user(text);
+    const { entries } = await redacted(log.entries);
+    expect(entries.map(({ content }) => textOf(content))).toEqual(texts);
+  });
+});
