@@ -58,6 +58,8 @@ export interface FoundPassage {
   };
   /** Branch on which it was said; a summary: on which it was made. */
   readonly branch: number;
+  /** Other conversations in which the same text was found; absent: none. */
+  readonly alsoIn?: readonly string[];
   /** Whether it lies on the path that its conversation goes on with. */
   readonly onActiveBranch: boolean;
   /** Comparable within one search only. */

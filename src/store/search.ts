@@ -16,7 +16,7 @@ import { formsOf } from './search/forms.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
 import { joinNeighbour, readNeighbours } from './search/neighbours.ts';
-import { markLeftBranches } from './search/left-branches.ts';
+import { withOrigins } from './search/origins.ts';
 import { withOlderBlocks } from './search/older-blocks.ts';
 import { pathsOf } from './search/paths.ts';
 import { phrasesOf } from './search/phrases.ts';
@@ -102,14 +102,17 @@ export async function searchMemory(
   ]);
   const isShown = ({ sourceId }: Candidate): boolean => excepted.ids.size === 0 || sourceId !== query.exceptEntryId;
   const fused = await phrasesAcrossCuts(sql, fuse(byWords, byMeaning.filter(isShown)), phrases);
-  const marked = await markLeftBranches(sql, scope, [...named, ...fused]);
-  const [first, ranked] = [marked.slice(0, named.length), marked.slice(named.length)];
+  const known = await withOrigins(sql, scope, [...named, ...fused]);
+  const [first, ranked] = [known.slice(0, named.length), known.slice(named.length)];
   // Of two that begin at one place the longer one is joined with the passage behind it.
   const keyOf = ({ sourceId, offset, text: { length } }: Candidate): string => `${sourceId} ${offset} ${length}`;
   const ids = new Set(named.map(keyOf));
   const limit = limitOf(query);
   const rest = arrange(ranked, limit + named.length).filter((candidate) => !ids.has(keyOf(candidate)));
-  const found = [...first.map((each) => Object.assign({}, each, { updatedBy: null })), ...rest].slice(0, limit);
+  const found = [...first.map((each) => Object.assign({}, each, { updatedBy: null, alsoIn: [] })), ...rest].slice(
+    0,
+    limit,
+  );
   const [paths, neighbours] = await Promise.all([pathsOf(sql, found), readNeighbours(sql, found)]);
   return found.map((candidate) =>
     joinNeighbour(toFound(candidate, phrases, paths.get(candidate.sourceId) ?? null), neighbours),
@@ -213,6 +216,6 @@ function toFound(candidate: ArrangedCandidate, phrases: Phrases, path: string | 
     matched: [...new Set(candidate.matched.map(({ word }) => word))],
     forms: [...new Set([...asked, ...formsOf(candidate)])],
     updatedBy: candidate.updatedBy,
-    ...definedOf({ branch: candidate.leftBranch }),
+    ...definedOf({ branch: candidate.leftBranch, alsoIn: candidate.alsoIn.length > 0 ? candidate.alsoIn : undefined }),
   };
 }

@@ -29,11 +29,13 @@ export function passageLines(
   },
 ): string[] {
   return passages.flatMap((passage, index) => {
-    const { entryId, kind, createdAt, offset, text, branch, onActiveBranch, updatedBy } = passage;
+    const { entryId, kind, createdAt, offset, text, branch, onActiveBranch, updatedBy, alsoIn = [] } = passage;
     const words = foundWords(passage);
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
     const superseded = updatedBy === null ? '' : `, may be superseded by ${updatedBy}`;
-    const where = namesConversations ? `, conversation ${passage.conversationId.slice(-8)}` : '';
+    const where = namesConversations
+      ? `, conversation ${[passage.conversationId, ...alsoIn].map((id) => id.slice(-8)).join(', also ')}`
+      : '';
     const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
     const first = rows.length > PASSAGE_ROWS ? firstShown(rows, words) : 0;

@@ -1,7 +1,7 @@
 import { foldNearDuplicates } from './near-duplicates.ts';
 import { plain } from './phrases.ts';
 import { bestFirst } from './rank.ts';
-import { isPreferred, isSummary, wasLeft } from './candidate.ts';
+import { areOfOneUser, isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 import {
   asksForState,
@@ -43,9 +43,15 @@ const SAME_QUESTION_OF_CHANGE = 0.2;
 export interface ArrangedCandidate extends RankedCandidate {
   /** `null`: nothing that was found updates it. */
   readonly updatedBy: string | null;
+  /** Other conversations that have the same text. */
+  readonly alsoIn: readonly string[];
 }
 
-interface OrderedCandidate extends RankedCandidate {
+interface FoldedCandidate extends RankedCandidate {
+  readonly alsoIn: readonly string[];
+}
+
+interface OrderedCandidate extends FoldedCandidate {
   /** With what it was compared with; looked through for those alone that are listed. `null`: with nothing. */
   readonly compared: Compared | null;
 }
@@ -58,21 +64,39 @@ export function arrange(ranked: readonly RankedCandidate[], count: number): Arra
   );
 }
 
-/** Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. */
-function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
+/**
+ * Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. What two users say is
+ * said twice, and one may take it back; what tools return is the same, whoever had them called.
+ */
+function foldDuplicates(ranked: readonly RankedCandidate[]): FoldedCandidate[] {
   const alike = new Map<string, number>();
   const outline = ({ words, matched }: RankedCandidate): string => `${words} ${matched.length}`;
   for (const candidate of ranked) alike.set(outline(candidate), (alike.get(outline(candidate)) ?? 0) + 1);
-  const byText = new Map<string, RankedCandidate>();
+  const byText = new Map<string, RankedCandidate[]>();
   for (const candidate of ranked) {
     // Its text is read only where another may have the same.
     const isAlone = alike.get(outline(candidate)) === 1;
-    const text = isAlone ? `${candidate.sourceId} ${candidate.offset}` : plain(candidate.text);
-    const kept = byText.get(text);
-    if (kept === undefined) byText.set(text, candidate);
-    else if (isPreferred(candidate, kept)) byText.set(text, { ...candidate, score: kept.score, match: kept.match });
+    const text = isAlone ? `${candidate.sourceId} ${candidate.offset}` : saidIn(candidate);
+    const same = byText.get(text);
+    if (same === undefined) byText.set(text, [candidate]);
+    else same.push(candidate);
   }
-  return [...byText.values()].toSorted(bestFirst);
+  return [...byText.values()].map(folded).toSorted(bestFirst);
+}
+
+function saidIn({ kind, user, text }: RankedCandidate): string {
+  // No text of Postgres has this character.
+  return `${kind === 'tool_result' ? '' : (user ?? '')}\0${plain(text)}`;
+}
+
+function folded(same: readonly RankedCandidate[]): FoldedCandidate {
+  const [best, ...others] = same;
+  if (best === undefined) throw new RangeError('nothing to fold');
+  let kept = best;
+  for (const other of others) if (isPreferred(other, kept)) kept = other;
+  const conversations = new Set(same.map(({ conversationId }) => conversationId));
+  conversations.delete(kept.conversationId);
+  return { ...kept, score: best.score, match: best.match, alsoIn: [...conversations] };
 }
 
 /**
@@ -80,7 +104,7 @@ function foldDuplicates(ranked: readonly RankedCandidate[]): RankedCandidate[] {
  * nearly the same with other details, both answering the query about as well, the newer one goes first. What was said on a
  * branch that was left counts as older than what stands on the active one: it was withdrawn.
  */
-function newerFirst(ranked: readonly RankedCandidate[]): OrderedCandidate[] {
+function newerFirst(ranked: readonly FoldedCandidate[]): OrderedCandidate[] {
   const arranged: Compared[] = [];
   for (const candidate of ranked.slice(0, COMPARED)) {
     const each = new Compared(candidate);
@@ -105,7 +129,7 @@ function newerFirst(ranked: readonly RankedCandidate[]): OrderedCandidate[] {
 
 /** A candidate with the words of what it says to the query, read when they are first needed. */
 class Compared {
-  readonly candidate: RankedCandidate;
+  readonly candidate: FoldedCandidate;
   /** What says the same later with other details. */
   readonly updaters: Compared[] = [];
   /** Words of the query that it has. */
@@ -119,7 +143,7 @@ class Compared {
   #tellsOfState: boolean | null = null;
   #mayTellOfChange: boolean | null = null;
 
-  constructor(candidate: RankedCandidate) {
+  constructor(candidate: FoldedCandidate) {
     this.candidate = candidate;
     this.#heading = headingOf(candidate.text);
     this.saidAt = (saidAtOf(candidate, this.#heading) ?? candidate.createdAt).getTime();
@@ -172,6 +196,7 @@ class Compared {
 /** Whether a newer one says what an older one says with other details. */
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
+  if (!areOfOneUser(one, other)) return false;
   if (isSummary(one) && !isSummary(other)) return false;
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.

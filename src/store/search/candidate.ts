@@ -28,12 +28,19 @@ export interface RankedCandidate extends Candidate {
   readonly matched: readonly WeightedTerm[];
   /** The branch that it was said on, when its conversation goes on with another. */
   readonly leftBranch?: number;
+  /** Of its conversation, where it names one. */
+  readonly user?: string;
 }
 
 /** Whether one is to be shown rather than another that says the same: that of the active branch, then the newer. */
 export function isPreferred(one: RankedCandidate, other: RankedCandidate): boolean {
   if (wasLeft(one) !== wasLeft(other)) return wasLeft(other);
   return one.createdAt > other.createdAt;
+}
+
+/** Whether they are of conversations of one user. Those that name none are taken for the agent's own user's. */
+export function areOfOneUser(one: RankedCandidate, other: RankedCandidate): boolean {
+  return one.user === other.user;
 }
 
 export function wasLeft({ leftBranch }: RankedCandidate): boolean {

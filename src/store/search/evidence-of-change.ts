@@ -1,4 +1,5 @@
 import { dateTermsOf } from './dates.ts';
+import { orderedChangesOf } from './orders-of-change.ts';
 import { areOfDifferentThings, haveOtherTopics, sharesTopic, Topic } from './topic.ts';
 import { couldHaveChanged, tellsOfChange, tellsOfNow } from './words-of-change.ts';
 
@@ -6,7 +7,7 @@ import { couldHaveChanged, tellsOfChange, tellsOfNow } from './words-of-change.t
 const NEGATED =
   /\b(?:not|instead of|rather than|nicht|statt)\s+(?:the |an? |in |at |on |der |die |das )?([\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]*)|不是([^,，。]{1,12})|([\p{Script=Han}\p{Script=Katakana}ー\p{N}a-z]{1,12})(?:では|じゃ)(?:なく|な[いか]|ありません)|([\p{Script=Hangul}\p{N}a-z]{1,12}?)[이가] 아니/giu;
 const FIRST_PERSON =
-  /\b(?:I|my|me|we|our|us|ich|mein\w*|wir|unser\w*)\b|我|私|僕|俺|わたし|(?<!\p{L})(?:[나저내제난전]|우리)(?!\p{L}{2})/iu;
+  /\b(?:I|my|me|we|our|us|ich|mein\w*|wir|unser\w*)\b|(?<!\p{L})(?:eu|meu|minha|nós|nosso|nossa|ik|mijn|wij|onze|m[oó]j|moja|moje|mnie|nasz[ae]?|я|мо[йяёи]|меня|мне|мы|наш[аеи]?|benim|bizim)(?!\p{L})|我|私|僕|俺|わたし|(?<!\p{L})(?:[나저내제난전]|우리)(?!\p{L}{2})/iu;
 /** Japanese and Korean leave out who does it when it is who speaks: no word has the ending of a subject. */
 const WITHOUT_SUBJECT =
   /^(?=[^はが]*\p{Script=Hiragana})[^はが]*$|^(?=.*\p{Script=Hangul})(?!.*\p{L}[은는이가](?:[^\p{L}]|$)).*$/u;
@@ -68,6 +69,7 @@ export class Stated {
   readonly #speaker: string;
   readonly #at: Date;
   #changes: boolean | null = null;
+  #orders: boolean | null = null;
   #tellsOfNow: boolean | null = null;
   #happened: boolean | null = null;
   #isOfSpeaker: boolean | null = null;
@@ -84,6 +86,12 @@ export class Stated {
   get changes(): boolean {
     this.#changes ??= tellsOfChange(this.text);
     return this.#changes;
+  }
+
+  /** It tells somebody to change something. */
+  get orders(): boolean {
+    this.#orders ??= orderedChangesOf(this.text).length > 0;
+    return this.#orders;
   }
 
   get tellsOfNow(): boolean {
@@ -146,6 +154,7 @@ export function changesTheSame(newer: Stated, older: Stated): boolean {
 }
 
 function isOfOtherThing(newer: Stated, older: Stated): boolean {
+  if (newer.orders && !older.topic.isThingOf(newer.topic)) return true;
   if (newer.topic.commonWords(older.topic) === 0 && !sharesTopic(newer.topic, older.topic)) return true;
   return areOfDifferentThings(newer.topic, older.topic) && !haveOneHolder(newer.text, older.text);
 }

@@ -9,4 +9,6 @@ export interface FoundPassage extends RecallPassage {
   /** Of the entry; `null` for a summary. */
   readonly sequence: number | null;
   readonly score: number;
+  /** Other conversations in which the same text was found; absent: none. */
+  readonly alsoIn?: readonly string[];
 }

@@ -1,54 +1,23 @@
 import { wordsIn } from '../../context/unspaced-words.ts';
 import { tellsOfChange } from './words-of-change.ts';
 import { foldAccents } from './words.ts';
+import {
+  DESTINATIONS,
+  DETERMINERS,
+  FUNCTION_WORDS,
+  JOINS,
+  MEASURES,
+  SPEAKERS,
+  TIME,
+  distinguishes,
+  isTelling,
+  isVerb,
+  verbAt,
+} from './kinds-of-words.ts';
+import { headVerbAt, orderedObject } from './ordered-object.ts';
 
-const listed = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/u));
-
-/** Names nothing that another sentence could be told from. */
-const FUNCTION_WORDS = listed(
-  `the a an this that these those some any all both each every of for with and or but not no nor so than then to from in into on onto at by up down out off over under about as
-  my our your his her their its mine i you he she it we they me him us them who which what there here also just still only very too more most much again already actually correction update ps fyi hey well
-  der die das den dem des ein eine einen einem einer eines kein keine keinen mein meine meinen unser unsere unseren unserem sein seine ihr ihre ihren euer und oder aber nicht auch noch schon von vom zu zum zur im in ins am an auf aus bei beim mit nach fur um uber unter vor ich du er sie es wir man mir mich uns
-  le la les un une des du de d l et ou mais ne pas plus en dans sur sous pour par avec au aux ce cet cette ces mon ma mes notre nos votre son sa ses leur leurs je j tu il elle on nous vous ils elles que qui qu c s n m t fait
-  el los las lo una unos unas del al y o pero ya por para con sin su sus mi mis nuestro nuestra nuestros tu se que hemos he han realidad il gli uno della dello dei delle nel nella al alla e ed ma per con su sul mio mia nostro nostra abbiamo ho os as uma da dos das em no na nos nas com meu minha nosso nossa`,
-);
-/** Of one thing at different times, or in another state. */
-const PASSING_WORDS = listed(
-  'now nowadays currently by today yesterday tomorrow tonight since until till last next week weekly month monthly year yearly daily day days morning evening night new old current latest previous former max maximum min minimum total first second third longer anymore instead jetzt nun neu neue neuer neues neuen alte alter alten mehr inzwischen mittlerweile seit bis heute morgen gestern woche wochentliche nachste nachsten aktuelle maintenant desormais actuellement nouveau nouvelle nouvel ancien ancienne ahora actualmente nuevo nueva viejo anterior adesso ora nuovo nuova agora novo nova',
-);
-const TIME =
-  /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|marz|mai|juni|juli|oktober|dezember|\d.*)$/u;
-
-/** Has a verb that says hardly more than that something is so. */
-const CERTAIN_VERBS = listed(
-  `am is are was were be been being isn aren wasn weren has have had hasn haven hadn does do did doesn don didn will would can could shall should may might must won
-  ist sind war waren bin hat haben hatte wird werden wurde wurden kann muss soll darf est sont etait etaient a ont avait sera va vont es esta estan son era eran tiene tienen ha habia fue sera sono era hanno aveva foi tem sao`,
-);
-const VERBS = listed(
-  `get gets got go goes went come comes came run runs ran take takes took cost costs use uses lives live work works meet meets met start starts begin begins began stop stops end ends open opens close closes stand stands stood sit sits lie lies hang hangs hung keep keeps kept hold holds held need needs want wants like likes prefer prefers love loves own owns lead leads eat eats drink drinks play plays read reads write writes wrote speak speaks drive drives drove ride rides sleep sleeps study studies teach teaches taught pay pays paid sell sells sold buy buys bought make makes made say says said listen listens point points weigh weighs contain contains return returns fail fails pass passes expire expires leave leaves left arrive arrives stay stays belong belongs happen happens become becomes became grow grows grew send sends sent give gives gave show shows depart departs deploy deploys ship ships host hosts depend depends respond responds answer answers report reports serve serves handle handles cover covers last lasts set sets
-  steht stehen liegt liegen hangt hangen wohnt wohnen kommt geht lauft laufen kostet kosten heisst heißt beginnt beginnen findet trifft treffen nutzt nutzen verwendet arbeitet arbeiten fahrt fahren gehort dauert braucht lebt leben startet endet
-  habite habitent travaille travaillent commence commencent coute finit dure utilise ferme ouvre se tourne vive viven trabaja trabajan cuesta empieza empiezan termina usa usan dura abre cierra corre esta vive abita lavora costa inizia finisce`,
-);
-const PAST = /^\p{L}{2,}[^e]ed$/u;
-/** A verb where an article or a preposition follows ("boards at"), else as well a plural. */
-const PRESENT = /^\p{L}{2,}[^su]s$/u;
-const DETERMINERS = listed(
-  'the a an my our his her their its this that of der die das den dem ein eine le la les un une el los las il lo',
-);
-/** Who speaks or was named before; the verb follows. */
-const SPEAKERS = listed(
-  'i we he she it they you ich wir er sie es man je j nous on il elle ils hemos he han abbiamo ho hanno we ve',
-);
-/** Between a word and what hangs on it. */
-const JOINS = listed('of for from von vom fur des de du d del della');
-/** What somebody changes stands before this. */
-const DESTINATIONS = listed(
-  'to from by until till into nach auf von zu zum zur in bis vers a au aux pour para al da per',
-);
-/** One thing of something: what is called a limit may be called a size as well. */
-const MEASURES = listed(
-  'limit size quota cap price cost costs fee rent budget salary amount number length duration time date deadline temperature speed rate level place location address',
-);
+/** "Ankara'da": in Turkish where something is, not what. */
+const TURKISH_PLACE = /([\p{L}\p{M}]{2,})['’]([dt][ae])(?![\p{L}])/gu;
 const QUANTITY = /\d[\d.,]*\s?(\p{L}+|[%€$£¥°])/gu;
 const TOKEN = /[\p{L}\p{N}][\p{L}\p{M}\p{N}_.:/-]*[\p{L}\p{M}\p{N}_]|[\p{L}\p{N}]/gu;
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
@@ -65,6 +34,11 @@ export class Topic {
   readonly #nouns: readonly string[];
   /** What hangs on a word: "car" on "key", of "the key of the car". */
   readonly #complements: ReadonlyMap<string, string>;
+  /** The noun itself: "title" of "the title of the page", and of "the page title". */
+  readonly #head: string | null;
+  /** "The button size" */
+  readonly #isOfMeasure: boolean;
+  readonly #namesAmount: boolean;
   readonly #text: string;
   readonly #units: ReadonlySet<string>;
 
@@ -73,14 +47,24 @@ export class Topic {
     this.#units = new Set([...text.matchAll(QUANTITY)].map(([, unit = '']) => unit.toLowerCase()));
     if (EAST_ASIAN.test(text)) {
       this.words = eastAsianTopic(text);
+      this.#head = null;
+      this.#isOfMeasure = false;
+      this.#namesAmount = true;
       this.#nouns = [];
       this.#complements = new Map();
       const pairs = wordsIn(text, TOKEN).filter((word) => EAST_ASIAN.test(word));
       this.#telling = new Set(pairs.filter((word) => !/\p{Script=Hiragana}/u.test(word)));
       return;
     }
-    const tokens = foldAccents(text.toLowerCase()).match(TOKEN) ?? [];
-    this.words = topicOf(tokens, tellsOfChange(text)).filter(distinguishes).map(stripped);
+    const folded = foldAccents(text.toLowerCase());
+    const tokens = folded.match(TOKEN) ?? [];
+    const placed = new Set([...folded.matchAll(TURKISH_PLACE)].flatMap(([, ...parts]) => parts));
+    const told = placed.size === 0 ? tokens : tokens.filter((token) => !placed.has(token));
+    const topic = topicOf(told, tellsOfChange(text));
+    this.words = topic.filter(distinguishes).map(stripped);
+    this.#head = headOf(topic);
+    this.#isOfMeasure = topic.some((token) => MEASURES.has(token));
+    this.#namesAmount = tokens.some((token) => MEASURES.has(token) || TIME.test(token));
     // What is counted in euros has nothing else to do with what is counted in them too.
     const isUnit = (word: string): boolean => this.#units.has(word) && !this.words.includes(stripped(word));
     this.#telling = new Set(
@@ -89,7 +73,8 @@ export class Topic {
         .filter((word) => !isUnit(word))
         .map(stripped),
     );
-    this.#nouns = tokens.filter((word) => isTelling(word) && !isVerb(word)).map(stripped);
+    const verb = headVerbAt(told);
+    this.#nouns = told.filter((word, at) => at !== verb && isTelling(word) && !isVerb(word)).map(stripped);
     this.#complements = complementsOf(tokens);
   }
 
@@ -132,6 +117,13 @@ export class Topic {
     });
   }
 
+  /** Whether it may be about the very thing that the other one is to change, and not about something of it, or that it is of. */
+  isThingOf(order: Topic): boolean {
+    if (order.#head === null) return true;
+    if (order.#isOfMeasure && !this.#namesAmount) return false;
+    return this.#head === null ? this.has(order.#head) : this.#head === order.#head;
+  }
+
   /** "10 MB", "25 MB" */
   sharesUnit(other: Topic): boolean {
     return [...this.#units].some((unit) => other.#units.has(unit));
@@ -161,6 +153,8 @@ export function sharesTopic(one: Topic, other: Topic): boolean {
 }
 
 function topicOf(tokens: readonly string[], changes: boolean): readonly string[] {
+  const ordered = orderedObject(tokens);
+  if (ordered !== null) return ordered;
   const first = tokens.findIndex((token) => isTelling(token) || SPEAKERS.has(token) || DETERMINERS.has(token));
   const beginning = tokens.slice(Math.max(0, first));
   if (SPEAKERS.has(beginning[0] ?? '') && !DETERMINERS.has(beginning[0] ?? ''))
@@ -195,37 +189,20 @@ function complementsOf(tokens: readonly string[]): ReadonlyMap<string, string> {
   return complements;
 }
 
-/** The last of the first verbs in a row. */
-function verbAt(tokens: readonly string[]): number {
-  for (const [at, token] of tokens.entries()) {
-    if (at === 0 || DETERMINERS.has(tokens[at - 1] ?? '')) continue;
-    if (CERTAIN_VERBS.has(token)) return at;
-    const next = tokens[at + 1] ?? '';
-    const mayBeVerb = PRESENT.test(token) && FUNCTION_WORDS.has(next) && !JOINS.has(next);
-    if (!VERBS.has(token) && !PAST.test(token) && !mayBeVerb) continue;
-    // "The test run takes …": the first of them is a noun.
-    return isVerb(next) ? at + 1 : at;
-  }
-  return -1;
-}
-
-function isVerb(token: string): boolean {
-  return CERTAIN_VERBS.has(token) || VERBS.has(token) || PAST.test(token);
-}
-
-function isTelling(token: string): boolean {
-  return !FUNCTION_WORDS.has(token) && !PASSING_WORDS.has(token) && !TIME.test(token) && !CERTAIN_VERBS.has(token);
-}
-
-/** A number behind a noun counts it, as in "sprint 12"; another one is a time, or what is said of it. */
-function distinguishes(token: string, at: number, tokens: readonly string[]): boolean {
-  const before = tokens[at - 1] ?? '';
-  return isTelling(token) || (/^\d/u.test(token) && isTelling(before) && !isVerb(before));
+/** Of the words before what hangs on them the last that is a thing, and no measure of it: "release" of "the release date". */
+function headOf(topic: readonly string[]): string | null {
+  const end = topic.findIndex(
+    (token, at) => at > 0 && (JOINS.has(token) || (FUNCTION_WORDS.has(token) && !DETERMINERS.has(token))),
+  );
+  const isThing = (token: string, at: number): boolean => distinguishes(token, at, topic) && !MEASURES.has(token);
+  const before = end < 0 ? topic : topic.slice(0, end);
+  const head = before.findLast(isThing) ?? topic.findLast(isThing);
+  return head === undefined ? null : stripped(head);
 }
 
 /** Without the ending of the plural or of a case. */
 function stripped(word: string): string {
-  return word.length > 4 ? word.replace(/(?:(?<!s)s|e[nrms]?)$/u, '') : word;
+  return word.length > 4 ? word.replace(/(?:(?<!s)s|e[nrms]?|[аеиоуыэюя]+)$/u, '') : word;
 }
 
 /** What stands before は, が or を, before 은, 는, 이, 가, 을 or 를, and in Chinese before its verb. */
@@ -236,7 +213,7 @@ function eastAsianTopic(text: string): readonly string[] {
     ? /^(.{1,20}?)[은는이가을를](?=\s)/u.exec(clause)
     : KANA.test(clause)
       ? /^(.{1,20}?)[はがをも]/u.exec(clause)
-      : /^(?:我们?|他们?|她们?)?(?:已经?|刚)?把(.{1,16}?)(?=改|换|移|搬|迁|提|降|调|推)|^(.{1,16}?)(?=现在|目前|如今|已|不再|在|是|有|从|改|换|移|搬|迁|为|要|被)/u.exec(
+      : /^(?:我们?|他们?|她们?)?(?:已经?|刚)?把(.{1,16}?)(?=改|换|移|搬|迁|提|降|调|推|重命名|设)|^(.{1,16}?)(?=现在|目前|如今|已|不再|在|是|有|从|改|换|移|搬|迁|为|要|被|叫)/u.exec(
           clause,
         );
   const topic = (found?.[1] ?? found?.[2] ?? '').replace(

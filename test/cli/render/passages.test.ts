@@ -6,31 +6,32 @@ import { PLAIN_STYLE } from '../../../src/cli/render/style.ts';
 
 const style = { ...PLAIN_STYLE, yellow: (text: string) => `<${text}>` };
 
+const PASSAGE: FoundPassage = {
+  conversationId: '01890a5d-ac96-774b-bcce-000000000000',
+  entryId: '01890a5d-ac96-774b-bcce-000000000001',
+  kind: 'user',
+  sequence: 1,
+  createdAt: '2026-11-22T10:00:00Z',
+  toolName: null,
+  path: null,
+  offset: 0,
+  text: 'found',
+  match: 'words',
+  matched: [],
+  forms: [],
+  updatedBy: null,
+  branch: 0,
+  onActiveBranch: true,
+  score: 1,
+};
+
 function rowsOf(
   text: string,
   forms: readonly string[],
   match: FoundPassage['match'] = 'words',
   rest: Partial<FoundPassage> = {},
 ): string[] {
-  const passage: FoundPassage = {
-    conversationId: '01890a5d-ac96-774b-bcce-000000000000',
-    entryId: '01890a5d-ac96-774b-bcce-000000000001',
-    kind: 'user',
-    sequence: 1,
-    createdAt: '2026-11-22T10:00:00Z',
-    toolName: null,
-    path: null,
-    offset: 0,
-    text,
-    match,
-    matched: [],
-    forms,
-    updatedBy: null,
-    branch: 0,
-    onActiveBranch: true,
-    score: 1,
-    ...rest,
-  };
+  const passage = { ...PASSAGE, text, match, forms, ...rest };
   return passageLines([passage], { columns: null, style, now: 0 }).slice(1);
 }
 
@@ -93,4 +94,15 @@ test('shows what was said beside a passage, and on which branch when that was le
   expect(rows(neighbour).at(-1)).toBe('   after it: 5433');
   expect(rows({ ...neighbour, branch: 2 }).at(-1)).toBe('   after it, branch 2: 5433');
   expect(rows(undefined)).toEqual(['   Which port?']);
+});
+
+test('names the conversation where several were searched, and the others that have the same text', () => {
+  const [one, other] = ['01890a5d-ac96-774b-bcce-00000000000a', '01890a5d-ac96-774b-bcce-00000000000b'];
+  const head = (alsoIn?: readonly string[], namesConversations = true): string => {
+    const passage = { ...PASSAGE, conversationId: one, ...definedOf({ alsoIn }) };
+    return passageLines([passage], { columns: null, style: PLAIN_STYLE, now: 0, namesConversations })[0] ?? '';
+  };
+  expect(head()).toContain(', conversation 0000000a  ');
+  expect(head([other])).toContain(', conversation 0000000a, also 0000000b  ');
+  expect(head([other], false)).not.toContain('conversation');
 });

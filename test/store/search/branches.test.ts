@@ -8,7 +8,7 @@ import { newId } from '../../../src/store/ids.ts';
 import { insertMemory } from '../../../src/store/memories.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import type { RankedCandidate } from '../../../src/store/search/candidate.ts';
-import { markLeftBranches } from '../../../src/store/search/left-branches.ts';
+import { withOrigins } from '../../../src/store/search/origins.ts';
 import { end, go } from '../support/branch-builders.ts';
 import { SNAPSHOT, continueConversation, send, startTurn, text, useTestStore } from '../support/store-builders.ts';
 
@@ -148,7 +148,7 @@ describe('a search among branches', () => {
       throw new Error('asked');
     }) as never;
     const candidates = [{ sourceId: 'a', conversationId: 'b' } as RankedCandidate];
-    expect(await markLeftBranches(unasked, { hasBranches: false }, candidates)).toBe(candidates);
+    expect(await withOrigins(unasked, { hasBranches: false }, candidates)).toBe(candidates);
   });
 });
 

@@ -3,34 +3,12 @@ import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { searchMemory } from '../../../src/store/search.ts';
 import { useTestStore } from '../support/store-builders.ts';
+import { askOfTwoFacts } from '../support/two-facts.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
 });
-
-const BETWEEN = [
-  'We looked at the weather map again.',
-  'Lunch was late because the queue was long.',
-  'The printer needs paper.',
-  'I read a chapter on the train.',
-  'Nobody answered the phone.',
-];
-const DAY = 86_400_000;
-
-/** What a search finds of two facts, in order, and whether the older one is said to be superseded. */
-async function ask(older: string, newer: string, query: string, options: { readonly isImported?: boolean } = {}) {
-  const told = options.isImported === true ? [newer, ...BETWEEN, older] : [older, ...BETWEEN, newer];
-  const times = told.map((_, index) => new Date(Date.UTC(2023, 0, 1, 12) + index * DAY));
-  const { conversationId } = await loadEntries(sql, told.length, (index) => told[index] ?? '', times);
-  const found = await searchMemory(sql, { conversationId, query });
-  const first = found.findIndex(({ text }) => text === newer);
-  const second = found.findIndex(({ text }) => text === older);
-  return {
-    isNewerFirst: first >= 0 && (second < 0 || first < second),
-    isMarked: found[second]?.updatedBy !== null && second >= 0,
-  };
-}
 
 describe('of two facts', () => {
   it.each([
@@ -82,7 +60,7 @@ describe('of two facts', () => {
     ['サーバーの場所は東京です。', 'サーバーを大阪に移しました。', 'サーバーの場所はどこですか'],
     ['服务器在北京。', '服务器已经迁到上海。', '服务器在哪里？'],
   ])('%j is superseded by %j', async (older, newer, query) => {
-    expect(await ask(older, newer, query)).toEqual({ isNewerFirst: true, isMarked: true });
+    expect(await askOfTwoFacts(sql, { older, newer, query })).toEqual({ isNewerFirst: true, isMarked: true });
   });
 
   it.each([
@@ -132,7 +110,7 @@ describe('of two facts', () => {
       'Wo hängt der Schlüssel?',
     ],
   ])('%j stays true beside %j', async (older, newer, query) => {
-    expect((await ask(older, newer, query)).isMarked).toBe(false);
+    expect((await askOfTwoFacts(sql, { older, newer, query })).isMarked).toBe(false);
   });
 
   it('the one that was said later goes first, by the times at their heads where they name any', async () => {
@@ -140,7 +118,9 @@ describe('of two facts', () => {
       '[10:00 am on 9 March, 2021] The boiler is set to 50.',
       '[10:00 am on 9 May, 2021] The boiler is set to 60.',
     ];
-    expect(await ask(older, newer, 'What is the boiler set to?', { isImported: true })).toEqual({
+    expect(
+      await askOfTwoFacts(sql, { older, newer, query: 'What is the boiler set to?' }, { isImported: true }),
+    ).toEqual({
       isNewerFirst: true,
       isMarked: true,
     });
