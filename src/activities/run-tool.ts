@@ -194,8 +194,11 @@ async function run(
     const stored = await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
         // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
-        // is closed already, and what it came to is kept beside the log.
-        if (end.ending === 'aborted' && !(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
+        // is closed already, and what it came to is kept beside the log, in one place: that of what comes later, if that does.
+        if (end.ending === 'aborted') {
+          if (!(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
+          if (end.later !== undefined) throw supersededAttempt();
+        }
         dependencies.reachCrashPoint('runTool:finished');
         return await throughOutage(dependencies, lasting, () =>
           storeToolEnd(dependencies, input, { end, entryId, attempt, fingerprint }),

@@ -19,7 +19,9 @@ export async function storeToolEnd(
   {
     end,
     ...result
-  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint'> & { readonly end: Omit<ToolCallEnd, 'later'> },
+  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint' | 'afterItsEnd'> & {
+    readonly end: Omit<ToolCallEnd, 'later'>;
+  },
 ): Promise<StoredToolResult> {
   const original =
     end.original === null ? undefined : await writePieces(database, input.turn.conversationId, end.original.pieces());
@@ -61,7 +63,7 @@ export async function keepLater(
     const fingerprint = fingerprintOf({ ...end, turnId: input.turn.turnId, claim, entryId });
     await dependencies.outlastingWork.finish(execution, async (lasting) => {
       try {
-        const result = { end, entryId, attempt: claim.attempt, fingerprint };
+        const result = { end, entryId, attempt: claim.attempt, fingerprint, afterItsEnd: true };
         await throughOutage(dependencies, lasting, () => storeToolEnd(dependencies, input, result));
       } finally {
         await end.dispose();

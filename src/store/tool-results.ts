@@ -17,6 +17,8 @@ export interface ToolResultToStore extends ToolCallReference, NewContent {
   readonly workerIdentity: string;
   /** Tells the call with this result from others of the turn. */
   readonly fingerprint: string;
+  /** What the tool came to after this attempt had given it up: late where the attempt has stored a result for it. Default: false. */
+  readonly afterItsEnd?: boolean;
   /** Replaces the plan note, in the same transaction. */
   readonly plan?: NewContent;
 }
@@ -37,7 +39,8 @@ export async function storeToolResult(sql: Database, result: ToolResultToStore):
     const [conversation] = await open<{ epoch: number }[]>`
       select epoch from conversations where id = ${turn.conversationId} for no key update`;
     const row = await readToolCall(open, { ...result, turnId: turn.turnId });
-    const finishedByThis = row.state === 'finished' && row.attempt === finishingAttempt(result);
+    const finishedByThis =
+      row.state === 'finished' && row.attempt === finishingAttempt(result) && result.afterItsEnd !== true;
     if (finishedByThis && row.outcome !== null && row.resultEntryId !== null) {
       return { state: 'stored', entryId: row.resultEntryId, outcome: row.outcome };
     }

@@ -80,6 +80,18 @@ test('what a tool that ignores a stop comes to is kept as a late result, once it
   expect(await results(turn)).toHaveLength(1);
 });
 
+test('what a tool that ignores a takeover comes to is kept as the late result of its attempt', async () => {
+  const deaf = deafTool();
+  const { turn, running } = await begin(deaf);
+  const superseded = expect(running).rejects.toMatchObject({ type: 'SupersededAttempt', nonRetryable: false });
+  await runTool(activityDependencies(sql, { tools: [deaf.tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
+  await superseded;
+  expect(await results(turn)).toEqual([expect.stringContaining('Outcome unknown')]);
+  deaf.end('sent 5 euros');
+  await waitUntil('it is kept', async () => (await lateResults(turn)).length > 0);
+  expect(await lateResults(turn)).toEqual(['sent 5 euros']);
+});
+
 test('a tool that ignores a stop and ends before its call is closed has its result', async () => {
   const deaf = deafTool();
   const { turn, running, abort } = await begin(deaf);

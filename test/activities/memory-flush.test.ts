@@ -191,7 +191,7 @@ async function leftBehind({ conversationId }: TurnReference): Promise<string> {
 async function passOver(turn: TurnReference, worker = dependencies): Promise<void> {
   const { compactionId, waves } = await planPass(turn, 8, worker);
   for (const { number } of waves.flat()) await summarize(worker, { turn, compactionId, part: number }, execution());
-  expect(await commitCompaction(worker, { turn, compactionId })).toMatchObject({ kind: 'committed' });
+  expect(await commitCompaction(worker, { turn, compactionId }, execution())).toMatchObject({ kind: 'committed' });
 }
 
 test('R28 wherever the list of results cuts what a call was about, neither summary nor memory has a part of its secret', async () => {
