@@ -8,19 +8,24 @@ import { StoreError } from '../store/errors.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck } from '../store/fit-check.ts';
 import type { ContextUsage } from '../store/open-work.ts';
-import type { EndTurnInput } from '../turn/activity-values.ts';
+import type { EndTurnInput, EndTurnResult } from '../turn/activity-values.ts';
 import { closeToolCall } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 
-/** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. */
-export async function endTurn(dependencies: ActivityDependencies, input: EndTurnInput): Promise<void> {
+/** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. Workers of older versions return nothing. */
+export async function endTurn(
+  dependencies: ActivityDependencies,
+  input: EndTurnInput,
+): Promise<EndTurnResult | undefined> {
   const check = await readFitOfOpenTurn(dependencies, input);
   const isFull = check !== null && input.outcome === 'context_exhausted';
   const breakdown = isFull ? await breakdownFor(dependencies, input, check) : null;
   const contextUsage = check === null ? null : contextUsageOf(check);
-  await store.endTurn(dependencies.database, { ...input, breakdown, contextUsage }, closeToolCall(dependencies));
+  const request = { ...input, breakdown, contextUsage };
+  const { outcome } = await store.endTurn(dependencies.database, request, closeToolCall(dependencies));
   dependencies.reachCrashPoint('endTurn:written');
+  return { outcome };
 }
 
 /** `null` when an earlier attempt ended the turn already, or when nothing was said. */

@@ -3,13 +3,15 @@ import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import { endBranchCommand } from './change-branch.ts';
 import type { Database } from './database.ts';
-import { appendStoppedMessages, consumeCommands, countInbox, staleEpoch } from './inbox.ts';
+import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
 import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import { countRecoveries } from './overflow-recoveries.ts';
+import { readStopped, takeStopped } from './stopped-rows.ts';
 import { jsonText } from './stored-text.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
 import { writeAsTurn } from './transaction.ts';
+import type { Writer } from './transaction.ts';
 
 export interface EndTurnRequest {
   readonly turn: TurnReference;
@@ -18,10 +20,12 @@ export interface EndTurnRequest {
   /** What fills the window, for `context_exhausted`. */
   readonly breakdown: WindowBreakdown | null;
   readonly contextUsage?: ContextUsage | null;
+  /** Temporal's own cancel came: it counts as a stop that is sent now. */
+  readonly cancelled?: boolean;
 }
 
 export interface EndedTurn {
-  /** The outcome that stands: the first one stored. */
+  /** The outcome that stands: the first one stored. `stopped` instead of `completed` when a stop kept messages from being answered. */
   readonly outcome: TurnOutcome;
   /** Looked up by each call, never stored: what waits for the next turn. */
   readonly waiting: InboxLook;
@@ -29,7 +33,8 @@ export interface EndedTurn {
 
 /**
  * Ends the turn once: stores outcome and reason, closes open tool calls with a result that says so,
- * abandons a planned compaction, consumes the stops that were meant for it. Repeating it changes nothing.
+ * abandons a planned compaction, takes the stops that were meant for it and what had been sent before them, whatever the outcome:
+ * nobody who stops waits for what they sent earlier. Repeating it changes nothing.
  * @throws StoreError `stale_epoch` (another turn ended this one as `interrupted`)
  */
 export async function endTurn(
@@ -47,7 +52,7 @@ export async function endTurn(
 }
 
 async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<TurnOutcome> {
-  const { turn, outcome, reason, breakdown, contextUsage = null } = request;
+  const { turn, breakdown, contextUsage = null, cancelled = false } = request;
   const { conversationId, turnId } = turn;
   return writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
@@ -55,19 +60,16 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
       select outcome, command_only from turns where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
     if (row.outcome !== null) return row.outcome;
+    const stopped = await readStopped(writer, cancelled);
+    const isCutShort = request.outcome === 'completed' && stopped.messages.length > 0;
+    const { outcome, reason } = isCutShort ? { outcome: 'stopped' as const, reason: null } : request;
     await closeToolCalls(writer, outcome === 'stopped' ? 'stopped' : 'turn_ended', closeToolCall);
-    await abandonCompaction(writer, `turn_${outcome}`);
-    if (outcome === 'stopped') await appendStoppedMessages(writer);
-    await consumeCommands(writer.sql, { conversationId, kind: 'stop', turnId });
-    // A command that had a turn of its own was served by it, whatever came of it; another would begin forever.
-    if (row.command_only && !(await endBranchCommand(writer, outcome)))
+    const isGivenUp = await abandonCompaction(writer, `turn_${outcome}`);
+    await takeStopped(writer, stopped, { isGivenUp, tokens: contextUsage?.contextTokens ?? null });
+    // A command that had a turn of its own was served by it, whatever came of it; another would begin forever. One behind a stop was not.
+    if (row.command_only && !(await endBranchCommand(writer, outcome)) && stopped.stops.length === 0)
       await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
-    if (reason === 'second_overflow') {
-      const tokens = breakdown?.total ?? null;
-      const recoveries = await countRecoveries(writer.sql, turn);
-      const data = { reason: 'overflow', failure: 'second_overflow', tokens, recoveries, ...breakdown };
-      await writer.event('compaction_exhausted', data);
-    }
+    if (reason === 'second_overflow') await tellSecondOverflow(writer, breakdown);
     const breakdownText = breakdown === null ? null : jsonText(breakdown);
     await finishTurn(writer, { turnId, outcome, reason, breakdown: breakdownText, contextUsage });
     await setActiveTurn(writer.sql, turn, null);
@@ -75,4 +77,11 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     await raiseEpoch(writer.sql, conversationId);
     return outcome;
   });
+}
+
+async function tellSecondOverflow({ sql, turn, event }: Writer, breakdown: WindowBreakdown | null): Promise<void> {
+  const tokens = breakdown?.total ?? null;
+  const recoveries = await countRecoveries(sql, turn);
+  const data = { reason: 'overflow', failure: 'second_overflow', tokens, recoveries, ...breakdown };
+  await event('compaction_exhausted', data);
 }

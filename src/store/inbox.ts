@@ -133,23 +133,7 @@ export async function consumeCommands(
   return count;
 }
 
-/**
- * Appends the steering messages that the user had sent before the newest stop: whoever stops what runs means them too. They
- * stand in the log, and the next turn answers them with what it is asked for.
- */
-export async function appendStoppedMessages(writer: Writer): Promise<void> {
-  const { conversationId } = writer.turn;
-  const waiting = await writer.sql<WaitingMessage[]>`
-    select id, position, content, measurements from messages
-    where conversation_id = ${conversationId} and consumed_at is null and kind = 'message' and mode = 'steer'
-      and position < (
-        select max(s.position) from messages s
-        where s.conversation_id = ${conversationId} and s.consumed_at is null and s.kind = 'stop')
-    order by position`;
-  await appendMessages(writer, waiting);
-}
-
-/** Why a request to compact is declined. `irreducible`: what fills the window may not be compacted. */
+/** Why a request to compact is declined; `stopped` is told with a stop. `irreducible`: what fills the window may not be compacted. */
 export type DeclineReason = 'nothing_to_compact' | 'irreducible' | 'cancelled_by_hook';
 
 /**

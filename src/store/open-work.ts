@@ -77,14 +77,18 @@ async function uncountToolCall(sql: Transaction, { conversationId, turnId }: Tur
   await sql`update conversations set tool_calls = tool_calls - 1 where id = ${conversationId}`;
 }
 
-/** A plan that nobody will finish no longer keeps others out. What was asked for it and never came back counts as paid. */
-export async function abandonCompaction({ sql, turn, event }: Writer, failure: string): Promise<void> {
+/**
+ * A plan that nobody will finish no longer keeps others out. What was asked for it and never came back counts as paid.
+ * @returns whether there was one
+ */
+export async function abandonCompaction({ sql, turn, event }: Writer, failure: string): Promise<boolean> {
   await endLostPartTries({ sql, turn });
   const rows = await sql<{ id: string; turn_id: string }[]>`
     update compactions set status = 'abandoned', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
     where conversation_id = ${turn.conversationId} and status = 'planned'
     returning id, turn_id`;
   for (const row of rows) await event('compaction_abandoned', { compactionId: row.id, failure }, row.turn_id);
+  return rows.length > 0;
 }
 
 /** What the window holds when a turn ends, in tokens. */

@@ -231,4 +231,11 @@ export interface EndTurnInput {
   readonly outcome: TurnOutcome;
   /** Code of what led to the outcome, for the user's next step: `step_limit`, `second_overflow` … */
   readonly reason: string | null;
+  /** Temporal's own cancel came, of which Postgres knows nothing: what waits is stopped with the turn. */
+  readonly cancelled?: true;
+}
+
+export interface EndTurnResult {
+  /** The outcome that was stored: `stopped` for a turn that completed while a stop came. */
+  readonly outcome: TurnOutcome;
 }

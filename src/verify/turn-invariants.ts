@@ -50,6 +50,25 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
       limit ${scope.limit}`,
   },
   {
+    name: 'stop_meets_what_came_before',
+    holds:
+      'what was sent to a turn before a stop that a turn took, messages and compactions, was taken by that turn or an earlier one; what was queued is not meant',
+    find: (sql, scope) => sql<Breach[]>`
+      select "conversationId", subject, found from (
+        select m.conversation_id as "conversationId", format('%s %s', m.kind, m.id) as subject,
+          format('taken by turn %s, after a stop that was sent later had ended an earlier turn', t.id) as found,
+          m.kind in ('message', 'compact') and (m.mode = 'steer' or m.follows_id is not null)
+            and t.epoch > min(t.epoch) filter (where m.kind = 'stop') over later as escaped
+        from messages m join turns t on t.id = m.turn_id
+        where ${inScope(sql, sql`m.conversation_id`, scope)}
+        -- Of two that are sent at the same moment the later one may be stored first.
+        window later as (
+          partition by m.conversation_id order by m.created_at
+          range between interval '1 second' following and unbounded following)
+      ) taken where escaped
+      limit ${scope.limit}`,
+  },
+  {
     name: 'one_answer_per_call',
     holds: 'an answer in the log is that of the only try of its model call that counts as answered',
     find: (sql, scope) => sql<Breach[]>`

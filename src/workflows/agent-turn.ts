@@ -18,20 +18,22 @@ import { obeyCommand } from './obey-command.ts';
 import { isStop } from './stopped.ts';
 import { noteNews, watchTimeLimits } from './time-limits.ts';
 import { runToolCalls } from './tool-calls.ts';
-import { endWithoutContext, interruption } from './turn-end.ts';
+import { endTurn, endWithoutContext, interruption } from './turn-end.ts';
 import type { LoopEnd } from './turn-end.ts';
 
 export interface AgentTurnInput {
   readonly conversationId: string;
   /** Present when the turn goes on from an earlier run. */
   readonly carryOver?: TurnCarryOver;
+  /** The run before was cancelled in Temporal inside this turn, or when its own had ended. */
+  readonly cancelled?: true;
 }
 
 /**
  * One turn: from the waiting user messages to an outcome. A workflow id per conversation keeps it
  * the only one; what happens is written by activities, and the workflow sees ids and counts.
  */
-export async function agentTurn({ conversationId, carryOver: carried }: AgentTurnInput): Promise<void> {
+export async function agentTurn({ conversationId, carryOver: carried, cancelled }: AgentTurnInput): Promise<void> {
   const activities = turnActivities();
   const inbox = openInbox(activities);
   const whole = CancellationScope.current();
@@ -41,22 +43,31 @@ export async function agentTurn({ conversationId, carryOver: carried }: AgentTur
     if (carried === undefined || !(inbox.isRung() && patched('rings-before-a-new-run'))) inbox.markServed();
     const progress =
       carried === undefined ? await begin(activities, conversationId) : await resume(activities, carried);
+    let wasCancelled = false;
     if (progress !== null) {
       const display = showTurn(progress);
+      if (cancelled === true) progress.stopRequested = true;
       const end = await untilStopped(activities, inbox, progress, display, whole.cancelRequested);
       if (end === 'history_full') {
         noteLook(progress, await inbox.lookUntilQuiet(conversationId, progress.turn));
         // A cancel is of this run alone, and nothing in it is left to stop: the next one obeys it.
         if (whole.consideredCancelled) progress.stopRequested = true;
-        await continueAsNew<typeof agentTurn>({ conversationId, carryOver: carryOver(progress) });
+        const next = { conversationId, carryOver: carryOver(progress) };
+        await continueAsNew<typeof agentTurn>({ ...next, ...told(cancelled === true || whole.consideredCancelled) });
         return;
       }
-      await activities.endTurn.executeWithOptions({ summary: end.outcome }, [{ turn: progress.turn, ...end }]);
-      display.ended(end.outcome);
+      wasCancelled = whole.consideredCancelled;
+      const ended = { turn: progress.turn, ...end, ...told(cancelled === true || wasCancelled) };
+      display.ended(await endTurn(activities, ended));
     }
     const look = await inbox.lookUntilQuiet(conversationId, null);
-    if (look.waiting > 0) await nextTurn({ conversationId });
+    if (look.waiting > 0) await nextTurn({ conversationId, ...told(whole.consideredCancelled && !wasCancelled) });
   });
+}
+
+/** Of a cancel Postgres knows nothing: whoever has to obey it is told. */
+function told(cancelled: boolean): { readonly cancelled?: true } {
+  return cancelled ? { cancelled } : {};
 }
 
 /** The next turn begins on the newest version of the workers; inside a turn it stays where it is. */

@@ -1,5 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { EndTurnInput } from '../turn/activity-values.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
+import type { TurnActivities } from './activity-options.ts';
 import type { FittedContext } from './compaction.ts';
 
 export interface TurnEnd {
@@ -33,4 +35,10 @@ export function endWithoutContext(context: Exclude<FittedContext, { kind: 'ready
     case 'exhausted':
       return { outcome: 'context_exhausted', reason: 'irreducible' };
   }
+}
+
+/** @returns the outcome that stands: a stop that came meanwhile may have changed it */
+export async function endTurn({ endTurn: write }: TurnActivities, input: EndTurnInput): Promise<TurnOutcome> {
+  const ended = await write.executeWithOptions({ summary: input.outcome }, [input]);
+  return ended?.outcome ?? input.outcome;
 }

@@ -151,6 +151,20 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
       await sql`update turns set outcome = null, ended_at = null where id = ${newest(sql, 'turns')}`;
     },
   ],
+  ...(['message', 'compact'] as const).map((kind): (typeof DAMAGES)[number] => [
+    'stop_meets_what_came_before',
+    async (sql) => {
+      for (const [sent, order] of [
+        [kind, 'desc'],
+        ['stop', 'asc'],
+      ] as const)
+        await sql`
+          insert into messages (id, conversation_id, kind, mode, content, measurements, turn_id, consumed_at, created_at)
+          select ${`escaped ${sent}`}, t.conversation_id, ${sent}, 'steer', '[]', no_measurements(), t.id, t.ended_at,
+            t.begun_at + ${sent === 'stop' ? 1 : 0} * interval '1 hour'
+          from turns t order by t.id ${order === 'asc' ? sql`asc` : sql`desc`} limit 1`;
+    },
+  ]),
   [
     'one_answer_per_call',
     (sql) => sql`

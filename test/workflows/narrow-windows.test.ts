@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
+import type { EndTurnInput } from '../../src/turn/activity-values.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTestTemporal } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -47,9 +48,14 @@ test('a decision that a look sees while the turn asks what is open is not waited
 
 test("Temporal's cancel that comes while a turn moves to a new run stops it there", async () => {
   let isCancelled = false;
-  const turn = await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
+  const ended: EndTurnInput[] = [];
+  await startScriptedTurn(server.address, ({ conversationId, worker }) => ({
     // Enough steps for the server to suggest a new run.
     callModel: ({ callNumber }) => Promise.resolve(callNumber < 12 ? CALLS_A_TOOL : ANSWERED),
+    endTurn: async (input) => {
+      ended.push(input);
+      return undefined;
+    },
     lookAtInbox: async (input) => {
       if (input.turn === null || isCancelled) return NOTHING;
       isCancelled = true;
@@ -58,9 +64,9 @@ test("Temporal's cancel that comes while a turn moves to a new run stops it ther
       return NOTHING;
     },
   }));
-  await waitUntil('the turn ends', () => turn.outcomes.length > 0);
+  await waitUntil('the turn ends', () => ended.length > 0);
   expect(isCancelled).toBe(true);
-  expect(turn.outcomes).toEqual(['stopped']);
+  expect(ended).toMatchObject([{ outcome: 'stopped', cancelled: true }]);
 });
 
 test('a call whose head has moved is made again behind a new check, as often as the head moves', async () => {

@@ -3,15 +3,21 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { SentMessage } from '../../src/client/types.ts';
 import { textOf } from '../../src/context/content.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { createHeldCalls } from './support/held-calls.ts';
 import { READ } from './write-scenarios.ts';
 
 let harness: TurnHarness;
+const { tool: hold, held } = createHeldCalls();
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } } });
+  const summary = { when: 'always' } as const;
+  const tools = ['read_file', 'hold'];
+  const agent = { model: 'simulator/sim-8k', policy: { summary }, tools };
+  harness = await startTurnHarness({ agent, tools: [hold] });
   for (let file = 1; file <= 5; file += 1) {
     const lines = Array.from({ length: 90 }, (_, index) => `pump ${file * 100 + index} opens at ${index + file} bar\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
@@ -89,3 +95,23 @@ test.each([
     await expectStop(sent);
   },
 );
+
+test('a stop ends a compaction that was asked for inside the turn: it is not made in a turn of its own, nor paid again', async () => {
+  const { client } = harness;
+  const sent = await client.startTask({
+    task: `${READ} 2 times, one by one\nCall hold with {"name": "asked"}\nSay on`,
+  });
+  const { conversationId } = sent;
+  await waitUntil('the tool runs', () => held.has('asked'));
+  await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
+  const before = (await harness.requests()).summary;
+  const asked = await client.requestCompaction({ conversationId });
+  await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).executeUpdate('acknowledge');
+  held.get('asked')?.release();
+  await waitUntil('a summary is asked for', async () => (await harness.requests()).summary > before);
+  await expectStop(sent);
+  const [stopped, compaction] = await Promise.all(
+    [sent, asked].map((each) => client.waitForOutcome({ ...each, timeoutMilliseconds: 1_000 })),
+  );
+  expect(compaction).toEqual(stopped);
+});

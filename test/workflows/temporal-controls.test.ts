@@ -69,6 +69,21 @@ test.each([
   },
 );
 
+test("a steering message that was sent before Temporal's own cancel is not answered until the user says something else", async () => {
+  const { client, temporal } = harness;
+  const sent = await startHolding('before the cancel');
+  const { conversationId } = sent;
+  const steered = await client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
+  await temporal.workflow.getHandle(turnWorkflowId(conversationId)).cancel();
+  const taken = await client.waitForOutcome({ ...steered, timeoutMilliseconds: 120_000 });
+  const stopped = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 1_000 });
+  expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
+  const next = await harness.runTask('Say on', { conversationId });
+  expect(next.outcome).toBe('completed');
+  const texts = shown(await client.listEntries({ conversationId }));
+  expect(texts.slice(-3)).toEqual(['user: Say steered', 'user: Say on', 'assistant: on']);
+});
+
 test('after a terminate the running tool is aborted, and the next message repairs the conversation: the dead turn is interrupted, its open call closed', async () => {
   const sent = await startHolding('terminated');
   await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).terminate('test');

@@ -124,7 +124,8 @@ function decisionNotice(conversationId: string, waiting: Pick<WaitingCall, 'call
 function endOf(event: ReadEvent, planned: CompactionFacts | null): CompactionEnd | null {
   if (event.kind === 'compaction_committed')
     return { kind: 'committed', compaction: withPlan(event.compaction, planned) };
-  if (event.kind === 'compaction_declined') return { kind: 'nothing', reason: event.reason };
+  if (event.kind === 'compaction_declined')
+    return { kind: event.reason === 'stopped' ? 'failed' : 'nothing', reason: event.reason };
   if (event.kind === 'compaction_exhausted' || event.kind === 'compaction_abandoned') {
     return { kind: 'failed', reason: event.kind };
   }

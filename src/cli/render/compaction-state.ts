@@ -108,6 +108,7 @@ function committed(
 }
 
 function declined({ reason, tokens }: CompactionEvent & { readonly kind: 'compaction_declined' }): string {
+  if (reason === 'stopped') return 'Nothing was compacted: the request was stopped with the turn.';
   const size = tokens === null ? '' : ` of ${formatCount(tokens)} tokens`;
   return reason === 'irreducible'
     ? `Nothing was compacted: nothing in the view${size} may be made smaller.`

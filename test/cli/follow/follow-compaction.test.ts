@@ -92,6 +92,20 @@ test('a request that came while a turn ended is followed to what the next turn m
   expect(await follow([ended], { turn: COMMAND_TURN })).toEqual({ kind: 'nothing', reason: null });
 });
 
+test('a request that was stopped with its turn did not succeed, whatever the turn came to', async () => {
+  const declined = timelineEvent('compaction_declined', { reason: 'stopped', tokens: 900 });
+  const ended = timelineEvent('turn_ended', { outcome: 'completed', reason: null });
+  const shown: string[] = [];
+  const display: Display = {
+    liveText: false,
+    show: (_, items) => void shown.push(...items.map((item) => (item.kind === 'notice' ? item.text : item.kind))),
+    close: () => undefined,
+  };
+  const end = await follow([declined, ended], { waitingMessages: 1 }, display);
+  expect(end).toEqual({ kind: 'failed', reason: 'stopped' });
+  expect(shown).toEqual(['Nothing was compacted: the request was stopped with the turn.']);
+});
+
 test('of a turn that waits for its provider the wait is shown from the beginning, and what was there is not taken for its end', async () => {
   const waiting = { ...COMMAND_TURN, state: 'waiting_for_rate_limit', outcome: null, endedAt: null } as const;
   const told = { reason: 'call_limit', provider: 'simulator', delayMilliseconds: 60_000, holdsWorker: false };

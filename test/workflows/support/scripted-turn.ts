@@ -33,7 +33,7 @@ export async function startScriptedTurn(
     scriptedActivities({
       endTurn: ({ outcome }) => {
         outcomes.push(outcome);
-        return Promise.resolve();
+        return Promise.resolve({ outcome });
       },
       ...scripted({ conversationId, worker: started }),
     }),

@@ -71,7 +71,7 @@ export function scriptedActivities(scripted: Partial<Activities>): Activities {
     callModel: () => Promise.resolve(ANSWERED),
     requestDecisions: () => Promise.resolve({ waiting: 0, questions: 0, expiresInMilliseconds: 0 }),
     runTool: () => Promise.resolve({ state: 'succeeded' }),
-    endTurn: none,
+    endTurn: ({ outcome }) => Promise.resolve({ outcome }),
     summarize: unexpected('summarize'),
     commitCompaction: unexpected('commitCompaction'),
     changeBranch: unexpected('changeBranch'),
