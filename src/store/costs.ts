@@ -1,4 +1,5 @@
 import type { Queries } from './database.ts';
+import { IMPORTER } from './import-conversation.ts';
 
 /** What costs are added up by; a step is a model call with its tries and the summaries made before it. */
 export type CostGroup = 'agent' | 'model' | 'conversation' | 'turn' | 'step';
@@ -75,7 +76,7 @@ export async function readCosts(
       cross join lateral (select m.entry_id is null and m.failure_kind <> 'aborted' as repeated) r
       join turns t on t.id = m.turn_id
       where m.started_at >= ${from} and m.state <> 'registered'
-        and (m.input_tokens is not null or m.cost is distinct from 0) ${only}
+        and (m.input_tokens is not null or m.cost is distinct from 0) and m.view_fingerprint <> ${IMPORTER} ${only}
       union all
       select t.agent, ${turnNumber}, c.call_number, coalesce(p.model, t.model), p.conversation_id::text, p.model_calls, p.input_tokens,
         p.cache_read_tokens, p.cache_write_tokens, p.output_tokens, p.cost, p.calls_of_unknown_cost, p.lost_calls, p.lost_cost
