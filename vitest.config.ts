@@ -46,7 +46,7 @@ const moduleTests = {
 export default defineConfig({
   test: {
     // Most tests wait for timers and servers rather than for a processor.
-    maxWorkers: 5,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [{ test: moduleTests }, { test: serviceTests }],
   },

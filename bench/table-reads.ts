@@ -51,11 +51,17 @@ export function judgedReads(reads: readonly TableReads[]): readonly TableReads[]
 /**
  * Rows that Postgres read in each table while something ran, whoever asked: statements, triggers and foreign keys alike. A
  * query that reads a whole table shows as `scanned`; one that reads more the more there is shows in `fetched`.
+ * @param options.isAlone the work is done by this one connection alone, which is told to tell its counts at once
  */
-export async function readsDuring(sql: Database, work: () => Promise<unknown>): Promise<readonly TableReads[]> {
-  const before = await counts(sql);
+export async function readsDuring(
+  sql: Database,
+  work: () => Promise<unknown>,
+  { isAlone = false }: { readonly isAlone?: boolean } = {},
+): Promise<readonly TableReads[]> {
+  const count = isAlone ? countsOfThisConnection : counts;
+  const before = await count(sql);
   await work();
-  const after = await counts(sql);
+  const after = await count(sql);
   return after.map((now) => {
     const then = before.find(({ table }) => table === now.table);
     const since = (count: Exclude<keyof TableCounts, 'table'>): number => now[count] - (then?.[count] ?? 0);
@@ -67,6 +73,14 @@ export async function readsDuring(sql: Database, work: () => Promise<unknown>): 
       written: since('written'),
     };
   });
+}
+
+/** Postgres before 15 cannot be told. */
+async function countsOfThisConnection(sql: Database): Promise<readonly TableCounts[]> {
+  const [known] = await sql`select from pg_proc where proname = 'pg_stat_force_next_flush'`;
+  if (known === undefined) return counts(sql);
+  await sql`select pg_stat_force_next_flush()`;
+  return look(sql);
 }
 
 /** Looks until nothing is told any more: what was done before must not count as what is measured. */

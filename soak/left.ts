@@ -5,6 +5,8 @@ import type { Violation } from './violation.ts';
 /** Workers look every ten seconds for what commands of killed ones left on this machine. */
 const SWEEP_MILLISECONDS = 15_000;
 const POLL_MILLISECONDS = 250;
+/** On a busy machine the shell that guards a server ends a moment after it. */
+const LAST_PROCESS_MILLISECONDS = 5_000;
 
 /** Waits until no command of this run has left anything, or until workers have had the time to end it. */
 export async function waitForCommands(directory: string): Promise<void> {
@@ -33,6 +35,11 @@ export const DAEMON_COMMAND =
 
 /** Processes that the run started and that are there when everything has ended. */
 export async function findLeft(directory: string): Promise<Violation[]> {
-  const left = await processesOfRun(directory);
+  const end = Date.now() + LAST_PROCESS_MILLISECONDS;
+  let left = await processesOfRun(directory);
+  while (left.length > 0 && Date.now() < end) {
+    await delay(POLL_MILLISECONDS);
+    left = await processesOfRun(directory);
+  }
   return left.map(({ processId, command }) => ({ name: 'process_left', found: `${processId} ${command}` }));
 }

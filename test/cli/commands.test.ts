@@ -211,6 +211,8 @@ describe('context and memory', () => {
     expect(compacted.code).toBe(0);
     expect(compacted.stdout).toMatch(/compaction begins: .*you asked for it/u);
     expect(compacted.stdout).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens \(−\d+ %\), .* s$/mu);
+    // One that is sent while the turn of the first ends would be taken for the same.
+    await cli('watch', 'last');
     const declined = await cli('compact', 'last');
     expect([declined.code, declined.stdout]).toEqual([0, expect.stringMatching(/Nothing was compacted: .* tokens/u)]);
     const listed = await cli('summaries', 'last');

@@ -9,8 +9,11 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
-/** A turn must go on this soon after its worker was killed. */
-const TAKEOVER_MILLISECONDS = 8_000;
+/**
+ * A turn must go on this soon after its worker was killed, while the suite keeps the machine busy. That it does within 8 s on one
+ * that does nothing else, the soak measures.
+ */
+const TAKEOVER_MILLISECONDS = 12_000;
 const FILES = 8;
 
 let harness: TurnHarness;
@@ -46,7 +49,7 @@ async function highestAttempts(conversationId: string): Promise<Record<string, n
 
 // How long it takes; what is lost and doubled at every other point, `after-each-write.test.ts` looks at.
 test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
-  'killed at %s, the turn goes on within 8 s on another worker, and nothing is lost or doubled',
+  'killed at %s, the turn goes on within 12 s on another worker, and nothing is lost or doubled',
   async (point, activity) => {
     const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
     const sent = await harness.client.startTask({
@@ -76,7 +79,7 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
 const IN_HAND = ['a tool that runs', 'a workflow task, and a tool that runs'] as const;
 
 test.each(IN_HAND)(
-  'killed with %s, a worker is replaced by one that waits: its model is asked within 8 s of the kill',
+  'killed with %s, a worker is replaced by one that waits: its model is asked within 12 s of the kill',
   async (inHand) => {
     const agents = { default: { allowCommands: true, tools: ['run_command'] } };
     await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
