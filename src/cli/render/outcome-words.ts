@@ -9,7 +9,7 @@ export function turnFigures(turn: TurnSummary): string {
   const end = turn.endedAt === null ? Date.now() : Date.parse(turn.endedAt);
   const duration = formatDuration(end - Date.parse(turn.startedAt));
   // A command for an idle conversation, such as `compact`.
-  if (turn.steps === 0 && turn.outcome === 'completed') {
+  if (turn.commandOnly && turn.outcome === 'completed') {
     return ['a command, no model step', plural(turn.compactions, 'compaction'), formatCost(turn.cost), duration].join(
       ' · ',
     );

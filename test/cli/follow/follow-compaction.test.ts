@@ -131,5 +131,5 @@ test('a turn that waits for a person is shown as that, with the calls that wait'
 
 test('a command for an idle conversation is not shown as a turn of no steps', () => {
   expect(turnFigures(COMMAND_TURN)).toBe('a command, no model step · 0 compactions · $0.00 · 2.0 s');
-  expect(turnFigures({ ...COMMAND_TURN, steps: 3, modelCalls: 3 })).toMatch(/^3 steps · /u);
+  expect(turnFigures({ ...COMMAND_TURN, commandOnly: false, steps: 3, modelCalls: 3 })).toMatch(/^3 steps · /u);
 });
