@@ -45,7 +45,12 @@ const RUN_EVENTS = 200;
 /** Of the model's answers: slow enough for a strike to meet open calls. */
 const TOKENS_PER_SECOND = 400;
 
-/** Postgres with fsync and Temporal on a file: what a kill may lose here, it may lose anywhere. */
+/**
+ * Postgres and Temporal on files: what a kill may lose here, it may lose anywhere. What a killed process wrote stays with the
+ * system, whether it waited for the disk or not. So neither does: after each kill Postgres would first write all of its files to the disk
+ * again (`recovery_init_sync_method`), which takes as long as the disk is busy with the work of others: 0.3 s, or 5 s beside two
+ * programs that write, and once more than 120 s.
+ */
 export async function startServers(
   directory: string,
   model: { readonly seed: number; readonly latency: number },
@@ -104,6 +109,7 @@ async function runPostgres(directory: string, logs: string) {
         dataDirectory,
         port,
         durable: true,
+        settings: { fsync: 'off' },
         maximumConnections: 200,
         logFile: join(logs, 'postgres.log'),
       });

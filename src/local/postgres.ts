@@ -19,6 +19,8 @@ export interface PostgresOptions {
   readonly port: number;
   /** False only for data that may be lost, such as a test's: no fsync. */
   readonly durable: boolean;
+  /** Further settings of the server by name, such as `fsync`; they win over those that it gets anyhow. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** Server log. Default: dropped. */
   readonly logFile?: string;
   /** Connections at once. Default: 100. */
@@ -162,6 +164,7 @@ function serverArguments(options: PostgresOptions): string[] {
           wal_level: 'minimal',
           max_wal_senders: '0',
         }),
+    ...options.settings,
   };
   return [
     '-D',

@@ -175,12 +175,16 @@ function byBlock(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Re
   return blocks;
 }
 
-function byTerm(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Uint8Array[]> {
+/**
+ * Postings by their term, ascending: Postgres hands them over in whatever order they lie in, and numbers that are added up in
+ * another order differ in their last digit, which would put passages that are equally good in another order.
+ */
+function byTerm(read: readonly ReadPostings[]): readonly (readonly [term: number, lists: readonly Uint8Array[]])[] {
   const lists = new Map<number, Uint8Array[]>();
   for (const { term, postings } of read) {
     const list = lists.get(term);
     if (list === undefined) lists.set(term, [postings]);
     else list.push(postings);
   }
-  return lists;
+  return [...lists].toSorted(([one], [other]) => one - other);
 }

@@ -98,6 +98,18 @@ describe('gather', () => {
     expect(gather([twice, twice], ALL)).toEqual([once]);
   });
 
+  it('comes to the same, to the last digit, in whatever order the postings were read', () => {
+    const postings = postingsOf([7, 'note'], [9, 'user'], [40, 'tool_result', 2, 31]);
+    const weights = [0.1, 0.7, 1 / 3, 2.3, 5.9];
+    const read = weights.map((_, term) => ({ term, block: 1, postings }));
+    const inOrder = gather(read, { ...ALL, weights });
+    fc.assert(
+      fc.property(fc.shuffledSubarray(read, { minLength: read.length }), (shuffled) => {
+        expect(gather(shuffled, { ...ALL, weights })).toEqual(inOrder);
+      }),
+    );
+  });
+
   it('looks only at kinds and ids that are wanted', () => {
     const read = [{ term: 0, block: 2, postings: postingsOf([1, 'note'], [8, 'call'], [30, 'summary']) }];
     const kinds = (...wanted: Parameters<typeof numbersOfKinds>[0]) =>
