@@ -3,6 +3,7 @@ import { simulator } from './support/simulator.ts';
 import { expectedRows, packageFacts, packageFiles, packageTask } from './support/packages.ts';
 import {
   clearOldResults,
+  clipFirstResults,
   createWorld,
   EDITING_TOOLS,
   FILE_TOOLS,
@@ -62,6 +63,25 @@ test('looks up by recall what its context no longer holds', async () => {
   expect(world.calls.some((call) => call.name === 'recall_open')).toBe(true);
   expect(tableOf(world.files.get('report.md'))).toEqual(expectedRows(facts));
   expect(new Set(reads(world).filter((path) => path.endsWith('package.json'))).size).toBe(6);
+});
+
+test.each(['recall_search', 'recall_open'])('makes a %s again that lost its middle', async (name) => {
+  const { anthropic } = await simulator();
+  const facts = packageFacts(6);
+  const world = createWorld(packageFiles(facts), packageTask(facts));
+  await runLoop({
+    client: anthropic,
+    world,
+    tools: [...FILE_TOOLS, ...RECALL_TOOLS],
+    beforeCall: (each, number) => {
+      if (number === 8) each.messages.splice(1, 0, { role: 'user', content: GO_ON });
+      if (number % 8 === 0) clearOldResults(each, 2, 'recall');
+      clipFirstResults(each, name, 80);
+    },
+  });
+  const inputs = world.calls.filter((call) => call.name === name).map(({ input }) => JSON.stringify(input));
+  expect(new Set(inputs).size).toBeLessThan(inputs.length);
+  expect(tableOf(world.files.get('report.md'))).toEqual(expectedRows(facts));
 });
 
 test('writes rows between its lookups, so that a context shortened again and again loses little', async () => {

@@ -1,3 +1,4 @@
+import { GAP } from './gap.ts';
 import { isRecallId } from './recall-result.ts';
 
 /** A stretch of a file without a gap, as some result shows it. */
@@ -25,9 +26,6 @@ export interface FilePage {
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
-
-/** A line that stands for text taken out: `[Clipped: …]`, `[… characters 6 to 90 … not shown …]`, `[TRUNCATED — …]`. */
-const GAP = /^ *\[[^\]\n]*\b(?:clipped|truncated|omitted|cleared|not shown|left out|removed|compacted)\b.*\]\s*$/im;
 
 /** A whole result replaced by a placeholder is short. */
 const PLACEHOLDER_CHARACTERS = 600;

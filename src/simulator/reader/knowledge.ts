@@ -1,9 +1,10 @@
 import { stringArgument, type CallEvent, type ConversationEvent } from '../agents/conversation.ts';
 import { summariesIn } from '../agents/summaries.ts';
 import { tellsToGoOn } from '../agents/user-text.ts';
-import { isPlaceholder, joinSegments, parseFilePage, type Segment } from './file-text.ts';
+import { joinSegments, parseFilePage, type Segment } from './file-text.ts';
 import type { Finding } from './find-fact.ts';
 import { readSummaries, type SummaryMemory } from './memory-lines.ts';
+import { hasGap } from './gap.ts';
 import { parseOpenedEntry, parsePassages, type Passage } from './recall-result.ts';
 
 /** What the request shows of one file. */
@@ -27,19 +28,30 @@ export interface OpenedOriginal {
   readonly from: number;
   /** Where to read on; absent at the end of the entry. */
   readonly nextOffset: number | undefined;
-  /** Results of it that were taken out since. */
+  /** Results of it that were taken out since, wholly or in part. */
   readonly lost: number;
+  /** What is left of those that were taken out in part. */
+  readonly remains: readonly string[];
 }
 
-/** Times that a result of recall may be taken out of the context again before the reader gives up on it. */
+/** What a search has brought back. */
+export interface Search {
+  readonly passages: readonly Passage[];
+  /** Results of it that were taken out since, wholly or in part. */
+  readonly lost: number;
+  /** There is nothing to gain by making it again. */
+  readonly isOver: boolean;
+}
+
+/** Times that a result of recall may be taken out of the context again, wholly or in part, before the reader gives up on it. */
 export const MOST_LOST = 3;
 
 /** Everything that the reader knows: what its request shows, and nothing else. */
 export interface Knowledge {
   readonly files: ReadonlyMap<string, FileKnowledge>;
   readonly memory: SummaryMemory;
-  /** Searches made, by query; `undefined` as long as there is no result. */
-  readonly searches: ReadonlyMap<string, readonly Passage[]>;
+  /** Searches made that have a result, by query. */
+  readonly searches: ReadonlyMap<string, Search>;
   readonly opened: ReadonlyMap<string, OpenedOriginal>;
   /** Software took something out of the context. */
   readonly shortened: boolean;
@@ -124,16 +136,19 @@ export function isFailure(call: CallEvent): boolean {
   return isError || (text.length <= FAILURE_CHARACTERS && !/^ *\d+\t/.test(text) && FAILURE.test(text));
 }
 
-function gatherSearches(calls: readonly CallEvent[]): ReadonlyMap<string, readonly Passage[]> {
-  const searches = new Map<string, readonly Passage[]>();
-  const lost = new Map<string, number>();
+function gatherSearches(calls: readonly CallEvent[]): ReadonlyMap<string, Search> {
+  const searches = new Map<string, Search>();
   for (const call of calls) {
     const query = call.name === 'recall_search' ? stringArgument(call, 'query') : undefined;
     if (query === undefined || call.result === undefined) continue;
-    const isLost = isPlaceholder(call.result.text);
-    if (isLost) lost.set(query, (lost.get(query) ?? 0) + 1);
-    // A result that was taken out is worth another search, but not for ever.
-    if (!isLost || (lost.get(query) ?? 0) >= MOST_LOST) searches.set(query, parsePassages(call.result.text));
+    const before = searches.get(query) ?? { passages: [], lost: 0 };
+    const isWhole = !hasGap(call.result.text);
+    // A result that was taken out, or a part of it, is worth another search, but not for ever.
+    const lost = before.lost + (isWhole ? 0 : 1);
+    const passages = isWhole
+      ? parsePassages(call.result.text)
+      : [...before.passages, ...parsePassages(call.result.text)];
+    searches.set(query, { passages, lost, isOver: isWhole || lost >= MOST_LOST });
   }
   return searches;
 }
@@ -143,16 +158,18 @@ function gatherOpened(calls: readonly CallEvent[]): ReadonlyMap<string, OpenedOr
   for (const call of calls) {
     const entryId = call.name === 'recall_open' ? stringArgument(call, 'entry_id') : undefined;
     if (entryId === undefined || call.result === undefined) continue;
-    const before = opened.get(entryId) ?? { entryId, text: '', from: 0, nextOffset: 0, lost: 0 };
-    if (isPlaceholder(call.result.text)) {
-      opened.set(entryId, { ...before, lost: before.lost + 1 });
+    const before = opened.get(entryId) ?? { entryId, text: '', from: 0, nextOffset: 0, lost: 0, remains: [] };
+    const result = parseOpenedEntry(call.result.text);
+    if (result.isCut) {
+      opened.set(entryId, { ...before, lost: before.lost + 1, remains: [...before.remains, result.text] });
       continue;
     }
-    const page = isFailure(call) ? { text: '', from: 0, nextOffset: undefined } : parseOpenedEntry(call.result.text);
+    const page = isFailure(call) ? { text: '', from: 0, nextOffset: undefined } : result;
     const goesOn = before.from + before.text.length === page.from;
     opened.set(entryId, {
       entryId,
       lost: before.lost,
+      remains: before.remains,
       text: goesOn ? before.text + page.text : page.text,
       from: goesOn ? before.from : page.from,
       nextOffset: page.nextOffset,

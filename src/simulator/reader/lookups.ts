@@ -66,7 +66,8 @@ function nextLookup(
 ): Call | undefined {
   const entries = entriesOf(knowledge, item, fact, path);
   const [first, second] = queriesFor(item, fact, path);
-  const canSearch = (query: string): boolean => tools.search !== undefined && !knowledge.searches.has(query);
+  const canSearch = (query: string): boolean =>
+    tools.search !== undefined && knowledge.searches.get(query)?.isOver !== true;
   const isAnchored = 'anchor' in fact.question;
   if (canSearch(first) && (isAnchored || entries.length === 0)) return searchCall(tools, first);
   const open = entries.flatMap((entryId) => nextPage(knowledge, entryId, tools, characters) ?? [])[0];

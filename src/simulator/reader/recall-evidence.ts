@@ -37,7 +37,7 @@ const SAID = /· (?:user|assistant|summary|branch_summary|note) ·/;
 
 /** Passages that a fact's own queries found, best first. */
 function passagesFor(knowledge: Knowledge, item: Item, fact: Fact, path: string): readonly Passage[] {
-  const found = queriesFor(item, fact, path).flatMap((query) => knowledge.searches.get(query) ?? []);
+  const found = queriesFor(item, fact, path).flatMap((query) => knowledge.searches.get(query)?.passages ?? []);
   return found.filter((passage) => !SAID.test(passage.heading));
 }
 
@@ -54,13 +54,14 @@ export function entriesOf(knowledge: Knowledge, item: Item, fact: Fact, path: st
 export function recalledSegments(knowledge: Knowledge, item: Item, fact: Fact, path: string): readonly Segment[] {
   const trusted = new Set(entriesOf(knowledge, item, fact, path));
   const opened = [...knowledge.opened.values()].filter(
-    (entry) => trusted.has(entry.entryId) || isAbout(entry.text, item, path),
+    (entry) => trusted.has(entry.entryId) || [entry.text, ...entry.remains].some((text) => isAbout(text, item, path)),
   );
   // Words that were asked of this item alone mark the passage as its own.
   const isOwn = item.facts.includes(fact);
   const passages = passagesFor(knowledge, item, fact, path).filter((passage) => trusted.has(passage.entryId) || isOwn);
   return joinSegments([
     ...opened.flatMap((entry) => openedSegments(entry)),
+    ...opened.flatMap((entry) => entry.remains.flatMap((text) => remainingSegments(text))),
     ...passages.map((passage) => passageSegment(passage)),
   ]);
 }
@@ -77,6 +78,18 @@ function openedSegments(entry: OpenedOriginal): readonly Segment[] {
     insideLine,
     fromStart: fromStart && entry.from === 0 && (firstLine ?? 1) === 1,
     toEnd: toEnd && complete,
+  }));
+}
+
+/** What is left of a page: it may begin and end inside a line, and nobody knows where it stands. */
+function remainingSegments(text: string): readonly Segment[] {
+  const lines = text.slice(text.indexOf('\n') + 1, Math.max(0, text.lastIndexOf('\n')));
+  return parseFilePage(lines, undefined).segments.map(({ text: part, firstLine, insideLine }) => ({
+    text: part,
+    firstLine,
+    insideLine,
+    fromStart: false,
+    toEnd: false,
   }));
 }
 

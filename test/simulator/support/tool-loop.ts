@@ -211,6 +211,23 @@ function runCall(world: World, call: Anthropic.ToolUseBlock): Anthropic.ToolResu
   }
 }
 
+/** Takes the middle out of the first result of each call of a tool; a call that is made again with the same input has a whole one. */
+export function clipFirstResults(world: World, name: string, shown: number): void {
+  const blocks = world.messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+  const inputs = new Map<string, string>();
+  for (const block of blocks) {
+    const input = block.type === 'tool_use' && block.name === name ? JSON.stringify(block.input) : null;
+    if (block.type === 'tool_use' && input !== null && ![...inputs.values()].includes(input))
+      inputs.set(block.id, input);
+    if (block.type !== 'tool_result' || !inputs.has(block.tool_use_id)) continue;
+    const original = world.originals.find((entry) => entry.text === block.content);
+    if (original === undefined || original.text.length <= 2 * shown) continue;
+    const { id, text: whole } = original;
+    const gap = `[Clipped: ${whole.length - 2 * shown} characters omitted. recall_open ${id} shows the original.]`;
+    block.content = `${whole.slice(0, shown)}\n${gap}\n${whole.slice(-shown)}`;
+  }
+}
+
 /** Replaces all results but the newest few by placeholders, with or without the way back. */
 export function clearOldResults(world: World, keep: number, way: 'recall' | 'no way back'): void {
   const results = world.messages.flatMap((message) =>
