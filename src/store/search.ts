@@ -115,7 +115,7 @@ export async function searchMemory(
   );
   const [paths, neighbours] = await Promise.all([pathsOf(sql, found), readNeighbours(sql, found)]);
   return found.map((candidate) =>
-    joinNeighbour(toFound(candidate, phrases, paths.get(candidate.sourceId) ?? null), neighbours),
+    joinNeighbour(toFound(candidate, phrases, candidate.path ?? paths.get(candidate.sourceId)), neighbours),
   );
 }
 
@@ -199,7 +199,7 @@ function askedAtOf({ askedAt }: MemoryQuery): Date {
   );
 }
 
-function toFound(candidate: ArrangedCandidate, phrases: Phrases, path: string | null): FoundPassage {
+function toFound(candidate: ArrangedCandidate, phrases: Phrases, path: string | undefined): FoundPassage {
   const asked = candidate.match === 'phrase' ? phrases.all.map(({ text }) => text) : [];
   return {
     conversationId: candidate.conversationId,
@@ -208,7 +208,7 @@ function toFound(candidate: ArrangedCandidate, phrases: Phrases, path: string | 
     sequence: candidate.sequence,
     createdAt: isoTime(candidate.createdAt),
     toolName: candidate.toolName,
-    path,
+    path: path || null,
     offset: candidate.offset,
     text: candidate.text,
     score: candidate.score,

@@ -1,7 +1,7 @@
 import { foldNearDuplicates } from './near-duplicates.ts';
 import { plain } from './phrases.ts';
 import { bestFirst } from './rank.ts';
-import { areOfOneUser, isPreferred, isSummary, wasLeft } from './candidate.ts';
+import { areOfOneUser, areOfOtherFiles, isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 import {
   asksForState,
@@ -66,7 +66,8 @@ export function arrange(ranked: readonly RankedCandidate[], count: number): Arra
 
 /**
  * Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. What two users say is
- * said twice, and one may take it back; what tools return is the same, whoever had them called.
+ * said twice, and one may take it back; what tools return is the same, whoever had them called. Of files with the same text the one
+ * stays that the query names, or else the one that was read last.
  */
 function foldDuplicates(ranked: readonly RankedCandidate[]): FoldedCandidate[] {
   const alike = new Map<string, number>();
@@ -196,7 +197,7 @@ class Compared {
 /** Whether a newer one says what an older one says with other details. */
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
-  if (!areOfOneUser(one, other)) return false;
+  if (!areOfOneUser(one, other) || areOfOtherFiles(one, other)) return false;
   if (isSummary(one) && !isSummary(other)) return false;
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.

@@ -163,6 +163,7 @@ function toReadCandidate(row: PassageRow, passage: WordScored): ReadCandidate {
     kind: passage.kind,
     sequence: row.sequence,
     toolName: row.tool_name,
+    path: row.path,
     offset: row.character_offset,
     text: row.text,
     vector: row.vector,

@@ -7,6 +7,7 @@ import { isOutage } from '../errors.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import { transaction } from '../transaction.ts';
 import type { IndexedConversation } from './block-allocator.ts';
+import { pathIn } from './paths.ts';
 import { PassageWriter } from './passage-writer.ts';
 
 /** Entries that one transaction indexes: a search that finds much to do shows progress to others. */
@@ -136,6 +137,8 @@ interface EntryRow {
   readonly tool_name: string | null;
   readonly content: readonly ContentPart[];
   readonly original_id: string | null;
+  /** Of the call that a tool result is of. */
+  readonly arguments: unknown;
   readonly created_at: Date;
 }
 
@@ -146,8 +149,10 @@ async function indexEntries(
   most: number,
 ): Promise<{ through: number; more: boolean }> {
   const rows = await open<EntryRow[]>`
-    select id, kind, sequence, tool_name, content, original_id, created_at from entries
-    where conversation_id = ${conversationId} and sequence > ${after} order by sequence limit ${most}`;
+    select e.id, e.kind, e.sequence, e.tool_name, e.content, e.original_id, e.created_at, c.arguments from entries e
+    left join tool_calls c on e.kind = 'tool_result'
+      and c.turn_id = e.turn_id and c.call_number = e.call_number and c.call_index = e.call_index
+    where e.conversation_id = ${conversationId} and e.sequence > ${after} order by e.sequence limit ${most}`;
   let characters = 0;
   for (const row of rows) {
     if (characters >= BATCH_CHARACTERS) return { through: row.sequence - 1, more: true };
@@ -161,6 +166,7 @@ async function indexEntries(
         isCall: row.kind === 'assistant' && !row.content.some(isSaid),
         sequence: row.sequence,
         toolName: row.tool_name,
+        path: row.kind === 'tool_result' ? pathIn(row.arguments) : null,
         createdAt: row.created_at,
       },
       texts,
@@ -209,9 +215,16 @@ async function indexSummaries(
     where conversation_id = ${conversationId} and number > ${after} order by number`;
   for (const { id: sourceId, summary, finished_at: createdAt } of rows) {
     if (summary === null) continue;
-    await writer.add({ sourceId, kind: 'summary', isCall: false, sequence: null, toolName: null, createdAt }, [
-      [summary],
-    ]);
+    const source = {
+      sourceId,
+      kind: 'summary',
+      isCall: false,
+      sequence: null,
+      toolName: null,
+      path: null,
+      createdAt,
+    } as const;
+    await writer.add(source, [[summary]]);
   }
   return { through: rows.at(-1)?.number ?? after };
 }

@@ -9,6 +9,7 @@ export interface PassageHeadRow {
   readonly kind: PassageKind;
   readonly sequence: number | null;
   readonly tool_name: string | null;
+  readonly path: string | null;
   readonly character_offset: number;
   readonly words: number;
   readonly created_at: Date;
@@ -16,7 +17,7 @@ export interface PassageHeadRow {
 
 /** Columns of `PassageHeadRow`, of passages that the query calls `p`. */
 export function headColumns(sql: Queries): Fragment {
-  return sql`p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.words, p.created_at`;
+  return sql`p.conversation_id, p.source_id, p.kind, p.sequence, p.tool_name, p.path, p.character_offset, p.words, p.created_at`;
 }
 
 export function headOf(row: PassageHeadRow): Omit<Candidate, 'text' | 'vector' | 'gathered'> {
@@ -26,6 +27,7 @@ export function headOf(row: PassageHeadRow): Omit<Candidate, 'text' | 'vector' |
     kind: row.kind,
     sequence: row.sequence,
     toolName: row.tool_name,
+    path: row.path,
     offset: row.character_offset,
     words: row.words,
     createdAt: row.created_at,

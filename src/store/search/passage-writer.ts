@@ -7,6 +7,7 @@ import { emojiIn } from './emoji.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
 import { headingOf, saidAtOf } from './heading.ts';
+import { wordsOfPath } from './paths.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { languageOf } from './languages.ts';
@@ -36,6 +37,8 @@ export interface Source {
   readonly isCall: boolean;
   readonly sequence: number | null;
   readonly toolName: string | null;
+  /** With which the tool was called; empty: with none. `null`: it is no result of a tool. */
+  readonly path: string | null;
   readonly createdAt: Date;
 }
 
@@ -46,6 +49,7 @@ interface Reading {
   readonly source: Source;
   readonly language: Language;
   readonly reader: ReadableTextReader;
+  readonly namedBy: readonly Word[];
 }
 
 interface WaitingPassage {
@@ -56,6 +60,7 @@ interface WaitingPassage {
   readonly text: string;
   readonly words: readonly Word[];
   readonly emoji: readonly Word[];
+  readonly namedBy: readonly Word[];
 }
 
 interface PreparedPassage extends WaitingPassage {
@@ -91,6 +96,7 @@ export class PassageWriter {
     let offset = 0;
     let rest = '';
     let language: Language | undefined;
+    const namedBy = wordsOfPath(source.path ?? '');
     // A source that begins with nothing but white space has no passage at its beginning.
     this.#saidAt = null;
     for await (const portion of portionsOf(texts, reader)) {
@@ -100,24 +106,25 @@ export class PassageWriter {
       const passages = splitPassages(rest, offset);
       const last = passages.pop();
       const consumed = last === undefined ? rest.length : last.offset - offset;
-      await this.#push({ source, language, reader }, passages);
+      await this.#push({ source, language, reader, namedBy }, passages);
       rest = rest.slice(consumed);
       offset += consumed;
       const read = reader.originalOffset(offset);
       if (read >= INDEXED_CHARACTERS) return read;
     }
-    await this.#push({ source, language: language ?? languageOf(rest), reader }, splitPassages(rest, offset));
+    language ??= languageOf(rest);
+    await this.#push({ source, language, reader, namedBy }, splitPassages(rest, offset));
     return reader.originalOffset(offset + rest.length);
   }
 
-  async #push({ source, language, reader }: Reading, passages: readonly Passage[]): Promise<void> {
+  async #push({ source, language, reader, namedBy }: Reading, passages: readonly Passage[]): Promise<void> {
     for (const passage of passages) {
       const text = plainText(passage.text);
       if (passage.offset === 0) this.#saidAt = saidAtOf(source, headingOf(text));
       const searched = withoutEncodedBytes(text);
       const [words, emoji] = [wordsOf(searched), emojiIn(searched)];
       const offset = reader.originalOffset(passage.offset);
-      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words, emoji });
+      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words, emoji, namedBy });
     }
     if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
   }
@@ -144,18 +151,20 @@ export class PassageWriter {
   async #prepare(waiting: readonly WaitingPassage[]): Promise<PreparedPassage[]> {
     const stems = new Map<Language, ReadonlyMap<string, Stem>>();
     for (const language of new Set(waiting.map((passage) => passage.language))) {
-      const words = waiting.filter((passage) => passage.language === language).flatMap((passage) => passage.words);
-      stems.set(language, await stemsOf(this.#sql, language, words));
+      const ofLanguage = waiting.filter((passage) => passage.language === language);
+      const words = ofLanguage.flatMap((passage) => passage.words);
+      const names = ofLanguage.flatMap(({ namedBy }) => namedBy);
+      stems.set(language, await stemsOf(this.#sql, language, [...words, ...names]));
     }
     const prepared: PreparedPassage[] = [];
     for (const passage of waiting) {
-      const { source, language } = passage;
+      const { source, language, text, namedBy } = passage;
       const ofLanguage = stems.get(language) ?? new Map<string, Stem>();
       const id = await this.#blocks.next(source.isCall ? 'call' : source.kind);
       const words = [...passage.words, ...passage.emoji];
-      const terms = passageTerms({ text: passage.text, words }, ofLanguage, source.createdAt);
+      const terms = passageTerms({ text, words, namedBy }, ofLanguage, source.createdAt);
       const asked = new Set(
-        wordsOf(questionsIn(withoutEncodedBytes(passage.text))).map(({ text }) => ofLanguage.get(text)?.term ?? text),
+        wordsOf(questionsIn(withoutEncodedBytes(text))).map(({ text }) => ofLanguage.get(text)?.term ?? text),
       );
       prepared.push({ ...passage, id, terms, asked });
     }
@@ -164,17 +173,18 @@ export class PassageWriter {
 
   async #insert(passages: readonly PreparedPassage[]): Promise<void> {
     await this.#sql`
-      insert into passages (id, conversation_id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at, said_at)
-      select p.id, ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.character_offset, p.text,
+      insert into passages (id, conversation_id, source_id, kind, sequence, tool_name, path, character_offset, text, terms, words, created_at, said_at)
+      select p.id, ${this.#conversation.id}, p.source_id, p.kind, p.sequence, p.tool_name, p.path, p.character_offset, p.text,
         p.terms::tsvector, p.words, p.created_at, p.said_at
       from unnest(${passages.map(({ id }) => id)}::bigint[], ${passages.map(({ source }) => source.sourceId)}::uuid[],
         ${passages.map(({ source }) => source.kind)}::text[], ${passages.map(({ source }) => source.sequence)}::int[],
-        ${passages.map(({ source }) => source.toolName)}::text[], ${passages.map(({ offset }) => offset)}::int[],
+        ${passages.map(({ source }) => source.toolName)}::text[], ${passages.map(({ source }) => source.path)}::text[],
+        ${passages.map(({ offset }) => offset)}::int[],
         ${passages.map(({ text }) => text)}::text[], ${passages.map(({ terms }) => toVector(terms))}::text[],
         ${passages.map(({ words }) => wordCount(words))}::int[],
         ${passages.map(({ source }) => source.createdAt.toISOString())}::timestamptz[],
         ${passages.map(({ saidAt }) => saidAt?.toISOString() ?? null)}::timestamptz[])
-        as p (id, source_id, kind, sequence, tool_name, character_offset, text, terms, words, created_at, said_at)`;
+        as p (id, source_id, kind, sequence, tool_name, path, character_offset, text, terms, words, created_at, said_at)`;
   }
 
   async #count(passages: readonly PreparedPassage[]): Promise<void> {
