@@ -45,6 +45,15 @@ export async function loadEntries(
           ${indexes.map(kindOf)}::text[], ${contents}::text[],
           ${indexes.map((index) => times?.[index]?.toISOString() ?? null)}::timestamptz[])
           as r (id, parent_id, sequence, kind, content, said_at)`;
+      // Three results of each file, a dozen files in each folder.
+      await open`
+        insert into tool_calls (turn_id, call_number, call_index, conversation_id, epoch, entry_id, provider_call_id, name, arguments,
+          state, finished_at, outcome, result_entry_id)
+        select ${turnId}, e.sequence, 0, ${conversationId}, 1, coalesce(e.parent_id, e.id), 'call', e.tool_name,
+          to_json(json_build_object('path', format('docs/part-%s/notes-%s.md', e.sequence / 100, e.sequence / 9))::text),
+          'finished', now(), 'succeeded', e.id
+        from entries e
+        where e.conversation_id = ${conversationId} and e.kind = 'tool_result' and e.id = any(${ids}::uuid[])`;
       await open`update conversations set last_sequence = ${first + indexes.length} where id = ${conversationId}`;
     });
     entryIds.push(...ids);

@@ -11,6 +11,8 @@ const ROWS_BEFORE = 3;
 /** Rows of what was said before or after it. */
 const NEIGHBOUR_ROWS = 3;
 const PIPE_COLUMNS = 100;
+/** Characters of a path that are shown, its end. */
+const PATH_CHARACTERS = 60;
 
 /** Passages with their entry and the words of the query set off. */
 export function passageLines(
@@ -43,11 +45,18 @@ export function passageLines(
     const shown = [...(first > 0 ? ['…'] : []), ...rows.slice(first, last), ...(last < rows.length ? ['…'] : [])];
     return [
       ...(index === 0 ? [] : ['']),
-      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}${superseded}`)}`,
+      `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`${sourceOf(passage)}  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}${superseded}`)}`,
       ...shown.map((row) => `   ${highlight(row, words, style)}`),
       ...neighbourLines(passage, style, columns),
     ];
   });
+}
+
+/** Which tool returned it, and for which file. */
+function sourceOf({ toolName, path }: FoundPassage): string {
+  if (toolName === null) return '';
+  const shown = path === null || path.length <= PATH_CHARACTERS ? path : `…${path.slice(1 - PATH_CHARACTERS)}`;
+  return `  ${safeText(shown === null ? toolName : `${toolName} ${shown}`).replaceAll(/\s+/gu, ' ')}`;
 }
 
 function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: number | null): string[] {

@@ -1,7 +1,7 @@
 import { foldNearDuplicates } from './near-duplicates.ts';
 import { plain } from './phrases.ts';
 import { bestFirst } from './rank.ts';
-import { areOfOneUser, areOfOtherFiles, isPreferred, isSummary, wasLeft } from './candidate.ts';
+import { areOfOneUser, isPreferred, isSummary, wasLeft } from './candidate.ts';
 import type { RankedCandidate } from './candidate.ts';
 import {
   asksForState,
@@ -12,6 +12,7 @@ import {
   tellsOfState,
 } from './evidence-of-change.ts';
 import { tellsOfChange } from './words-of-change.ts';
+import { areOfOtherFiles } from './paths.ts';
 import { headingOf, saidAtOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
@@ -66,8 +67,7 @@ export function arrange(ranked: readonly RankedCandidate[], count: number): Arra
 
 /**
  * Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. What two users say is
- * said twice, and one may take it back; what tools return is the same, whoever had them called. Of files with the same text the one
- * stays that the query names, or else the one that was read last.
+ * said twice, and one may take it back; what tools return is the same, whoever had them called.
  */
 function foldDuplicates(ranked: readonly RankedCandidate[]): FoldedCandidate[] {
   const alike = new Map<string, number>();
@@ -197,7 +197,7 @@ class Compared {
 /** Whether a newer one says what an older one says with other details. */
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
-  if (!areOfOneUser(one, other) || areOfOtherFiles(one, other)) return false;
+  if (!areOfOneUser(one, other) || areOfOtherFiles(one.path, other.path)) return false;
   if (isSummary(one) && !isSummary(other)) return false;
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.

@@ -34,27 +34,15 @@ export interface RankedCandidate extends Candidate {
   readonly user?: string;
 }
 
-/**
- * Whether one is to be shown rather than another that was ranked better and says the same: that of the active branch, then the newer.
- * Of two files it is the better one, which the query may name.
- */
-export function isPreferred(one: RankedCandidate, better: RankedCandidate): boolean {
-  if (areOfOtherFiles(one, better)) return false;
-  if (wasLeft(one) !== wasLeft(better)) return wasLeft(better);
-  return one.createdAt > better.createdAt;
+/** Whether one is to be shown rather than another that says the same: that of the active branch, then the newer. */
+export function isPreferred(one: RankedCandidate, other: RankedCandidate): boolean {
+  if (wasLeft(one) !== wasLeft(other)) return wasLeft(other);
+  return one.createdAt > other.createdAt;
 }
 
 /** Whether they are of conversations of one user. Those that name none are taken for the agent's own user's. */
 export function areOfOneUser(one: RankedCandidate, other: RankedCandidate): boolean {
   return one.user === other.user;
-}
-
-/** Results of tools that were called for different files: what one says is no news of the other. */
-export function areOfOtherFiles({ path: one }: RankedCandidate, { path: other }: RankedCandidate): boolean {
-  if (!one || !other) return false;
-  const [a, b] = [one.replace(/^(?:\.\/)+/u, ''), other.replace(/^(?:\.\/)+/u, '')];
-  // The same file, from the root and from the folder in which the agent works.
-  return a !== b && !a.endsWith(`/${b}`) && !b.endsWith(`/${a}`);
 }
 
 export function wasLeft({ leftBranch }: RankedCandidate): boolean {

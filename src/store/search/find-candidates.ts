@@ -106,7 +106,7 @@ function isTied(best: readonly GatheredPassage[], terms: readonly WeightedTerm[]
   return terms.length > 1 && first !== undefined && last !== undefined && last.score >= ABOUT_AS_GOOD * first.score;
 }
 
-interface PooledRow extends Pick<PassageHeadRow, 'kind' | 'words' | 'created_at'> {
+interface PooledRow extends Pick<PassageHeadRow, 'kind' | 'path' | 'words' | 'created_at'> {
   readonly id: string;
   readonly found: string;
   readonly dates: string[];
@@ -124,15 +124,16 @@ async function readPool(
   const words = terms.flatMap((term) => (term.isDate ? [] : term.terms));
   const dates = terms.flatMap((term) => (term.isDate ? term.terms : []));
   const rows = await sql<PooledRow[]>`
-    select p.id, p.kind, p.words, p.created_at,
+    select p.id, p.kind, p.path, p.words, p.created_at,
       ts_filter(setweight(p.terms, 'A', ${words}::text[]), '{a}')::text as found,
       ${dates.length === 0 ? sql`'{}'::text[]` : sql`array(select d from unnest(${dates}::text[]) d where p.terms @@ quote_literal(d)::tsquery)`} as dates
     from passages p where p.id = any(${[...scores.keys()]}::bigint[])
       ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}`;
-  return rows.map(({ id, kind, words: count, created_at: createdAt, found, dates: named }) => {
+  return rows.map(({ id, kind, path, words: count, created_at: createdAt, found, dates: named }) => {
     return {
       id: Number(id),
       kind,
+      path,
       words: count,
       createdAt,
       found,
@@ -163,7 +164,7 @@ function toReadCandidate(row: PassageRow, passage: WordScored): ReadCandidate {
     kind: passage.kind,
     sequence: row.sequence,
     toolName: row.tool_name,
-    path: row.path,
+    path: passage.path,
     offset: row.character_offset,
     text: row.text,
     vector: row.vector,

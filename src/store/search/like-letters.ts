@@ -45,7 +45,7 @@ export async function wordsOfLikeLetters(sql: Queries, word: string, least: numb
     select term from search_vocabulary
     where term >= ${first} and term < ${`${first}\u{10ffff}`}
       and char_length(term) between ${letters.length - MOST_APART} and ${letters.length + MOST_APART}
-    limit ${MOST_COMPARED}`;
+    order by abs(char_length(term) - ${letters.length}), term limit ${MOST_COMPARED}`;
   const own = trigramsOf(word);
   return rows
     .map(({ term }) => ({ term, similarity: similarity(own, trigramsOf(term)) }))

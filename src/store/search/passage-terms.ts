@@ -16,19 +16,9 @@ export function isWordTerm(term: string): boolean {
 /** Terms of a passage with the places at which they stand. */
 export type PassageTerms = ReadonlyMap<string, readonly number[]>;
 
-export interface ReadPassage {
-  readonly text: string;
-  readonly words: readonly Word[];
-  /** Of the name of what it is a part of. */
-  readonly namedBy: readonly Word[];
-}
-
-/**
- * Its words by their stems, the dates that it names and the time at which it was written; a time at its head says when it was said.
- * What it is a part of names it too, at no place: who asks for a file and for what it says means both.
- */
+/** Its words by their stems, the dates that it names and the time at which it was written; a time at its head says when it was said. */
 export function passageTerms(
-  { text, words, namedBy }: ReadPassage,
+  { text, words }: { readonly text: string; readonly words: readonly Word[] },
   stems: ReadonlyMap<string, Stem>,
   writtenAt: Date,
 ): Map<string, number[]> {
@@ -38,10 +28,6 @@ export function passageTerms(
     const places = terms.get(term);
     if (places === undefined) terms.set(term, [position]);
     else if (places.at(-1) !== position) places.push(position);
-  }
-  for (const { text: word } of namedBy) {
-    const term = stems.get(word)?.term ?? word;
-    if (!terms.has(term)) terms.set(term, []);
   }
   const saidAt = pastTimeOf(headingOf(text), writtenAt) ?? writtenAt;
   for (const term of [...timeTermsOf(writtenAt), ...dateTermsOf(text, saidAt)]) {

@@ -7,7 +7,6 @@ import { emojiIn } from './emoji.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
 import type { PassageKind } from './found-passage.ts';
 import { headingOf, saidAtOf } from './heading.ts';
-import { wordsOfPath } from './paths.ts';
 import { PASSAGE_CHARACTERS, splitPassages } from './passages.ts';
 import type { Passage } from './passages.ts';
 import { languageOf } from './languages.ts';
@@ -49,7 +48,6 @@ interface Reading {
   readonly source: Source;
   readonly language: Language;
   readonly reader: ReadableTextReader;
-  readonly namedBy: readonly Word[];
 }
 
 interface WaitingPassage {
@@ -60,7 +58,6 @@ interface WaitingPassage {
   readonly text: string;
   readonly words: readonly Word[];
   readonly emoji: readonly Word[];
-  readonly namedBy: readonly Word[];
 }
 
 interface PreparedPassage extends WaitingPassage {
@@ -96,7 +93,6 @@ export class PassageWriter {
     let offset = 0;
     let rest = '';
     let language: Language | undefined;
-    const namedBy = wordsOfPath(source.path ?? '');
     // A source that begins with nothing but white space has no passage at its beginning.
     this.#saidAt = null;
     for await (const portion of portionsOf(texts, reader)) {
@@ -106,25 +102,25 @@ export class PassageWriter {
       const passages = splitPassages(rest, offset);
       const last = passages.pop();
       const consumed = last === undefined ? rest.length : last.offset - offset;
-      await this.#push({ source, language, reader, namedBy }, passages);
+      await this.#push({ source, language, reader }, passages);
       rest = rest.slice(consumed);
       offset += consumed;
       const read = reader.originalOffset(offset);
       if (read >= INDEXED_CHARACTERS) return read;
     }
     language ??= languageOf(rest);
-    await this.#push({ source, language, reader, namedBy }, splitPassages(rest, offset));
+    await this.#push({ source, language, reader }, splitPassages(rest, offset));
     return reader.originalOffset(offset + rest.length);
   }
 
-  async #push({ source, language, reader, namedBy }: Reading, passages: readonly Passage[]): Promise<void> {
+  async #push({ source, language, reader }: Reading, passages: readonly Passage[]): Promise<void> {
     for (const passage of passages) {
       const text = plainText(passage.text);
       if (passage.offset === 0) this.#saidAt = saidAtOf(source, headingOf(text));
       const searched = withoutEncodedBytes(text);
       const [words, emoji] = [wordsOf(searched), emojiIn(searched)];
       const offset = reader.originalOffset(passage.offset);
-      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words, emoji, namedBy });
+      this.#waiting.push({ source, saidAt: this.#saidAt, language, offset, text, words, emoji });
     }
     if (this.#waiting.length >= PASSAGES_PER_INSERT) await this.#flush();
   }
@@ -151,18 +147,16 @@ export class PassageWriter {
   async #prepare(waiting: readonly WaitingPassage[]): Promise<PreparedPassage[]> {
     const stems = new Map<Language, ReadonlyMap<string, Stem>>();
     for (const language of new Set(waiting.map((passage) => passage.language))) {
-      const ofLanguage = waiting.filter((passage) => passage.language === language);
-      const words = ofLanguage.flatMap((passage) => passage.words);
-      const names = ofLanguage.flatMap(({ namedBy }) => namedBy);
-      stems.set(language, await stemsOf(this.#sql, language, [...words, ...names]));
+      const words = waiting.filter((passage) => passage.language === language).flatMap((passage) => passage.words);
+      stems.set(language, await stemsOf(this.#sql, language, words));
     }
     const prepared: PreparedPassage[] = [];
     for (const passage of waiting) {
-      const { source, language, text, namedBy } = passage;
+      const { source, language, text } = passage;
       const ofLanguage = stems.get(language) ?? new Map<string, Stem>();
       const id = await this.#blocks.next(source.isCall ? 'call' : source.kind);
       const words = [...passage.words, ...passage.emoji];
-      const terms = passageTerms({ text, words, namedBy }, ofLanguage, source.createdAt);
+      const terms = passageTerms({ text, words }, ofLanguage, source.createdAt);
       const asked = new Set(
         wordsOf(questionsIn(withoutEncodedBytes(text))).map(({ text }) => ofLanguage.get(text)?.term ?? text),
       );

@@ -2,10 +2,7 @@ import type { Queries } from '../database.ts';
 import { plainText } from '../stored-text.ts';
 import type { Candidate } from './candidate.ts';
 import { wordsOf } from './words.ts';
-import type { Word } from './words.ts';
 
-/** Names at the end of a path that what the file says is found by: the folders above are those of all files. */
-const NAMES = 3;
 /** Characters of its end that are kept: whatever stands there is the model's. */
 const LONGEST_PATH = 500;
 
@@ -20,18 +17,51 @@ export async function pathsOf(sql: Queries, candidates: readonly Candidate[]): P
   return new Map(rows.map((row) => [row.id, pathIn(row.arguments)]));
 }
 
+/** Words by which somebody may ask for a file: the path, the names in it and the file's without its ending, with their parts. */
+function wordsOfPath(path: string): ReadonlySet<string> {
+  const names = path.split(/[/\\]+/u);
+  const bare = (names.at(-1) ?? '').replace(/(?<=.)\.[^.]*$/u, '');
+  return new Set([path, ...names, bare].flatMap((name) => wordsOf(name)).map(({ text }) => text));
+}
+
+/** Says which words of a query name the file of a result. Of a few paths each: a search has many results of one. */
+export class NamedFiles {
+  readonly #paths = new Map<string, { readonly written: string; words: ReadonlySet<string> | null }>();
+
+  has(path: string | null, word: string): boolean {
+    if (path === null || path === '') return false;
+    const known = this.#paths.get(path) ?? { written: path.toLowerCase(), words: null };
+    this.#paths.set(path, known);
+    // Most paths have none of the words, which costs less to see than to take them apart.
+    if (!known.written.includes(word)) return false;
+    known.words ??= wordsOfPath(path);
+    return known.words.has(word);
+  }
+}
+
 /**
- * Words by which somebody may ask for a file: the path, the names in it with their parts, and the file's without its ending.
- * No endings and no numbers, which tell nothing in a passage that does not have them itself.
+ * Results of tools that were called for different files: what one says is no news of the other. The same file may be named from
+ * the root and from the folder in which the agent works, and what a folder is searched for says what its files say.
  */
-export function wordsOfPath(path: string): readonly Word[] {
-  const names = path.split(/[/\\]+/u).filter((name) => !/^\.*$/u.test(name));
-  const file = names.at(-1) ?? '';
-  const bare = file.replace(/(?<=.)\.[^.]*$/u, '');
-  const ending = file.slice(bare.length + 1).toLowerCase();
-  const nearest = [...names.slice(-NAMES), bare].flatMap((name) => wordsOf(name));
-  const whole = wordsOf(path).filter(({ text }) => text.includes('/'));
-  return [...whole, ...nearest].filter(({ text }) => text !== ending && !/^\p{N}+$/u.test(text));
+export function areOfOtherFiles(one: string | null, other: string | null): boolean {
+  // Empty: with no path.
+  if (one === null || one === '' || other === null || other === '') return false;
+  const [a, b] = [normalize(one), normalize(other)];
+  const [shorter, longer] = a.length < b.length ? [a, b] : [b, a];
+  if (shorter === longer || shorter === '' || longer.startsWith(`${shorter}/`)) return false;
+  return isAbsolute(shorter) || !isAbsolute(longer) || !longer.endsWith(`/${shorter}`);
+}
+
+/** Empty: the folder in which the agent works. */
+function normalize(path: string): string {
+  return path
+    .replaceAll('\\', '/')
+    .replace(/^(?:\.\/+)+/u, '')
+    .replace(/\/+\.?$|^\.$/u, '');
+}
+
+function isAbsolute(path: string): boolean {
+  return /^(?:\/|[a-z]:)/iu.test(path);
 }
 
 /** The path with which a tool was called; empty: with none. Arguments are kept as the model wrote them, which need not be JSON. */

@@ -1,5 +1,6 @@
 import type { Candidate } from './candidate.ts';
 import { termValue } from './gather.ts';
+import { NamedFiles } from './paths.ts';
 import { visitWords } from './passage-terms.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
@@ -7,7 +8,7 @@ import type { WeightedTerm } from './weigh-terms.ts';
  * A passage that may answer, with what its place among the others depends on: most of a pool is not worth reading, and each
  * column of each takes its time.
  */
-export interface PooledPassage extends Pick<Candidate, 'kind' | 'words' | 'createdAt' | 'gathered'> {
+export interface PooledPassage extends Pick<Candidate, 'kind' | 'path' | 'words' | 'createdAt' | 'gathered'> {
   readonly id: number;
   /** Those of its words that the query has, as Postgres writes a tsvector. */
   readonly found: string;
@@ -18,7 +19,7 @@ export interface PooledPassage extends Pick<Candidate, 'kind' | 'words' | 'creat
 /** A passage with what its own words and those around it are worth to a query. */
 export interface WordScored extends PooledPassage {
   readonly wordScore: number;
-  /** Terms of the query that it has itself. */
+  /** Terms of the query that it has itself, or that name the file that it is of. */
   readonly matched: readonly WeightedTerm[];
 }
 
@@ -38,7 +39,8 @@ export function scoreByWords(asked: AskedWords, pool: readonly PooledPassage[]):
   for (const [index, { terms }] of asked.terms.entries()) {
     for (const term of terms) indexes.set(term, [...(indexes.get(term) ?? []), index]);
   }
-  const scored = pool.map((passage) => score(asked, indexes, passage));
+  const files = new NamedFiles();
+  const scored = pool.map((passage) => score(asked, indexes, files, passage));
   return scored.toSorted(
     (one, other) =>
       Number(one.kind === 'summary') - Number(other.kind === 'summary') ||
@@ -51,6 +53,7 @@ export function scoreByWords(asked: AskedWords, pool: readonly PooledPassage[]):
 function score(
   { terms, averageWords, chosenBy }: AskedWords,
   indexes: ReadonlyMap<string, readonly number[]>,
+  files: NamedFiles,
   passage: PooledPassage,
 ): WordScored {
   const places = Array.from<readonly number[] | undefined>({ length: terms.length });
@@ -68,14 +71,21 @@ function score(
   for (let index = 0; index < terms.length; index += 1) {
     const term = terms[index];
     const at = places[index];
-    if (term === undefined || at === undefined) continue;
+    if (term === undefined) continue;
+    // Who asks for a file and for what it says means both. Not in the index: there its name would be a word of all that it says.
+    const isOfFile = at === undefined && mayName(term) && files.has(passage.path, term.word);
+    if (at === undefined && !isOfFile) continue;
     matched.push(term);
-    if (!chosenBy.has(index)) {
-      wordScore += term.weight * termValue(Math.max(1, at.length), passage.words, averageWords);
+    if (isOfFile || !chosenBy.has(index)) {
+      wordScore += term.weight * termValue(Math.max(1, at?.length ?? 0), passage.words, averageWords);
     }
   }
-  const { id, kind, words, createdAt, gathered, found, dates } = passage;
-  return { id, kind, words, createdAt, gathered, found, dates, wordScore, matched };
+  const { id, kind, path, words, createdAt, gathered, found, dates } = passage;
+  return { id, kind, path, words, createdAt, gathered, found, dates, wordScore, matched };
+}
+
+function mayName({ isStopWord, isDate, isRelated, isSimilar }: WeightedTerm): boolean {
+  return !isStopWord && !isDate && !isRelated && !isSimilar;
 }
 
 /** What words earn that stand side by side in the query and in the passage. */

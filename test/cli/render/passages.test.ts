@@ -52,6 +52,18 @@ test('sets off the forms that were found, as whole words, and parts of identifie
   expect(shown('nothing to set off', [])).toBe('nothing to set off');
 });
 
+test('names the tool that returned it, and the end of a path', () => {
+  const heading = (more: Partial<FoundPassage>): string | undefined =>
+    passageLines([{ ...PASSAGE, ...more }], { columns: null, style, now: Date.parse(PASSAGE.createdAt) })[0];
+  const result = { kind: 'tool_result', toolName: 'read_file' } as const;
+  expect(heading({})).toMatch(/^1\. user {2}\S/u);
+  expect(heading(result)).toMatch(/^1\. tool result {2}read_file {2}\S/u);
+  expect(heading({ ...result, path: 'logs/pump-3.txt' })).toMatch(
+    /^1\. tool result {2}read_file logs\/pump-3\.txt {2}\S/u,
+  );
+  expect(heading({ ...result, path: `${'a/'.repeat(100)}\n\u001b[31mb.txt` })).toMatch(/ read_file …[a/]+ b\.txt {2}/u);
+});
+
 test('sets off a phrase as one', () => {
   expect(shown('So The Port is 5433', ['the port is', 'port', '5433'], 'phrase')).toBe('So <The Port is> <5433>');
 });

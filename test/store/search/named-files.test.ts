@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database.ts';
 import { searchMemory } from '../../../src/store/search.ts';
-import { pathIn, wordsOfPath } from '../../../src/store/search/paths.ts';
+import { NamedFiles, areOfOtherFiles, pathIn } from '../../../src/store/search/paths.ts';
 import { storeAnswer } from '../../../src/store/store-answer.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import {
@@ -49,12 +49,27 @@ describe('what a file says', () => {
     }
   });
 
-  it('is not listed for the name of its file alone', async () => {
-    const turn = await conversationOf(sql, 'Read the notes.');
-    await readFile(turn, 1, 'notes/numbat.md', 'They eat termites and sleep in logs.');
-    await readFile(turn, 2, 'notes/list.md', 'Wombat, numbat, quokka.');
-    const found = await searchMemory(sql, { conversationId: turn.conversationId, query: 'numbat', limit: 20 });
-    expect(found.filter(({ kind }) => kind === 'tool_result').map(({ path }) => path)).toEqual(['notes/list.md']);
+  it('is found for what it says, not for the name of its file alone', async () => {
+    const turn = await conversationOf(sql, 'We agreed that the upkeep of the pumps is done each May.');
+    const { conversationId } = turn;
+    for (let call = 1; call <= 60; call += 1) await readFile(turn, call, `src/upkeep/part-${call}.ts`, `Part ${call}.`);
+    for (const query of ['upkeep', 'what of the upkeep?']) {
+      const found = await searchMemory(sql, { conversationId, query, limit: 20, kinds: ['user', 'tool_result'] });
+      expect(found[0]?.text, query).toContain('upkeep of the pumps');
+      expect(
+        found.filter(({ match }) => match === 'neighbour'),
+        query,
+      ).toEqual([]);
+    }
+    const found = await searchMemory(sql, { conversationId, query: 'upkeep', limit: 20, kinds: ['tool_result'] });
+    expect(found).toEqual([]);
+  });
+
+  it('says by which words of its name it was found', async () => {
+    const { conversationId } = await logsOf(3);
+    const [best] = await searchMemory(sql, { conversationId, query: 'pump-3 opens at', limit: 1 });
+    expect(best?.matched).toEqual(expect.arrayContaining(['pump', 'opens', 'at']));
+    expect(best?.forms).not.toContain('pump');
   });
 
   it('names its file also where it was indexed before passages knew theirs', async () => {
@@ -86,50 +101,75 @@ describe('what a file says', () => {
     expect(await order()).toEqual([8443, 8080, 2525]);
   });
 
-  it.each([3, 200])('is shown of the file that the query names where %i say the same', async (count) => {
+  it('is shown of the file that the query names first where several say the same', async () => {
     const turn = await conversationOf(sql, 'Read the licences.');
     const { conversationId } = turn;
-    const names = Array.from(
-      { length: count },
-      (_, index) => `library${String.fromCodePoint(97 + (index % 26))}${index}`,
-    );
     const licence = 'Permission is hereby granted, free of charge, to any person obtaining a copy of this software.';
-    for (const [index, name] of names.entries())
+    for (const [index, name] of ['hono', 'fastify', 'express'].entries()) {
       await readFile(turn, index + 1, `node_modules/${name}/LICENSE`, licence);
-    for (const name of [names[0], names[1], names.at(-1)]) {
-      const query = `permission free of charge ${name}`;
-      const found = await searchMemory(sql, { conversationId, query, kinds: ['tool_result'] });
-      expect(
-        found.map(({ path }) => path),
-        query,
-      ).toEqual([`node_modules/${name}/LICENSE`]);
     }
+    const shown = async (query: string) => {
+      const found = await searchMemory(sql, { conversationId, query, kinds: ['tool_result'] });
+      return found.map(({ path }) => path);
+    };
+    expect((await shown('permission free of charge hono'))[0]).toBe('node_modules/hono/LICENSE');
+    expect(await shown('permission free of charge express')).toEqual([
+      'node_modules/express/LICENSE',
+      'node_modules/fastify/LICENSE',
+    ]);
+    expect(await shown('permission free of charge')).toEqual(['node_modules/express/LICENSE']);
   });
 });
 
-describe('the words of a path', () => {
-  const wordsIn = (path: string) => [...new Set(wordsOfPath(path).map((word) => word.text))].toSorted();
+describe('two paths', () => {
+  const areOther = (one: string | null, other: string | null): boolean[] => [
+    areOfOtherFiles(one, other),
+    areOfOtherFiles(other, one),
+  ];
 
-  it('are the path, the nearest names and their parts, without endings and numbers', () => {
-    expect(wordsIn('./logs/pump-2.txt')).toEqual(['logs', 'logs/pump-2.txt', 'pump', 'pump-2', 'pump-2.txt']);
-    expect(wordsIn('/srv/app/src/store/passageWriter.ts')).toEqual(
-      [
-        'passage',
-        'passagewriter',
-        'passagewriter.ts',
-        'src',
-        'srv/app/src/store/passagewriter.ts',
-        'store',
-        'writer',
-      ].toSorted(),
-    );
-    expect(wordsIn('.env')).toEqual(['env']);
-    expect(wordsIn('报告/数据.md')).toEqual(['报告', '数据']);
+  it.each([
+    ['web/settings.md', 'mail/settings.md'],
+    ['README.md', 'packages/web/README.md'],
+    ['package.json', 'node_modules/hono/package.json'],
+    ['/srv/app/README.md', '/srv/README.md'],
+    ['config', 'configuration/app.md'],
+  ])('are of different files: %s and %s', (one, other) => {
+    expect(areOther(one, other)).toEqual([true, true]);
   });
 
-  it('are few, whatever the model wrote', () => {
-    expect(wordsIn(pathIn({ path: 'a/'.repeat(100_000) })).length).toBeLessThan(10);
-    for (const written of ['{"path": "a/b.txt', '{"path": 7}', '[]', 'null', null])
-      expect(wordsIn(pathIn(written))).toEqual([]);
+  it.each([
+    ['web/settings.md', './web/settings.md'],
+    ['web\\settings.md', 'web/settings.md'],
+    ['settings.md', '/srv/web/settings.md'],
+    ['config', 'config/app.md'],
+    ['config/', 'config/app.md'],
+    ['.', 'config/app.md'],
+    ['./', 'config/app.md'],
+    [null, 'config/app.md'],
+    ['', 'config/app.md'],
+  ])('may be of the same: %s and %s', (one, other) => {
+    expect(areOther(one, other)).toEqual([false, false]);
+  });
+
+  it('are read of what the model wrote, whatever it is', () => {
+    expect(pathIn('{"path": "a/b.txt"}')).toBe('a/b.txt');
+    expect(pathIn({ path: 'a/'.repeat(100_000) }).length).toBeLessThan(1_000);
+    for (const written of ['{"path": "a/b.txt', '{"path": 7}', '[]', 'null', null]) expect(pathIn(written)).toBe('');
+  });
+});
+
+describe('words that name a file', () => {
+  const words = 'logs/pump-2.txt pump-2.txt pump-2 pump 2 logs txt passage writer passagewriter'.split(' ');
+  const namedBy = (path: string | null): string[] => {
+    const files = new NamedFiles();
+    return words.filter((word) => files.has(path, word));
+  };
+
+  it('are the path, the names in it, the name without its ending, and their parts', () => {
+    expect(namedBy('logs/pump-2.txt')).toEqual(words.slice(0, 7));
+    expect(namedBy('/srv/src/store/passageWriter.ts')).toEqual(['passage', 'writer', 'passagewriter']);
+    expect(namedBy('spump-22.txt')).toEqual(['txt']);
+    expect(namedBy('')).toEqual([]);
+    expect(namedBy(null)).toEqual([]);
   });
 });

@@ -13,8 +13,8 @@ function passage(id: string, text: string, more: Partial<RankedCandidate> = {}):
     sourceId: id,
     kind: 'tool_result',
     sequence: 1,
-    path: null,
     toolName: 'read_file',
+    path: null,
     offset: 0,
     text,
     vector: '',
@@ -53,13 +53,6 @@ test('of near-duplicates the newest stays, at the place and with the score of th
     ['newest', 1],
     ['other', 1],
   ]);
-});
-
-test('of those of two files the best stays, however much newer the other is', () => {
-  const newer = { createdAt: new Date('2026-03-06T10:00:00Z'), path: 'other.md' };
-  expect(
-    ids(passage('best', changed('slowly'), { path: 'named.md' }), passage('newest', changed('calmly'), newer)),
-  ).toEqual(['best']);
 });
 
 test('passages stay that differ in more, in a number or a name, in what the query asks for, or in who says them', () => {

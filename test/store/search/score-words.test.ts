@@ -11,6 +11,7 @@ const AT = new Date('2026-03-05T10:00:00Z');
 function passage(id: number, found: string, more: Partial<PooledPassage> = {}): PooledPassage {
   return {
     id,
+    path: null,
     kind: 'user',
     words: 10,
     createdAt: AT,
