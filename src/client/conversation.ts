@@ -61,6 +61,7 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
     model: row.model,
     givenUp: row.givenUp,
     commandOnly: row.commandOnly,
+    tookMessages: row.tookMessages,
     steps: row.steps,
     modelCalls: usage.modelCalls,
     compactions: row.compactions,

@@ -26,22 +26,26 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-const NO_MORE_KNOWN = { vendorMessage: null, commandOnly: false };
+const NO_MORE_KNOWN = { vendorMessage: null, commandOnly: false, tookMessages: false };
 
 /** One sentence for a person: what happened, and what can be done next. */
 export function explainOutcome(
   outcome: TurnOutcome,
   reason: string | null,
-  turn: { readonly vendorMessage: string | null; readonly commandOnly: boolean } = NO_MORE_KNOWN,
+  turn: {
+    readonly vendorMessage: string | null;
+    readonly commandOnly: boolean;
+    readonly tookMessages: boolean;
+  } = NO_MORE_KNOWN,
 ): string {
-  const { vendorMessage, commandOnly } = turn;
+  const { vendorMessage, commandOnly, tookMessages } = turn;
   const refusal = reason === null ? undefined : REFUSALS.get(reason);
   if (refusal !== undefined) return refusal;
   switch (outcome) {
     case 'completed':
       return completed(reason);
     case 'stopped':
-      if (commandOnly) return 'The command was stopped. Send it again, or a message to go on.';
+      if (commandOnly) return stoppedCommand(reason, tookMessages);
       return "The turn was stopped; everything that had finished is kept. Send a message to go on, or 'holdfast resume' without one.";
     case 'budget_exhausted':
       if (reason === 'calls_repeated')
@@ -91,6 +95,27 @@ const LONGEST_QUOTE = 500;
 function refusedByVendor(message: string): string {
   const words = message.length <= LONGEST_QUOTE ? message : `${message.slice(0, LONGEST_QUOTE)}…`;
   return `The model's provider refused the request: "${words}". Mend the cause, then send a message to go on.`;
+}
+
+function stoppedCommand(reason: string | null, tookMessages: boolean): string {
+  const next = tookMessages
+    ? "What was sent before the stop stands unanswered: 'holdfast resume' answers it, or a message does with what it says."
+    : 'Send a message to go on.';
+  switch (reason) {
+    case 'branch_changed':
+      return `The branch was changed before the stop. ${next}`;
+    case 'compacted':
+      return `The compaction was made before the stop. ${next}`;
+    case 'nothing_to_compact':
+      return `${NOTHING_TO_COMPACT} ${next}`;
+    case 'conversation_busy':
+    case 'branch_unknown':
+      return `${completed(reason)} What was sent behind it, before the stop, is not answered.`;
+    default:
+      return tookMessages
+        ? `The command was stopped before it was carried out. ${next}`
+        : 'The command was stopped before it was carried out. Send it again, or a message to go on. What was sent behind a fork or a switch, before the stop, is not answered.';
+  }
 }
 
 /** What a compaction says that a user asked for and that was not made. */

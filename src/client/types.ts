@@ -77,8 +77,10 @@ export interface TurnSummary {
   readonly model: string;
   /** Models that were given up for a fallback, oldest first. */
   readonly givenUp: readonly GivenUpModel[];
-  /** A compaction or a change of branch in an idle conversation: no task, so there is none to resume. */
+  /** A compaction or a change of branch in an idle conversation: no task, so there is none to resume, but for `tookMessages`. */
   readonly commandOnly: boolean;
+  /** A message of the user stands in it: also in a command that was stopped, with what was sent before the stop. */
+  readonly tookMessages: boolean;
   readonly steps: number;
   readonly modelCalls: number;
   readonly compactions: number;

@@ -212,21 +212,54 @@ export async function refuseBranchCommand(
   });
 }
 
+export interface BranchCommandEnd {
+  /** `none`: the turn was for something else. */
+  readonly kind: 'none' | 'changed' | 'not_changed';
+  /** Messages that were taken back with it. */
+  readonly takenBack: number;
+}
+
 /**
  * A turn for a change of branch that ends without it (stopped, refused, failed) has served it all the same: another such turn
  * would begin forever, and no message would ever be taken.
- * @returns whether the turn was for a change of branch, carried out or not
+ * @param stopped the stops that the turn takes, and whether Temporal's own cancel is another that comes now
  */
-export async function endBranchCommand(writer: TurnWriter, outcome: TurnOutcome): Promise<boolean> {
+export async function endBranchCommand(
+  writer: TurnWriter,
+  outcome: TurnOutcome,
+  stopped: { readonly stops: readonly string[]; readonly cancelled: boolean },
+): Promise<BranchCommandEnd> {
   const { sql, turn } = writer;
-  const [command] = await sql<{ id: string; served: boolean }[]>`
-    select m.id, m.consumed_at is not null as served from messages m join turns t on t.id = ${turn.turnId}
+  const [command] = await sql<{ id: string; served: boolean; changed: boolean }[]>`
+    select m.id, m.consumed_at is not null as served, (
+        select v.kind = 'branch_changed' from events v
+        where v.conversation_id = t.conversation_id and v.turn_id = t.id and v.kind in ('turn_begun', 'branch_changed')
+        order by v.number desc limit 1) as changed
+    from messages m join turns t on t.id = ${turn.turnId}
     where m.conversation_id = ${turn.conversationId} and m.kind in ('fork', 'switch')
       and (m.turn_id = t.id or (m.consumed_at is null and m.created_at <= t.begun_at))
     order by m.consumed_at nulls last, m.position limit 1`;
-  if (command === undefined) return false;
+  if (command === undefined) return { kind: 'none', takenBack: 0 };
+  if (command.changed) return { kind: 'changed', takenBack: 0 };
   if (!command.served && (await consume(writer, command.id))) await tellRefusal(writer, command.id, `turn_${outcome}`);
-  return true;
+  return { kind: 'not_changed', takenBack: await takeBackStopped(writer, command.id, stopped) };
+}
+
+/**
+ * What was sent behind a change of branch was meant for the other branch. With a stop behind it nobody waits for it any more: it is
+ * taken back as if it had been sent with the command, and its sender is told how that ended.
+ */
+async function takeBackStopped(
+  { sql, turn }: TurnWriter,
+  commandId: string,
+  { stops, cancelled }: { readonly stops: readonly string[]; readonly cancelled: boolean },
+): Promise<number> {
+  const { count } = await sql`
+    update messages m set follows_id = ${commandId}, consumed_at = holdfast_now()
+    where m.conversation_id = ${turn.conversationId} and m.consumed_at is null and m.kind = 'message'
+      and m.position > (select f.position from messages f where f.id = ${commandId})
+      and (${cancelled} or m.position <= (select max(s.position) from messages s where s.id = any(${[...stops]})))`;
+  return count;
 }
 
 /** The message that was to be answered behind the fork is taken back: where it would be answered now nobody asked for it. */

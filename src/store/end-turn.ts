@@ -2,6 +2,7 @@ import type { WindowBreakdown } from '../context/plan.ts';
 import type { InboxLook } from '../turn/activity-values.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import { endBranchCommand } from './change-branch.ts';
+import type { BranchCommandEnd } from './change-branch.ts';
 import type { Database } from './database.ts';
 import { consumeCommands, countInbox, staleEpoch } from './inbox.ts';
 import type { ContextUsage } from './open-work.ts';
@@ -56,18 +57,26 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
   const { conversationId, turnId } = turn;
   return writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
-    const [row] = await writer.sql<{ outcome: TurnOutcome | null; command_only: boolean }[]>`
-      select outcome, command_only from turns where id = ${turnId}`;
+    const [row] = await writer.sql<{ outcome: TurnOutcome | null; command_only: boolean; compacted: boolean }[]>`
+      select outcome, command_only, exists (
+        select from compactions c where c.turn_id = t.id and c.status = 'committed') as compacted
+      from turns t where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
     if (row.outcome !== null) return row.outcome;
     const stopped = await readStopped(writer, cancelled);
-    const isCutShort = request.outcome === 'completed' && stopped.messages.length > 0;
-    const { outcome, reason } = isCutShort ? { outcome: 'stopped' as const, reason: null } : request;
+    // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
+    const change: BranchCommandEnd = row.command_only
+      ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelled })
+      : { kind: 'none', takenBack: 0 };
+    const messages = change.kind === 'not_changed' ? [] : stopped.messages;
+    const isCutShort = request.outcome === 'completed' && messages.length + change.takenBack > 0;
+    const outcome = isCutShort ? 'stopped' : request.outcome;
+    const reason = reasonOf(request, { ...row, outcome, isCutShort, change });
     await closeToolCalls(writer, outcome === 'stopped' ? 'stopped' : 'turn_ended', closeToolCall);
     const isGivenUp = await abandonCompaction(writer, `turn_${outcome}`);
-    await takeStopped(writer, stopped, { isGivenUp, tokens: contextUsage?.contextTokens ?? null });
+    await takeStopped(writer, { ...stopped, messages }, { isGivenUp, tokens: contextUsage?.contextTokens ?? null });
     // A command that had a turn of its own was served by it, whatever came of it; another would begin forever. One behind a stop was not.
-    if (row.command_only && !(await endBranchCommand(writer, outcome)) && stopped.stops.length === 0)
+    if (row.command_only && change.kind === 'none' && stopped.stops.length === 0)
       await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
     if (reason === 'second_overflow') await tellSecondOverflow(writer, breakdown);
     const breakdownText = breakdown === null ? null : jsonText(breakdown);
@@ -77,6 +86,23 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
     await raiseEpoch(writer.sql, conversationId);
     return outcome;
   });
+}
+
+/** Of a command that was stopped, the reason says what became of it: carried out, with nothing to do, or (`null`) not carried out. */
+function reasonOf(
+  { reason }: EndTurnRequest,
+  ended: {
+    readonly outcome: TurnOutcome;
+    readonly command_only: boolean;
+    readonly compacted: boolean;
+    readonly isCutShort: boolean;
+    readonly change: BranchCommandEnd;
+  },
+): string | null {
+  if (!ended.command_only) return ended.isCutShort ? null : reason;
+  if (ended.outcome !== 'stopped') return reason;
+  if (ended.change.kind === 'changed') return 'branch_changed';
+  return ended.compacted ? 'compacted' : reason;
 }
 
 async function tellSecondOverflow({ sql, turn, event }: Writer, breakdown: WindowBreakdown | null): Promise<void> {

@@ -46,6 +46,8 @@ export interface TurnRow {
   readonly workflowId: string;
   readonly runId: string;
   readonly commandOnly: boolean;
+  /** A message of the user stands in it: also in a command that was stopped, with what was sent before the stop. */
+  readonly tookMessages: boolean;
   /** The newest that happened is that the provider asked to wait, and that time is not over. */
   readonly waitsForRateLimit: boolean;
   /** Tool calls wait for a person: for approvals, or only for answers to questions. */
@@ -80,6 +82,7 @@ interface TurnColumns extends UsageColumns {
   readonly workflow_id: string;
   readonly run_id: string;
   readonly command_only: boolean;
+  readonly took_messages: boolean;
   readonly waits_for_rate_limit: boolean;
   readonly waits_for_people: TurnRow['waitsForPeople'];
   readonly outcome: TurnOutcome | null;
@@ -97,6 +100,7 @@ function turnColumns(sql: Queries) {
   return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.fallbacks, t.preset, t.workflow_id, t.run_id, t.command_only,
     t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, t.model_calls, t.input_tokens, t.cache_read_tokens,
     t.cache_write_tokens, t.output_tokens, t.cost, t.calls_of_unknown_cost,
+    exists (select from entries e where e.turn_id = t.id and e.kind = 'user') as took_messages,
     exists (
       select from events v join conversations w on w.id = v.conversation_id and w.last_event = v.number
       where v.conversation_id = t.conversation_id and v.turn_id = t.id and v.kind = 'turn_waiting' and t.outcome is null
@@ -121,6 +125,7 @@ function toTurnRow(row: TurnColumns): TurnRow {
     workflowId: row.workflow_id,
     runId: row.run_id,
     commandOnly: row.command_only,
+    tookMessages: row.took_messages,
     waitsForRateLimit: row.waits_for_rate_limit,
     waitsForPeople: row.waits_for_people,
     outcome: row.outcome,

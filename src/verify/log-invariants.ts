@@ -81,7 +81,7 @@ export const LOG_INVARIANTS: readonly Invariant[] = [
   {
     name: 'message_enters_once',
     holds:
-      'every message that was taken has exactly one entry, of the turn that took it, unless it was taken back with the fork before it, and no entry has a message that still waits',
+      'every message that was taken has exactly one entry, of the turn that took it, unless it was taken back with the change of branch before it, and no entry has a message that still waits',
     find: (sql, scope) => sql<Breach[]>`
       select m.conversation_id as "conversationId", format('message %s', m.id) as subject,
         format('%s by %s, entries: %s%s', case when m.consumed_at is null then 'not taken' else 'taken' end,

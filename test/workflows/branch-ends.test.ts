@@ -66,6 +66,24 @@ test('a stop while a branch is summarized ends the change of branch, and the nex
   expect(await harness.client.listBranches(conversationId)).toHaveLength(1);
 });
 
+test('a message that was sent behind a change of branch is taken back when a stop ends that, and is never read where it was', async () => {
+  const { conversationId, entryId } = await twoTurns();
+  const before = await harness.requests();
+  await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
+  const forked = await harness.client.fork({ conversationId, entryId });
+  await expect.poll(async () => (await harness.requests()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
+  const sent = await harness.client.sendMessage({ conversationId, content: 'Say I am on the new branch.' });
+  await harness.client.stop({ conversationId });
+  expect(await outcomeOf(forked)).toBe('stopped');
+  expect(await outcomeOf(sent)).toBe('stopped');
+  expect((await harness.client.getConversation(conversationId)).waitingMessages).toBe(0);
+  await harness.runTask('Say I am still here.', { conversationId });
+  const { requests } = await harness.requests();
+  expect(JSON.stringify(requests.slice(before.total))).not.toContain('on the new branch');
+  const { invariants } = await verify(harness.database, { conversationId });
+  expect(invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
+});
+
 test('a change of branch that cannot begin here is refused once, and blocks nothing', async () => {
   const { conversationId, entryId } = await twoTurns();
   await harness.database`update conversations set agent = 'of-another-machine' where id = ${conversationId}`;

@@ -67,7 +67,7 @@ function endLines(output: Output, conversation: string, followed: FollowedTurn, 
   const completed = outcome === 'completed';
   const mark = completed ? style.green('✓') : style.red('✗');
   const figures = turn === null ? [] : wrapped(turnFigures(turn), output);
-  const next = nextCommand(outcome, reason, conversation, turn?.commandOnly);
+  const next = nextCommand(outcome, reason, conversation, turn);
   return [
     '',
     `${mark} ${style.bold(outcome.replaceAll('_', ' '))}`,

@@ -29,7 +29,7 @@ export function nextCommand(
   outcome: string,
   reason: string | null,
   conversation: string,
-  commandOnly = false,
+  turn: Pick<TurnSummary, 'commandOnly' | 'tookMessages'> | null = null,
 ): string | null {
   switch (outcome) {
     case 'completed':
@@ -40,7 +40,8 @@ export function nextCommand(
       if (reason === 'calls_repeated' || reason === 'compactions_without_progress') break;
       return ['npx holdfast resume', conversation, raiseFlag(reason) ?? ''].join(' ').trimEnd();
     case 'stopped':
-      if (commandOnly) break;
+      // In a command that was stopped before anything was asked there is nothing to go on with.
+      if (turn?.commandOnly === true && !turn.tookMessages) break;
       return `npx holdfast resume ${conversation}`;
     case 'model_failed':
       return `npx holdfast show ${conversation}`;

@@ -34,6 +34,7 @@ const COMMAND_TURN: TurnSummary = {
   model: 'simulator/sim-32k',
   givenUp: [],
   commandOnly: true,
+  tookMessages: false,
   steps: 0,
   modelCalls: 0,
   compactions: 0,

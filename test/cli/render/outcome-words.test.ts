@@ -18,11 +18,39 @@ test.each([
   expect(nextCommand(outcome, reason, '1234abcd')).toBe(command);
 });
 
-test('after a stopped command no resume is advised: there is no task of it to go on with', () => {
-  const words = explainOutcome('stopped', null, { vendorMessage: null, commandOnly: true });
-  expect(words).not.toContain('resume');
-  expect(nextCommand('stopped', null, '1234abcd', true)).toBe('npx holdfast send 1234abcd "…"');
-});
+const STOPPED_COMMAND = [
+  ['branch_changed', 'The branch was changed before the stop.'],
+  ['compacted', 'The compaction was made before the stop.'],
+  ['nothing_to_compact', 'Nothing was compacted:'],
+  ['conversation_busy', 'The branch was not changed: a turn had begun meanwhile.'],
+  ['branch_unknown', 'The branch was not changed: there is no such branch.'],
+  [null, 'The command was stopped before it was carried out.'],
+] as const;
+
+test.each(STOPPED_COMMAND)(
+  'a stopped command (%s) says what became of it, and that only one which was not carried out is sent again',
+  (reason, expected) => {
+    const words = explainOutcome('stopped', reason, { vendorMessage: null, commandOnly: true, tookMessages: false });
+    expect(words).toContain(expected);
+    const isToBeSentAgain = reason === null || reason === 'conversation_busy';
+    expect(/send (?:it|the command) again/iu.test(words)).toBe(isToBeSentAgain);
+  },
+);
+
+test.each(STOPPED_COMMAND)(
+  'after a stopped command (%s) a resume is advised where a message stands unanswered in it, and else there is nothing to go on with',
+  (reason) => {
+    for (const tookMessages of [false, true]) {
+      const turn = { commandOnly: true, tookMessages };
+      const isRefused = reason === 'conversation_busy' || reason === 'branch_unknown';
+      const words = explainOutcome('stopped', reason, { ...turn, vendorMessage: null });
+      expect(words.includes('resume')).toBe(tookMessages && !isRefused);
+      expect(nextCommand('stopped', reason, '1234abcd', turn)).toBe(
+        tookMessages ? 'npx holdfast resume 1234abcd' : 'npx holdfast send 1234abcd "…"',
+      );
+    }
+  },
+);
 
 test.each(COUNTED)('%s of a conversation is raised by a flag that resume has, and its end names it', (counted) => {
   const reason = limitCode({ scope: 'conversation', counted });
