@@ -182,8 +182,14 @@ function senders(
     stop: ({ conversationId, messageId }) =>
       command('stop', conversationId, messageId === undefined ? {} : { id: messageId }),
     async resume({ conversationId, raise = {}, messageId }) {
-      await guarded(() => requireResumable(database, temporal, { conversationId, raise, messageId }));
-      return send({ conversationId, kind: 'resume', raise, ...(messageId !== undefined && { id: messageId }) });
+      const judged = await guarded(() => requireResumable(database, temporal, { conversationId, raise, messageId }));
+      return send({
+        conversationId,
+        kind: 'resume',
+        raise,
+        ...judged,
+        ...(messageId !== undefined && { id: messageId }),
+      });
     },
     requestCompaction: ({ conversationId, focus, messageId }) =>
       command('compact', conversationId, {

@@ -1,5 +1,5 @@
-import { isBranchChangeWaiting } from '../store/branch-commands.ts';
-import { readBranchTasks } from '../store/branch-tasks.ts';
+import { requireBranchKept } from '../store/branch-commands.ts';
+import { readActiveTask, readBranchTasks } from '../store/branch-tasks.ts';
 import type { BranchTask } from '../store/branch-tasks.ts';
 import type { Database } from '../store/database.ts';
 import { isMessageKnown } from '../store/messages.ts';
@@ -15,6 +15,7 @@ import { raiseFlags } from './raise-flag.ts';
 /**
  * Refuses what would begin a turn that ends at once, or one beside a turn that runs. What was sent before is sent once, also
  * when it has begun a turn meanwhile.
+ * @returns the branch whose task was judged: the row is accepted only while the conversation goes on with it
  */
 export async function requireResumable(
   database: Database,
@@ -24,21 +25,20 @@ export async function requireResumable(
     readonly raise: Partial<ConversationCounts>;
     readonly messageId: string | undefined;
   },
-): Promise<void> {
+): Promise<{ readonly onBranch?: number }> {
   const { conversationId, raise, messageId } = resume;
-  if (messageId !== undefined && (await isMessageKnown(database, messageId))) return;
+  if (messageId !== undefined && (await isMessageKnown(database, messageId))) return {};
   checkRaise(raise);
   const conversation = await describeConversation(database, conversationId);
   if (conversation.turn?.state === 'ended' || conversation.turn === null) {
-    await checkTask(database, conversationId, raise);
-    return;
+    return { onBranch: await checkTask(database, conversationId, raise) };
   }
   if (await hasOpenWorkflow(temporal, conversationId)) throw turnRuns(conversationId);
   // Read after Temporal was asked: a turn that ended by itself meanwhile has its outcome, another one may have begun. A turn
   // that is still open has lost its workflow, and the one that resumes repairs the conversation.
   const later = await describeConversation(database, conversationId);
   if (later.turn?.state !== 'ended' && later.turn?.turnId !== conversation.turn.turnId) throw turnRuns(conversationId);
-  await checkTask(database, conversationId, raise);
+  return { onBranch: await checkTask(database, conversationId, raise) };
 }
 
 function checkRaise(raise: Partial<ConversationCounts>): void {
@@ -64,20 +64,14 @@ async function checkTask(
   database: Database,
   conversationId: string,
   raise: Partial<ConversationCounts>,
-): Promise<void> {
-  if (await isBranchChangeWaiting(database, conversationId)) {
-    throw new HoldfastClientError(
-      'conversation_busy',
-      `conversation ${conversationId} changes its branch: what a resume goes on with is known once that is done`,
-    );
-  }
-  const tasks = await readBranchTasks(database, conversationId);
-  const task = tasks.find(({ active }) => active);
-  if (task === undefined || task.isDone) throw nothingOpen(conversationId, tasks);
+): Promise<number> {
+  await requireBranchKept(database, conversationId);
+  const task = await readActiveTask(database, conversationId);
+  if (task === null || task.isDone) throw nothingOpen(conversationId, await readBranchTasks(database, conversationId));
   // It has lost its workflow, and is judged when the turn that resumes has ended it.
-  if (task.outcome === null) return;
+  if (task.outcome === null) return task.branch;
   const missing = missingRaises(await readEndedTurn(database, task.turnId), raise);
-  if (Object.keys(missing).length === 0) return;
+  if (Object.keys(missing).length === 0) return task.branch;
   const end = task.outcome === 'budget_exhausted' ? `at ${task.reason}` : `as ${task.outcome}`;
   throw new HoldfastClientError(
     'limit_not_raised',

@@ -2,6 +2,7 @@ import type { TurnReference } from '../turn/turn-reference.ts';
 import { onPath } from './branch-path.ts';
 import type { ViewPoint } from './branch-path.ts';
 import type { Queries } from './database.ts';
+import { StoreError } from './errors.ts';
 
 /** Why a fork or a switch is not carried out. */
 export type BranchRefusal =
@@ -73,11 +74,24 @@ export async function readBranchCommand(sql: Queries, turn: TurnReference): Prom
   return { kind: 'command', command: { messageId, kind, summarizes: row.summarizes, from, to, ancestorSequence } };
 }
 
-/** Whether it is still open with which branch the conversation goes on. */
-export async function isBranchChangeWaiting(sql: Queries, conversationId: string): Promise<boolean> {
-  const waiting = await sql`
-    select from messages where conversation_id = ${conversationId} and consumed_at is null and kind in ('fork', 'switch') limit 1`;
-  return waiting.length > 0;
+/**
+ * What a resume goes on with depends on the branch.
+ * @param branch with which the sender knows the conversation to go on. Default: any
+ * @throws StoreError `conversation_busy` while it is open with which branch it goes on, or when that is another one meanwhile
+ */
+export async function requireBranchKept(sql: Queries, conversationId: string, branch?: number): Promise<void> {
+  const [row] = await sql<{ changes: boolean; branch: number }[]>`
+    select c.branch, exists (
+        select from messages m
+        where m.conversation_id = c.id and m.consumed_at is null and m.kind in ('fork', 'switch')) as changes
+    from conversations c where c.id = ${conversationId}`;
+  if (row === undefined || (!row.changes && (branch ?? row.branch) === row.branch)) return;
+  throw new StoreError(
+    'conversation_busy',
+    row.changes
+      ? `conversation ${conversationId} changes its branch: what a resume goes on with is known once that is done`
+      : `conversation ${conversationId} has just gone over to branch ${row.branch}: a resume would go on with the task of that`,
+  );
 }
 
 /** An entry as a place to fork at: inside a group, its end, so that no answer is parted from its results. */

@@ -1,5 +1,5 @@
 import type { TurnOutcome } from '../turn/turn-reference.ts';
-import type { Queries } from './database.ts';
+import type { Fragment, Queries } from './database.ts';
 
 /** The newest turn on the path of a branch that was more than a command: the task that a resume there goes on with. */
 export interface BranchTask {
@@ -18,6 +18,16 @@ export interface BranchTask {
  * rules, and what a command leaves is no part of a task; a turn that resumed one begins with a note.
  */
 export async function readBranchTasks(sql: Queries, conversationId: string): Promise<BranchTask[]> {
+  return readTasks(sql, conversationId, sql`true`);
+}
+
+/** That of the branch that the conversation goes on with; reads as much with a thousand other branches as with none. */
+export async function readActiveTask(sql: Queries, conversationId: string): Promise<BranchTask | null> {
+  const [task] = await readTasks(sql, conversationId, sql`own.branch = c.branch`);
+  return task ?? null;
+}
+
+async function readTasks(sql: Queries, conversationId: string, wanted: Fragment): Promise<BranchTask[]> {
   return sql<BranchTask[]>`
     select own.branch, own.branch = c.branch as active, t.id as "turnId", t.outcome, t.reason,
       coalesce(t.outcome = 'completed' and t.reason is distinct from 'answer_cut', false)
@@ -37,6 +47,6 @@ export async function readBranchTasks(sql: Queries, conversationId: string): Pro
     left join lateral (
       select a.branch, a.sequence from entries a where a.turn_id = t.id and a.kind = 'assistant'
       order by a.call_number desc limit 1) as answer on true
-    where c.id = ${conversationId}
+    where c.id = ${conversationId} and ${wanted}
     order by newest.sequence desc`;
 }

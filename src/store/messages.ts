@@ -1,6 +1,7 @@
 import type { ContentPart } from '../context/content.ts';
 import type { Measurements } from '../context/measurements.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
+import { requireMayResume } from './accept-resume.ts';
 import { branchIsBusy } from './branches.ts';
 import type { Database, Fragment, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
@@ -50,6 +51,8 @@ export interface MessageInput {
   readonly focus?: string;
   /** `resume` only: how much the limits are raised. */
   readonly raise?: Partial<ConversationCounts>;
+  /** `resume` only: the branch whose task it is to go on with; refused when the conversation goes on with another. Default: any. */
+  readonly onBranch?: number;
   /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
   readonly target?: BranchTarget;
   /** `message` only: the fork behind which it is answered, or not at all. Set by `acceptOnNewBranch`. */
@@ -77,7 +80,8 @@ const LONGEST_MESSAGE_ID = 200;
  * Writes the message's row, and the conversation's when it is new; returns after the commit. Takes
  * no lock that a turn holds, so a sender never waits for a turn.
  * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_differs`, `conversation_not_found`
- * (a command, or a message without agent, for a conversation that does not exist), `resume_waiting` (another one waits)
+ * (a command, or a message without agent, for a conversation that does not exist), `resume_waiting` (another one waits),
+ * `conversation_busy` (a resume beside a change of branch)
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);
@@ -86,7 +90,7 @@ export async function acceptMessage(sql: Database, message: MessageInput): Promi
     if (!newConversation && message.expects !== undefined) await requireExpected(open, message, message.expects);
     const inserted = await insertMessage(open, message);
     if (inserted && message.target !== undefined) await requireIdle(open, message);
-    if (inserted && message.kind === 'resume') await requireOnlyResume(open, message);
+    if (inserted && message.kind === 'resume') await requireMayResume(open, message);
     if (!inserted) await requireSameMessage(open, message);
     return { state: inserted ? 'accepted' : 'duplicate', newConversation };
   });
@@ -211,20 +215,6 @@ async function requireIdle(
   throw kind === 'fork'
     ? noSuchEntry(conversationId, target?.entryId ?? '')
     : new StoreError('branch_not_found', `conversation ${conversationId} has no branch ${target?.branch ?? ''}`);
-}
-
-/** Raises add up, and who sends a second one while no worker has taken the first rarely means both. */
-async function requireOnlyResume(sql: Transaction, { id, conversationId }: MessageInput): Promise<void> {
-  // Of two that are sent at once, the second looks when the first is committed.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`resume ${conversationId}`}, 0))`;
-  const [waiting] = await sql<{ id: string }[]>`
-    select id from messages
-    where conversation_id = ${conversationId} and kind = 'resume' and consumed_at is null and id <> ${id} limit 1`;
-  if (waiting === undefined) return;
-  throw new StoreError(
-    'resume_waiting',
-    `conversation ${conversationId} has a resume that waits for a worker, sent as "${waiting.id}"; a second one would raise the limits twice`,
-  );
 }
 
 /** False when the id was used before. */

@@ -15,7 +15,7 @@ import type {
   SpendingLimits,
 } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { readBranchTasks } from './branch-tasks.ts';
+import { readActiveTask } from './branch-tasks.ts';
 import type { Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { jsonText } from './stored-text.ts';
@@ -43,8 +43,8 @@ export async function limitsOfNewTurn(
   const earlier = raises.filter(({ id }) => !resumes.includes(id));
   const before = { ...base, conversation: raisedLimits(base.conversation, sum(earlier.map(({ counts }) => counts))) };
   if (resumes.length === 0) return before;
-  const task = (await readBranchTasks(sql, conversationId)).find(({ active }) => active);
-  if (task === undefined) return before;
+  const task = await readActiveTask(sql, conversationId);
+  if (task === null) return before;
   const ended = await readEndedTurn(sql, task.turnId);
   const now = raises.filter(({ id }) => resumes.includes(id));
   const { used } = ended;
