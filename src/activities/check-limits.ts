@@ -3,6 +3,7 @@ import { estimateTokens, NO_CALIBRATION } from '../context/estimate.ts';
 import type { CallBoundary } from '../store/call-boundary.ts';
 import { appendNoteBefore } from '../store/entries.ts';
 import type { NoteRequest } from '../store/entries.ts';
+import { LIMIT_NOTE_KEY } from '../store/notes.ts';
 import { readSpending } from '../store/turn-limits.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { CommitCompactionInput, CommitCompactionResult, CompactContextInput } from '../turn/activity-values.ts';
@@ -63,7 +64,7 @@ export async function checkLimits(
 }
 
 function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
-  const key = `limit:${limitCode(near)}`;
+  const key = `${LIMIT_NOTE_KEY}${limitCode(near)}`;
   return { ...newText(describeLimit(near)), turn, slot: 'continuation', key, againAfterCompactions: true };
 }
 

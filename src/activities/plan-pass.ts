@@ -17,6 +17,7 @@ import { readActiveEntryIds } from '../store/active-entries.ts';
 import type { CompactionRow } from '../store/compactions.ts';
 import type { Database } from '../store/database.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
+import { readLimitNoteIds } from '../store/notes.ts';
 import { countRecoveries } from '../store/overflow-recoveries.ts';
 import { readNewestFlush } from '../store/flushes.ts';
 import { readSnapshot } from '../store/turns.ts';
@@ -77,14 +78,15 @@ export async function makePlan(
   });
 }
 
-/** What only some policies ask for: entries that name active files, the newest flush. */
+/** What the outlines do not tell: which notes are of limits, and for some policies, which entries name active files, and the newest flush. */
 async function readWishes(
   database: Database,
   { conversationId }: TurnReference,
   { check, source }: { readonly check: FitCheck; readonly source: PlanSource },
-): Promise<Pick<PlanInput, 'activeEntryIds' | 'flushed'>> {
+): Promise<Pick<PlanInput, 'activeEntryIds' | 'flushed' | 'limitNoteIds'>> {
   const { keep, summary } = check.policy;
-  const [activeEntryIds, flushed] = await Promise.all([
+  const [limitNoteIds, activeEntryIds, flushed] = await Promise.all([
+    readLimitNoteIds(database, conversationId),
     keep.activeFiles === undefined
       ? undefined
       : readActiveEntryIds(database, {
@@ -94,7 +96,7 @@ async function readWishes(
         }),
     summary.flush === undefined ? null : readNewestFlush(database, conversationId),
   ]);
-  return { ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
+  return { limitNoteIds, ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
 }
 
 /** Of messages, answers and results; notes and markers say nothing of files. */

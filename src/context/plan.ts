@@ -174,6 +174,8 @@ export interface PlanInput {
   readonly recoveries?: number;
   /** Entries before the newest messages that name files of these; kept if the policy says so. Default: none. */
   readonly activeEntryIds?: ReadonlySet<string>;
+  /** Notes that tell of a limit that is near: no continuations, though they share the slot. Default: none. */
+  readonly limitNoteIds?: ReadonlySet<string>;
   /** The newest flush to memory, and the time. Default: none yet. */
   readonly flushed?: { readonly millisecondsAgo: number; readonly tokens: number };
   /** The form to plan; weaker ones follow when a form failed. Default: the strongest. */

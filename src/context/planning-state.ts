@@ -156,7 +156,7 @@ const CONTINUATIONS_IN_A_ROW = 3;
  * waited for its user must go on waiting (R15): inside a turn, only after a step of the running one.
  */
 function wantsContinuation(input: PlanInput, table: OutlineTable, insideTurn: boolean): boolean {
-  if (input.turnIsOver === true || continuationsInARow(table) >= CONTINUATIONS_IN_A_ROW) return false;
+  if (input.turnIsOver === true || continuationsInARow(input, table) >= CONTINUATIONS_IN_A_ROW) return false;
   switch (input.policy.continuation) {
     case 'never':
       return false;
@@ -169,12 +169,13 @@ function wantsContinuation(input: PlanInput, table: OutlineTable, insideTurn: bo
   }
 }
 
-function continuationsInARow(table: OutlineTable): number {
+function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): number {
   let count = 0;
   for (let position = table.length - 1; position >= 0; position -= 1) {
     const kind = table.kindAt(position);
     if (kind === 'tool_result' || kind === 'user') break;
-    if (table.slotAt(position) === 'continuation') count += 1;
+    if (table.slotAt(position) !== 'continuation') continue;
+    if (limitNoteIds?.has(table.idAt(position)) !== true) count += 1;
   }
   return count;
 }

@@ -226,6 +226,20 @@ describe('continuation', () => {
     expect(planOf(conversation).continuation).toBe(true);
   });
 
+  test('R6 notes of limits that are near are none of them', () => {
+    const conversation = reading(14, 8_000);
+    conversation.log.note('continuation', 'go on');
+    const limits = ['steps', 'cost'].map(
+      (limit) => conversation.log.note('continuation', `near the limit of ${limit}`).id,
+    );
+    conversation.log.answer('Cut');
+    conversation.log.note('continuation', 'go on');
+    const limitNoteIds = new Set(limits);
+    expect(planOf(conversation, { limitNoteIds }).continuation).toBe(true);
+    conversation.log.note('continuation', 'go on');
+    expect(planOf(conversation, { limitNoteIds }).continuation).toBe(false);
+  });
+
   test('the policy may ask for one always or never', () => {
     const always = reading(14, 8_000, withPolicy({ continuation: 'always' }));
     expect(planOf(always, { turnId: 'another' }).continuation).toBe(true);
