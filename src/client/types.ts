@@ -11,15 +11,15 @@ import type { CostGroup, CostRow } from '../store/costs.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
 import type { CompactionLineage } from '../store/lineage.ts';
 import type { ServedModel } from '../store/served-models.ts';
-import type { GivenUpModel } from '../turn/fallback.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
-import type { TurnOutcome, TurnState } from '../turn/turn-reference.ts';
+import type { TurnSummary } from './turn-summary.ts';
 import type { WatchOptions, WatchUpdate } from './watch-types.ts';
 
 export type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from './watch-types.ts';
 
 export type { ChangedEntry, CompactionLineage, CoveredEntry } from '../store/lineage.ts';
 export type { StoredSummary } from './memory-types.ts';
+export type { TurnSummary } from './turn-summary.ts';
 
 /**
  * Text, or text with images and files. A file of text (`text/*`, JSON, XML, YAML) is stored as text; a file of another type than PDF is
@@ -63,40 +63,6 @@ export interface SentMessage {
   readonly messageId: string;
   /** The same id and content had been sent before: nothing was written. */
   readonly duplicate: boolean;
-}
-
-export interface TurnSummary {
-  readonly turnId: string;
-  readonly state: TurnState | 'ended';
-  readonly outcome: TurnOutcome | null;
-  /** Code of what led to the outcome. */
-  readonly reason: string | null;
-  /** One sentence for a person: what happened and what can be done next. */
-  readonly explanation: string | null;
-  /** In force: the agent's own, or a fallback. */
-  readonly model: string;
-  /** Models that were given up for a fallback, oldest first. */
-  readonly givenUp: readonly GivenUpModel[];
-  /** A compaction or a change of branch in an idle conversation: no task, so there is none to resume, but for `tookMessages`. */
-  readonly commandOnly: boolean;
-  /** A message of the user stands in it: also in a command that was stopped, with what was sent before the stop. */
-  readonly tookMessages: boolean;
-  readonly steps: number;
-  readonly modelCalls: number;
-  readonly compactions: number;
-  readonly overflows: number;
-  readonly usage: {
-    readonly input: number;
-    readonly cacheRead: number;
-    readonly cacheWrite: number;
-    readonly output: number;
-  };
-  /** Dollars; `null` when a price is unknown. */
-  readonly cost: number | null;
-  readonly startedAt: string;
-  readonly endedAt: string | null;
-  /** What filled the window when the outcome is `context_exhausted`. */
-  readonly breakdown: WindowBreakdown | null;
 }
 
 /** A command that found nothing to act on, such as a stop for an idle conversation: no turn took it. */
@@ -228,7 +194,7 @@ export interface HoldfastClient extends ConversationArchive, BranchCommands, Dec
    * Goes on with the task of a turn that ended before it was done, without a new message, and raises limits. What is raised is
    * added to what the last turn left, and for good to those limits of the conversation that are reached.
    * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (a limit that is reached is not among them, or by too little),
-   *   `resume_waiting` (one was sent that no worker has taken yet)
+   *   `resume_waiting` (one was sent that no worker has taken yet), `conversation_busy` (its branch is being changed)
    */
   resume(options: {
     readonly conversationId: string;

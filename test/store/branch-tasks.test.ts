@@ -31,7 +31,7 @@ async function entriesRead(conversationId: string): Promise<number> {
   const begin = { conversationId, snapshot: SNAPSHOT, resumes: ['one that goes on'] };
   const work = () => withoutTableScans(sql, (open) => limitsOfNewTurn(open, begin));
   const reads = await readsDuring(sql, work, { isAlone: true });
-  const [of] = reads.filter(({ table }) => table === 'entries');
+  const of = reads.find(({ table }) => table === 'entries');
   return (of?.scanned ?? 0) + (of?.fetched ?? 0);
 }
 
