@@ -104,6 +104,7 @@ async function storeAndSearch(sql: Database, file: string, { through, summaries 
     workspace: tmpdir(),
     idempotencyKey: conversationId,
     attempt: 1,
+    requireClaim: () => Promise.resolve(),
     signal: new AbortController().signal,
     progress: () => undefined,
     resultLimit: resultLimitFor(WINDOW),

@@ -20,6 +20,8 @@ export interface WatchedWork {
   readonly signal: AbortSignal;
   /** Looks now, for half a second at most. `true`: the work was taken over; `false`: it was not, or Postgres does not say. */
   isReplaced(): Promise<boolean>;
+  /** Looks now. Rejects with the `StoreError` that a write would meet if the work was taken over, or with what keeps Postgres from saying. */
+  requireHeld(): Promise<void>;
   /** Must be called when the work is over. */
   end(): void;
 }
@@ -72,6 +74,12 @@ export function createFenceWatch(database: Database, logger: Logger): FenceWatch
         async isReplaced() {
           if (!controller.signal.aborted) await Promise.race([lookAt([[controller, work]]), delay(LOOK_MILLISECONDS)]);
           return controller.signal.aborted;
+        },
+        async requireHeld() {
+          const [refusal = null] = await findReplaced(database, [work]);
+          if (refusal === null) return;
+          controller.abort(refusal);
+          throw refusal;
         },
         end() {
           watched.delete(controller);

@@ -186,6 +186,7 @@ async function run(
       context: withPatientMemory(dependencies, {
         ...contextOf(dependencies, { ...input, entryId, attempt }, snapshot),
         signal,
+        requireClaim: async () => throughOutage(dependencies, { signal }, () => fence.requireHeld()),
       }),
     });
     const { turnId } = turn;

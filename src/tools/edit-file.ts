@@ -3,7 +3,7 @@ import { defineTool } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { EDIT_FILE, READ_FILE } from './names.ts';
 import { readWhole } from './read-whole.ts';
-import { replaceFile } from './replace-file.ts';
+import { disarmOlderAttempts, replaceFile } from './replace-file.ts';
 import { replaceText, type ReplaceResult } from './replace-text.ts';
 import { locate, openWorkspace } from './workspace.ts';
 
@@ -27,15 +27,17 @@ export const editFile = defineTool({
   }),
   effect: 'idempotent',
   exclusive: true,
-  async run(input, { workspace: directory, idempotencyKey, attempt }) {
+  async run(input, { workspace: directory, idempotencyKey, attempt, requireClaim }) {
     const { path, old_text: oldText, new_text: newText, replace_all: all = false } = input;
     if (oldText === newText) throw new ToolError('input_refused', 'old_text and new_text are the same: nothing to do.');
     const workspace = await openWorkspace(directory);
     const location = await locate(workspace, path);
+    const call = { idempotencyKey, attempt, requireClaim };
+    await disarmOlderAttempts(workspace, location, call);
     const before = await readWhole(workspace, location);
     const result = replaceText({ before, oldText, newText, all, attempt });
     if (result.kind === 'replaced') {
-      await replaceFile(workspace, location, result.after, { idempotencyKey, attempt });
+      await replaceFile(workspace, location, result.after, call);
     }
     return { content: describe(result, location.display) };
   },

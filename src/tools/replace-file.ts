@@ -10,12 +10,14 @@ export interface ReplacingCall {
   readonly idempotencyKey: string;
   /** From 1. */
   readonly attempt: number;
+  /** Of the call's context. */
+  readonly requireClaim: () => Promise<void>;
 }
 
 /**
  * Writes a whole file: a temporary file beside it, flushed to disk, then renamed over it, so that a reader (and a
  * crash) sees the old content or the new one, never a mix. Missing directories are made; the mode of an existing
- * file is kept.
+ * file is kept. A zombie, whose call another attempt has, changes nothing, whenever it was frozen.
  * @throws ToolError when the place cannot be written; the old content then stands.
  */
 export async function replaceFile(
@@ -31,6 +33,9 @@ export async function replaceFile(
     const temporary = directory.path(temporaryName(call, call.attempt));
     try {
       await writeTemporary(temporary, content, mode);
+      // Who was replaced before this does not get past it. Who is replaced behind it loses the temporary file to its successor, or has
+      // renamed it before the successor reads.
+      await call.requireClaim();
       await rename(temporary, directory.path(name));
     } catch (error) {
       await rm(temporary, { force: true });
@@ -39,6 +44,25 @@ export async function replaceFile(
     await directory.handle.sync();
   } catch (error) {
     throw fileError(error, location.display);
+  } finally {
+    await directory.handle.close();
+  }
+}
+
+/**
+ * Takes from older attempts of the call what they would rename: to be done before the file is read, so that one that is still at work
+ * has changed it by then or never will.
+ */
+export async function disarmOlderAttempts(
+  workspace: Workspace,
+  { existing, missing, display }: Location,
+  call: ReplacingCall,
+): Promise<void> {
+  // Where there is no directory, there is nothing in it.
+  if (call.attempt === 1 || missing.length > 1 || (missing.length === 0 && existing === workspace.root)) return;
+  const directory = await openDirectory(workspace, missing.length === 1 ? existing : dirname(existing), display);
+  try {
+    await removeOlderAttempts(directory, call);
   } finally {
     await directory.handle.close();
   }

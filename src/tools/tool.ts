@@ -19,6 +19,12 @@ export interface ToolContext {
   readonly attempt: number;
   /** Aborted when the turn is stopped, the call times out or the worker has been replaced. */
   readonly signal: AbortSignal;
+  /**
+   * Rejects if another attempt took the call over: a worker that was frozen for longer than its heartbeats wakes up beside its
+   * successor, and `signal` tells it only a moment later. To be asked right before an effect that does not know by the idempotency
+   * key that it was had already. Waits while Postgres is away.
+   */
+  readonly requireClaim: () => Promise<void>;
   /** Tells the user what happens now. Not stored, not shown to the model. */
   readonly progress: (message: string) => void;
   /**

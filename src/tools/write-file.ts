@@ -3,7 +3,7 @@ import { counted } from './counted.ts';
 import { defineTool } from './define-tool.ts';
 import { WRITE_FILE } from './names.ts';
 import { readWhole } from './read-whole.ts';
-import { replaceFile } from './replace-file.ts';
+import { disarmOlderAttempts, replaceFile } from './replace-file.ts';
 import { locate, openWorkspace } from './workspace.ts';
 
 /**
@@ -22,12 +22,13 @@ export const writeFile = defineTool({
   }),
   effect: 'idempotent',
   exclusive: true,
-  async run({ path, content, append = false }, { workspace: directory, idempotencyKey, attempt }) {
+  async run({ path, content, append = false }, { workspace: directory, idempotencyKey, attempt, requireClaim }) {
     const workspace = await openWorkspace(directory);
+    const call = { idempotencyKey, attempt, requireClaim };
+    await disarmOlderAttempts(workspace, await locate(workspace, path), call);
     const location = await locate(workspace, path);
     const isNew = location.missing.length > 0;
     const bytes = Buffer.from(content);
-    const call = { idempotencyKey, attempt };
     if (!append || isNew) {
       await replaceFile(workspace, location, bytes, call);
       return { content: `${location.display} ${isNew ? 'created' : 'replaced'}: ${describe(content, bytes)}.` };

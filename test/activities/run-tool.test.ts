@@ -132,6 +132,26 @@ test.each<ToolEffect>(['once', 'none'])(
   },
 );
 
+test('a zombie that wakes up within a call asks in time whether the call is still its own: only its successor acts', async () => {
+  const acted: number[] = [];
+  let wake = (): void => undefined;
+  const { tool, runs } = toolOf('idempotent', async ({ attempt, requireClaim }) => {
+    if (attempt === 1) await new Promise<void>((resolve) => (wake = resolve));
+    await requireClaim();
+    acted.push(attempt);
+  });
+  const turn = await turnCalling(tool);
+  const dependencies = activityDependencies(sql, { tools: [tool] });
+  const zombie = runTool(dependencies, { turn, ...CALL }, execution());
+  const failed = expect(zombie).rejects.toMatchObject({ type: 'SupersededAttempt' });
+  await waitUntil('the first attempt runs', () => runs.length === 1);
+  await runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }));
+  wake();
+  await failed;
+  expect(acted).toEqual([2]);
+  expect(await results(turn)).toEqual(['ran as attempt 2']);
+});
+
 test.each([
   ['a tool', writeAndHang],
   ['a tool that ignores it', async () => new Promise<void>(() => undefined)],

@@ -50,6 +50,52 @@ test('a first attempt may append the same line twice', async () => {
   expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('same\nsame\n');
 });
 
+test.each([
+  ['replacing', { content: 'two\n' }],
+  ['appending', { content: 'two\n', append: true }],
+])('a zombie that was replaced before it writes changes nothing and leaves nothing: %s', async (_, input) => {
+  const workspace = await temporaryDirectory();
+  await writeFile(join(workspace, 'file.txt'), 'one\n');
+  const written: string[][] = [];
+  const requireClaim = async (): Promise<void> => {
+    // Asked when all but the rename is done: what comes before could be frozen again.
+    written.push(await readdir(workspace));
+    throw new Error('taken over');
+  };
+  const { isError } = await write(workspace, input, { requireClaim });
+  expect(isError).toBe(true);
+  expect(written).toEqual([[expect.stringMatching(/^\.holdfast-.*\.tmp$/u), 'file.txt']]);
+  expect(await readdir(workspace)).toEqual(['file.txt']);
+  expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('one\n');
+});
+
+test('a zombie that is replaced behind its last look loses what it would rename', async () => {
+  const workspace = await temporaryDirectory();
+  await writeFile(join(workspace, 'file.txt'), 'one\n');
+  const input = { content: 'two\n', append: true };
+  const call = { idempotencyKey: 'turn:1:0' };
+  const requireClaim = async (): Promise<void> => {
+    await write(workspace, input, { ...call, attempt: 2 });
+    await write(workspace, { content: 'three\n', append: true });
+  };
+  const { isError } = await write(workspace, input, { ...call, attempt: 1, requireClaim });
+  expect(isError).toBe(true);
+  expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
+});
+
+test('a zombie whose successor found its text in the file already does not put back what the file was', async () => {
+  const workspace = await temporaryDirectory();
+  await writeFile(join(workspace, 'file.txt'), 'same\n');
+  const input = { content: 'same\n', append: true };
+  const call = { idempotencyKey: 'turn:1:0' };
+  const requireClaim = async (): Promise<void> => {
+    expect((await write(workspace, input, { ...call, attempt: 2 })).text).toContain('already ends with this text');
+    await write(workspace, { content: 'three\n', append: true });
+  };
+  await write(workspace, input, { ...call, attempt: 1, requireClaim });
+  expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('same\nthree\n');
+});
+
 test('what a killed attempt left is removed by the next one, and never listed', async () => {
   const workspace = await temporaryDirectory();
   const key = createHash('sha256').update('turn:1:0').digest('hex').slice(0, 16);

@@ -31,6 +31,7 @@ export function callContext(changes: Partial<Omit<ToolContext, 'output'>> = {}):
     idempotencyKey: `test-${process.pid}-${Math.random()}`,
     attempt: 1,
     signal: new AbortController().signal,
+    requireClaim: () => Promise.resolve(),
     progress: () => undefined,
     resultLimit: 12_000,
     memory: emptyMemory,
