@@ -20,8 +20,8 @@ export interface EndTurnRequest {
   /** What fills the window, for `context_exhausted`. */
   readonly breakdown: WindowBreakdown | null;
   readonly contextUsage?: ContextUsage | null;
-  /** Temporal's own cancel came: it counts as a stop that is sent now. */
-  readonly cancelled?: boolean;
+  /** Temporal's own cancel came: what had arrived by then is stopped too. Default: none came. */
+  readonly cancelledUntil?: Date | null;
 }
 
 export interface EndedTurn {
@@ -52,7 +52,7 @@ export async function endTurn(
 }
 
 async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<TurnOutcome> {
-  const { turn, breakdown, contextUsage = null, cancelled = false } = request;
+  const { turn, breakdown, contextUsage = null, cancelledUntil = null } = request;
   const { conversationId, turnId } = turn;
   return writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
@@ -60,7 +60,7 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
       select outcome, command_only from turns where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
     if (row.outcome !== null) return row.outcome;
-    const stopped = await readStopped(writer, cancelled);
+    const stopped = await readStopped(writer, cancelledUntil);
     const isCutShort = request.outcome === 'completed' && stopped.messages.length > 0;
     const { outcome, reason } = isCutShort ? { outcome: 'stopped' as const, reason: null } : request;
     await closeToolCalls(writer, outcome === 'stopped' ? 'stopped' : 'turn_ended', closeToolCall);
