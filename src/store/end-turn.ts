@@ -43,10 +43,12 @@ export async function endTurn(
   closeToolCall: CloseToolCall,
 ): Promise<EndedTurn> {
   const { turn } = request;
-  const [stored] = await sql<{ outcome: TurnOutcome | null; epoch: number }[]>`
-    select t.outcome, c.epoch from turns t join conversations c on c.id = t.conversation_id where t.id = ${turn.turnId}`;
+  const [stored] = await sql<{ outcome: TurnOutcome | null; reason: string | null; epoch: number }[]>`
+    select t.outcome, t.reason, c.epoch from turns t join conversations c on c.id = t.conversation_id where t.id = ${turn.turnId}`;
   const endedBefore = stored?.outcome ?? null;
-  if (endedBefore === 'interrupted') throw staleEpoch(turn, stored?.epoch);
+  // An interruption of its own that it wrote before, and whose report was lost, has its own reason.
+  const isOwn = request.outcome === 'interrupted' && request.reason === stored?.reason;
+  if (endedBefore === 'interrupted' && !isOwn) throw staleEpoch(turn, stored?.epoch);
   const outcome = endedBefore ?? (await end(sql, request, closeToolCall));
   return { outcome, waiting: await countInbox(sql, turn.conversationId) };
 }
