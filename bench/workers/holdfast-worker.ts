@@ -86,6 +86,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     workerIdentity: `bench-holdfast-${process.pid}`,
     ringDoorbell: (conversationId) => ringDoorbell(client, TASK_QUEUES.holdfast, conversationId),
     newestRunOf: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).runId,
+    cancelRequestOf: () => Promise.resolve(null),
     isWorkflowOpen: async () => true,
   });
 }

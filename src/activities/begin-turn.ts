@@ -6,6 +6,7 @@ import { withLearnedLimits } from '../models/learned-window.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { newId } from '../store/ids.ts';
 import { readLearnedLimits } from '../store/learned-windows.ts';
+import { isCancelMeant } from '../store/stop-meant.ts';
 import { readConversationRest } from '../store/turn-limits.ts';
 import * as store from '../store/turns.ts';
 import type { BeginTurnInput, BeginTurnResult } from '../turn/activity-values.ts';
@@ -26,9 +27,10 @@ const RESUME_NOTE =
 /** Takes the conversation: raises the epoch, repairs what a dead turn left, appends the waiting messages. */
 export async function beginTurn(
   dependencies: ActivityDependencies,
-  { conversationId }: BeginTurnInput,
-  { workflowId, runId }: Execution,
+  { conversationId, cancelled }: BeginTurnInput,
+  execution: Execution,
 ): Promise<BeginTurnResult> {
+  const { workflowId, runId } = execution;
   const begun = await store.beginTurn(
     dependencies.database,
     { conversationId, turnId: newId(), workflowId, runId, workerIdentity: dependencies.workerIdentity },
@@ -58,6 +60,7 @@ export async function beginTurn(
     compactRequested: begun.compactRequested,
     ...(begun.branchRequested && { branchRequested: true }),
     stopRequested: begun.stopRequested,
+    ...(cancelled === true && (await outlivesCancel(dependencies, begun.turn, execution)) && { outlivesCancel: true }),
     stepLimit: begun.limits?.turn.steps ?? snapshot.limits.steps,
     ...(begun.limits !== null && { limits: begun.limits }),
     ...(Object.keys(rest).length > 0 && { conversationRest: rest }),
@@ -72,6 +75,15 @@ export async function beginTurn(
     },
     ...(snapshot.refusal !== undefined && { refusal: snapshot.refusal }),
   };
+}
+
+async function outlivesCancel(
+  { cancelRequestOf, database }: ActivityDependencies,
+  turn: TurnReference,
+  { workflowId, runId }: Execution,
+): Promise<boolean> {
+  const request = await cancelRequestOf(workflowId, runId);
+  return request !== null && !(await isCancelMeant(database, turn, request));
 }
 
 function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {

@@ -18,7 +18,12 @@ import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
-import { countUnreportedBranchTries, registerBranchTry, withdrawBranchTry } from '../store/branch-tries.ts';
+import {
+  countUnreportedBranchTries,
+  outageWaitLeft,
+  registerBranchTry,
+  withdrawBranchTry,
+} from '../store/branch-tries.ts';
 import type { BranchCall } from '../store/branch-tries.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import type { BranchCommand } from '../store/branch-commands.ts';
@@ -277,15 +282,15 @@ async function afterModelError(
   }
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;
-  const failed = verdict.kind === 'retryable' && verdict.cause === 'outage';
+  const isOut = verdict.kind === 'retryable' && verdict.cause === 'outage';
+  // Looked at before its time: nothing is known that the failure which named the time did not tell.
+  const left = isOut ? await outageWaitLeft(dependencies.database, turn) : 0;
+  const failed = isOut && left === 0;
   const failures = await withdraw(failed);
   if (verdict.kind !== 'retryable' || failures > SUMMARY_RETRIES) return { kind: 'failed' };
   const times = failed ? failures : execution.attempt;
-  const wait = await waitAfterRefusal(dependencies, verdict, {
-    activity: 'changeBranch',
-    model,
-    times,
-  });
+  const wait = await waitAfterRefusal(dependencies, verdict, { activity: 'changeBranch', model, times });
+  if (left > 0) return waitOut(dependencies, turn, { ...wait, delayMilliseconds: left });
   if (wait.isWaitedOut) return waitOut(dependencies, turn, wait);
   await recordShortWait(dependencies, turn, wait);
   const message = `summarizing model not available (${verdict.cause})`;

@@ -10,19 +10,27 @@ import type { FitCheck } from '../store/fit-check.ts';
 import type { ContextUsage } from '../store/open-work.ts';
 import type { EndTurnInput, EndTurnResult } from '../turn/activity-values.ts';
 import { closeToolCall } from './close-tool-call.ts';
+import type { Execution } from './activity-shell.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
+
+/** A cancel that Temporal no longer knows cannot be dated: it reaches all that waits. */
+const END_OF_TIME = new Date('9999-12-31');
 
 /** Writes the outcome and what the window holds, gives open tool calls a result that says so, and shows what fills the window when that was the reason. Workers of older versions return nothing. */
 export async function endTurn(
   dependencies: ActivityDependencies,
   input: EndTurnInput,
+  { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
 ): Promise<EndTurnResult | undefined> {
   const check = await readFitOfOpenTurn(dependencies, input);
   const isFull = check !== null && input.outcome === 'context_exhausted';
   const breakdown = isFull ? await breakdownFor(dependencies, input, check) : null;
   const contextUsage = check === null ? null : contextUsageOf(check);
-  const request = { ...input, breakdown, contextUsage };
+  const { turn, outcome: wanted, reason, cancelled } = input;
+  const cancelledUntil =
+    cancelled === true ? ((await dependencies.cancelRequestOf(workflowId, runId))?.reachesUntil ?? END_OF_TIME) : null;
+  const request = { turn, outcome: wanted, reason, breakdown, contextUsage, cancelledUntil };
   const { outcome } = await store.endTurn(dependencies.database, request, closeToolCall(dependencies));
   dependencies.reachCrashPoint('endTurn:written');
   return { outcome };

@@ -1,7 +1,12 @@
 import type { ErrorVerdict } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
 import { recordEvent } from '../store/events.ts';
-import { LONGEST_RETRY_DELAY_MILLISECONDS, delayAfterRefusal, spreadDelay } from '../turn/limits.ts';
+import {
+  LONGEST_RETRY_DELAY_MILLISECONDS,
+  LONGEST_UNSEEN_WAIT_MILLISECONDS,
+  delayAfterRefusal,
+  spreadDelay,
+} from '../turn/limits.ts';
 import { LONG_WAIT_MILLISECONDS } from '../turn/provider-wait.ts';
 import type { ProviderWait } from '../turn/provider-wait.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
@@ -53,9 +58,6 @@ export interface WaitOut {
   readonly delayMilliseconds: number;
 }
 
-/** A pause may be ended before its time: a turn that waits for it in its workflow looks again so often. */
-const LONGEST_UNSEEN_PAUSE_MILLISECONDS = 300_000;
-
 /** The turn waits in its workflow, where no worker is held. */
 export async function waitOut(
   dependencies: Pick<ActivityDependencies, 'database' | 'reachCrashPoint'>,
@@ -63,8 +65,7 @@ export async function waitOut(
   wait: NamedWait,
 ): Promise<WaitOut> {
   await recordWait(dependencies, turn, { ...wait, holdsWorker: false });
-  const longest = wait.reason === 'rate_limit' ? LONGEST_UNSEEN_PAUSE_MILLISECONDS : Infinity;
-  return { kind: 'wait', delayMilliseconds: Math.min(longest, wait.delayMilliseconds) };
+  return { kind: 'wait', delayMilliseconds: Math.min(LONGEST_UNSEEN_WAIT_MILLISECONDS, wait.delayMilliseconds) };
 }
 
 /**

@@ -21,8 +21,8 @@ export interface EndTurnRequest {
   /** What fills the window, for `context_exhausted`. */
   readonly breakdown: WindowBreakdown | null;
   readonly contextUsage?: ContextUsage | null;
-  /** Temporal's own cancel came: it counts as a stop that is sent now. */
-  readonly cancelled?: boolean;
+  /** Temporal's own cancel came: what had arrived by then is stopped too. Default: none came. */
+  readonly cancelledUntil?: Date | null;
 }
 
 export interface EndedTurn {
@@ -44,16 +44,18 @@ export async function endTurn(
   closeToolCall: CloseToolCall,
 ): Promise<EndedTurn> {
   const { turn } = request;
-  const [stored] = await sql<{ outcome: TurnOutcome | null; epoch: number }[]>`
-    select t.outcome, c.epoch from turns t join conversations c on c.id = t.conversation_id where t.id = ${turn.turnId}`;
+  const [stored] = await sql<{ outcome: TurnOutcome | null; reason: string | null; epoch: number }[]>`
+    select t.outcome, t.reason, c.epoch from turns t join conversations c on c.id = t.conversation_id where t.id = ${turn.turnId}`;
   const endedBefore = stored?.outcome ?? null;
-  if (endedBefore === 'interrupted') throw staleEpoch(turn, stored?.epoch);
+  // An interruption of its own that it wrote before, and whose report was lost, has its own reason.
+  const isOwn = request.outcome === 'interrupted' && request.reason === stored?.reason;
+  if (endedBefore === 'interrupted' && !isOwn) throw staleEpoch(turn, stored?.epoch);
   const outcome = endedBefore ?? (await end(sql, request, closeToolCall));
   return { outcome, waiting: await countInbox(sql, turn.conversationId) };
 }
 
 async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseToolCall): Promise<TurnOutcome> {
-  const { turn, breakdown, contextUsage = null, cancelled = false } = request;
+  const { turn, breakdown, contextUsage = null, cancelledUntil = null } = request;
   const { conversationId, turnId } = turn;
   return writeAsTurn(sql, turn, async (writer) => {
     // Looked at again under the lock: two calls may end the turn at the same time.
@@ -63,10 +65,10 @@ async function end(sql: Database, request: EndTurnRequest, closeToolCall: CloseT
       from turns t where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
     if (row.outcome !== null) return row.outcome;
-    const stopped = await readStopped(writer, cancelled);
+    const stopped = await readStopped(writer, cancelledUntil);
     // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
     const change: BranchCommandEnd = row.command_only
-      ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelled })
+      ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelledUntil })
       : { kind: 'none', takenBack: 0 };
     const messages = change.kind === 'not_changed' ? [] : stopped.messages;
     const isCutShort = request.outcome === 'completed' && messages.length + change.takenBack > 0;

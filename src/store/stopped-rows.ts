@@ -12,16 +12,17 @@ export interface StoppedRows {
 }
 
 /**
- * What had come by the newest stop that waits; by now, when Temporal's own cancel ended the turn, which writes no row. Read by
- * one statement: a stop that comes later than it, with messages before it, waits for the turn that follows.
+ * What had come by the newest stop that waits, or by Temporal's own cancel, which writes no row. Read by one statement: a stop that
+ * comes later than it, with messages before it, waits for the turn that follows.
+ * @param cancelledUntil how far the cancel reaches; `null`: there was none
  */
-export async function readStopped({ sql, turn }: Writer, cancelled: boolean): Promise<StoppedRows> {
+export async function readStopped({ sql, turn }: Writer, cancelledUntil: Date | null): Promise<StoppedRows> {
   const rows = await sql<(WaitingMessage & { readonly kind: MessageKind })[]>`
     select id, position, kind, content, measurements from messages m
     where conversation_id = ${turn.conversationId} and consumed_at is null
       and (kind in ('stop', 'compact') or (kind = 'message' and (mode = 'steer' or exists (
         select from messages f where f.id = m.follows_id and f.turn_id = ${turn.turnId}))))
-      and (${cancelled} or position <= (
+      and (created_at <= ${cancelledUntil}::timestamptz or position <= (
         select max(s.position) from messages s
         where s.conversation_id = ${turn.conversationId} and s.consumed_at is null and s.kind = 'stop'))
     order by position`;

@@ -10,6 +10,8 @@ import type { TurnOutcome, TurnReference } from './turn-reference.ts';
 
 export interface BeginTurnInput {
   readonly conversationId: string;
+  /** Temporal's own cancel came before the turn, of which Postgres knows nothing. */
+  readonly cancelled?: true;
 }
 
 export type BeginTurnResult =
@@ -22,6 +24,11 @@ export type BeginTurnResult =
       /** A fork or a switch waits: the turn does that and nothing else. */
       readonly branchRequested?: true;
       readonly stopRequested: boolean;
+      /**
+       * Temporal's own cancel, of which the input tells, does not stop the turn: what it took was sent later, or queued. Absent in
+       * what an older worker returned, which stops it.
+       */
+      readonly outlivesCancel?: true;
       readonly stepLimit: number;
       /** Absent in what an older worker returned. */
       readonly loopLimits?: LoopLimits;
@@ -231,7 +238,7 @@ export interface EndTurnInput {
   readonly outcome: TurnOutcome;
   /** Code of what led to the outcome, for the user's next step: `step_limit`, `second_overflow` … */
   readonly reason: string | null;
-  /** Temporal's own cancel came, of which Postgres knows nothing: what waits is stopped with the turn. */
+  /** Temporal's own cancel came, of which Postgres knows nothing: what was sent before it is stopped with the turn. */
   readonly cancelled?: true;
 }
 

@@ -13,6 +13,12 @@ export const CONCURRENT_SUMMARIES = 8;
 /** A delay up to this is left to the activity's retry; a longer one is waited out in the workflow, where it holds no worker slot. */
 export const LONGEST_RETRY_DELAY_MILLISECONDS = 10_000;
 
+/**
+ * A pause may be ended before its time, and a server that is out may be back before it said, or have said a week: a turn that
+ * waits for it in its workflow looks again so often.
+ */
+export const LONGEST_UNSEEN_WAIT_MILLISECONDS = 300_000;
+
 /** Failures of the model that one summary part retries: waits of 1, 2, 4, 8 and 16 s (seeds/wolffish.md). */
 export const SUMMARY_RETRIES = 5;
 

@@ -6,6 +6,7 @@ import { createActivities } from '../activities/create-activities.ts';
 import { createProviderGate } from '../activities/provider-gate.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
 import type { ReachCrashPoint } from '../activities/crash-points.ts';
+import type { ActivityDependencies } from '../activities/dependencies.ts';
 import { createFenceWatch } from '../activities/fence-watch.ts';
 import { createOutlastingWork } from '../activities/outlasting-work.ts';
 import type { OutlastingWork } from '../activities/outlasting-work.ts';
@@ -24,6 +25,7 @@ import type { Database } from '../store/database.ts';
 import { readDatabaseId } from '../store/database-id.ts';
 import { requireCurrentSchema } from '../store/migrate.ts';
 import { listServedModels } from '../store/served-models.ts';
+import { cancelRequestOf } from '../temporal/cancel-request.ts';
 import { connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/connect.ts';
 import { isWorkflowOpen, newestRunOf } from '../temporal/newest-run.ts';
@@ -235,8 +237,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     outlastingWork,
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
-    newestRunOf: (workflowId) => newestRunOf(client, workflowId),
-    isWorkflowOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
+    ...whatTemporalKnows(client),
   });
   return createTurnWorkers({
     connection,
@@ -249,4 +250,14 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
     deployment: setup.deployment,
   });
+}
+
+function whatTemporalKnows(
+  client: Client,
+): Pick<ActivityDependencies, 'newestRunOf' | 'cancelRequestOf' | 'isWorkflowOpen'> {
+  return {
+    newestRunOf: (workflowId) => newestRunOf(client, workflowId),
+    cancelRequestOf: (workflowId, runId) => cancelRequestOf(client, workflowId, runId),
+    isWorkflowOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
+  };
 }

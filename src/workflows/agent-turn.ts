@@ -1,5 +1,5 @@
 import { CancellationScope, continueAsNew, makeContinueAsNewFunc, patched, sleep } from '@temporalio/workflow';
-import type { CallModelResult, InboxLook, ViewReference } from '../turn/activity-values.ts';
+import type { BeginTurnInput, CallModelResult, InboxLook, ViewReference } from '../turn/activity-values.ts';
 import { carryOver, startProgress } from '../turn/carry-over.ts';
 import type { TurnCarryOver, TurnProgress } from '../turn/carry-over.ts';
 import { OVERFLOW_RECOVERIES_PER_TURN } from '../turn/limits.ts';
@@ -25,7 +25,7 @@ export interface AgentTurnInput {
   readonly conversationId: string;
   /** Present when the turn goes on from an earlier run. */
   readonly carryOver?: TurnCarryOver;
-  /** The run before was cancelled in Temporal inside this turn, or when its own had ended. */
+  /** The run before was cancelled in Temporal inside this turn, when its own had ended, or before it had one. */
   readonly cancelled?: true;
 }
 
@@ -39,25 +39,31 @@ export async function agentTurn({ conversationId, carryOver: carried, cancelled 
   const whole = CancellationScope.current();
   // Temporal's own cancel ends the turn the way a stop does; nothing outside the loop may be cut short by it.
   await CancellationScope.nonCancellable(async () => {
+    // The turn may take what was sent after the cancel and go on; only a run that was not cancelled can be.
+    if (carried === undefined && whole.consideredCancelled && patched('cancelled-before-its-turn')) {
+      await nextTurn({ conversationId, cancelled: true });
+    }
     // A turn that begins reads what waits; one that goes on in a new run does not, and what rang before its first task is looked at.
     if (carried === undefined || !(inbox.isRung() && patched('rings-before-a-new-run'))) inbox.markServed();
-    const progress =
-      carried === undefined ? await begin(activities, conversationId) : await resume(activities, carried);
+    const { progress, isCancelled } =
+      carried === undefined
+        ? await begin(activities, { conversationId, ...told(cancelled === true) })
+        : { progress: await resume(activities, carried), isCancelled: cancelled === true };
     let wasCancelled = false;
     if (progress !== null) {
       const display = showTurn(progress);
-      if (cancelled === true) progress.stopRequested = true;
+      if (isCancelled) progress.stopRequested = true;
       const end = await untilStopped(activities, inbox, progress, display, whole.cancelRequested);
       if (end === 'history_full') {
         noteLook(progress, await inbox.lookUntilQuiet(conversationId, progress.turn));
         // A cancel is of this run alone, and nothing in it is left to stop: the next one obeys it.
         if (whole.consideredCancelled) progress.stopRequested = true;
         const next = { conversationId, carryOver: carryOver(progress) };
-        await continueAsNew<typeof agentTurn>({ ...next, ...told(cancelled === true || whole.consideredCancelled) });
+        await continueAsNew<typeof agentTurn>({ ...next, ...told(isCancelled || whole.consideredCancelled) });
         return;
       }
       wasCancelled = whole.consideredCancelled;
-      const ended = { turn: progress.turn, ...end, ...told(cancelled === true || wasCancelled) };
+      const ended = { turn: progress.turn, ...end, ...told(isCancelled || wasCancelled) };
       display.ended(await endTurn(activities, ended));
     }
     const look = await inbox.lookUntilQuiet(conversationId, null);
@@ -73,9 +79,14 @@ function told(cancelled: boolean): { readonly cancelled?: true } {
 /** The next turn begins on the newest version of the workers; inside a turn it stays where it is. */
 const nextTurn = makeContinueAsNewFunc<typeof agentTurn>({ initialVersioningBehavior: 'AUTO_UPGRADE' });
 
-async function begin(activities: TurnActivities, conversationId: string): Promise<TurnProgress | null> {
-  const begun = await activities.beginTurn({ conversationId });
-  return begun.kind === 'begun' ? startProgress(begun) : null;
+/** @returns `isCancelled`: the cancel that the run is told of stops the turn */
+async function begin(
+  activities: TurnActivities,
+  input: BeginTurnInput,
+): Promise<{ readonly progress: TurnProgress | null; readonly isCancelled: boolean }> {
+  const begun = await activities.beginTurn(input);
+  if (begun.kind === 'nothing_waiting') return { progress: null, isCancelled: false };
+  return { progress: startProgress(begun), isCancelled: input.cancelled === true && begun.outlivesCancel !== true };
 }
 
 async function resume(activities: TurnActivities, { progress }: TurnCarryOver): Promise<TurnProgress> {

@@ -26,13 +26,15 @@ import {
   startTurn,
   text,
 } from '../store/support/store-builders.ts';
+import { openMovedClock } from '../store/support/moved-clock.ts';
 import { startHttpServer } from '../support/http-server.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 
 let sql: Database;
+let url: string;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, url } = store);
 });
 
 /** A turn that is to leave a branch, with a summary of it. */
@@ -70,6 +72,28 @@ test('only failures of the model use up the five retries of a branch summary: de
   expect(await sql`select model from branch_summaries where conversation_id = ${turn.conversationId}`).toEqual([
     { model: null },
   ]);
+});
+
+test('a server that is out and asks for an hour is looked at every five minutes: a look within the hour uses up no retry of a branch summary', async () => {
+  const server = await startHttpServer((_, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
+  onTestFinished(() => server.close());
+  const turn = await turnToFork();
+  const clock = openMovedClock(url);
+  onTestFinished(() => clock.close());
+  const dependencies = activityDependencies(clock.sql, { simulatorUrl: server.url });
+  const look = (attempt: number) =>
+    changeBranch(dependencies, { turn }, execution({ attempt, activityId: `${attempt}` }));
+  const failures = async () =>
+    (await sql`select branch_failures from turns where id = ${turn.turnId}`)[0]?.['branch_failures'];
+  for (let number = 1; number <= 8; number += 1)
+    expect(await look(number)).toEqual({ kind: 'wait', delayMilliseconds: 300_000 });
+  expect(await failures()).toBe(1);
+  await clock.set(58 * 60);
+  const last = await look(9);
+  expect(last.kind === 'wait' && last.delayMilliseconds < 150_000).toBe(true);
+  await clock.set(61 * 60);
+  expect(await look(10)).toEqual({ kind: 'wait', delayMilliseconds: 300_000 });
+  expect(await failures()).toBe(2);
 });
 
 test('after ten tries that told nothing a branch summary is made without a model, which is not asked again', async () => {

@@ -9,6 +9,8 @@ interface Rings {
   ring(): Promise<void>;
   /** Returns once the workflow has looked. */
   acknowledgedRing(): Promise<unknown>;
+  /** Temporal's own. */
+  cancel(): Promise<unknown>;
 }
 
 /**
@@ -26,6 +28,7 @@ export async function keepScripted(
   const rings: Rings = {
     ring: () => ringDoorbell(worker.temporal, worker.taskQueue, conversationId),
     acknowledgedRing: () => worker.temporal.workflow.getHandle(workflowId).executeUpdate('acknowledge'),
+    cancel: () => worker.temporal.workflow.getHandle(workflowId).cancel(),
   };
   const worker = await startWorkerOfActivities(address, scriptedActivities(script(rings)));
   try {

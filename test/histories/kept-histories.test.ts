@@ -84,13 +84,14 @@ interface KeptEvents {
   }[];
 }
 
-/** Fields that a kept run began with. */
-function carriedFields(text: string): string[] {
+/** What the workflow itself is given. */
+const INPUT: Readonly<Record<keyof AgentTurnInput, true>> = { cancelled: true, carryOver: true, conversationId: true };
+
+/** What a kept run began with. */
+function inputOf(text: string): Partial<AgentTurnInput> {
   const [started] = (JSON.parse(text) as KeptEvents).events;
   const data = started?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]?.data;
-  if (data === undefined) return [];
-  const input = JSON.parse(Buffer.from(data, 'base64').toString()) as Partial<AgentTurnInput>;
-  return Object.keys(input.carryOver?.progress ?? {});
+  return data === undefined ? {} : (JSON.parse(Buffer.from(data, 'base64').toString()) as Partial<AgentTurnInput>);
 }
 
 const changedPaths = (): readonly string[][] => changedKeptHistories(clone).changes.map(({ paths }) => [...paths]);
@@ -102,8 +103,13 @@ describe('kept histories', () => {
   });
 
   test('have runs that began with each field that a turn carries over', () => {
-    const carried = new Set(keptHistories().flatMap(({ text }) => carriedFields(text)));
-    expect([...carried].toSorted()).toEqual(Object.keys(CARRIED));
+    const carried = keptHistories().flatMap(({ text }) => Object.keys(inputOf(text).carryOver?.progress ?? {}));
+    expect([...new Set(carried)].toSorted()).toEqual(Object.keys(CARRIED));
+  });
+
+  test('have runs that began with each field that the workflow is given', () => {
+    const given = keptHistories().flatMap(({ text }) => Object.keys(inputOf(text)));
+    expect([...new Set(given)].toSorted()).toEqual(Object.keys(INPUT));
   });
 
   test('may be added', () => {

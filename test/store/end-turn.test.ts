@@ -28,6 +28,19 @@ describe('endTurn', () => {
     expect(events.filter(({ kind }) => kind === 'turn_ended')).toHaveLength(1);
   });
 
+  it('is told again of an interruption that it wrote itself, and refused after one that another wrote', async () => {
+    const turn = await startTurn(sql);
+    const interrupt = (reason: string) =>
+      endTurn(sql, { turn, outcome: 'interrupted', reason, breakdown: null }, closeToolCall);
+    expect(await interrupt('Store.entry_not_found')).toMatchObject({ outcome: 'interrupted' });
+    await send(sql, { conversationId: turn.conversationId });
+    expect(await interrupt('Store.entry_not_found')).toMatchObject({ outcome: 'interrupted', waiting: { waiting: 1 } });
+    await expect(interrupt('another')).rejects.toMatchObject({ code: 'stale_epoch' });
+    await expect(end(turn)).rejects.toMatchObject({ code: 'stale_epoch' });
+    await sql`update turns set reason = 'taken_over' where id = ${turn.turnId}`;
+    await expect(interrupt('Store.entry_not_found')).rejects.toMatchObject({ code: 'stale_epoch' });
+  });
+
   it('stores one outcome when two calls race', async () => {
     const turn = await startTurn(sql);
     const ended = await Promise.allSettled([end(turn, 'completed'), end(turn, 'stopped')]);

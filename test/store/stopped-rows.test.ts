@@ -175,6 +175,11 @@ describe('a stop', () => {
 });
 
 describe("Temporal's own cancel", () => {
+  async function now(): Promise<Date> {
+    const [clock] = await sql<{ now: Date }[]>`select holdfast_now() as now`;
+    return clock?.now ?? new Date();
+  }
+
   it('takes what had come by then, whatever the outcome: messages behind a stop too, and nothing that was queued', async () => {
     for (const outcome of ['stopped', 'completed'] as const) {
       const turn = await answeredTurn();
@@ -184,7 +189,7 @@ describe("Temporal's own cancel", () => {
       await send(sql, { conversationId, ...text('steered') });
       await send(sql, { conversationId, mode: 'queue', ...text('queued') });
       await askCompaction(conversationId);
-      expect(await end(turn, { outcome, cancelled: true })).toMatchObject({
+      expect(await end(turn, { outcome, cancelledUntil: await now() })).toMatchObject({
         outcome: 'stopped',
         waiting: { waiting: 1 },
       });
@@ -195,8 +200,22 @@ describe("Temporal's own cancel", () => {
     }
   });
 
+  it('leaves what came later to the next turn', async () => {
+    const turn = await answeredTurn();
+    const { conversationId } = turn;
+    await send(sql, { conversationId, ...text('steered') });
+    const cancelledUntil = await now();
+    await send(sql, { conversationId, ...text('later') });
+    await askCompaction(conversationId);
+    expect(await end(turn, { outcome: 'stopped', cancelledUntil })).toMatchObject({
+      waiting: { waiting: 2, steering: 1, compactRequested: true },
+    });
+    expect((await said(sql, conversationId)).at(-1)).toBe('user steered');
+    expect(await declinedIn(turn)).toEqual([]);
+  });
+
   it('leaves a turn completed that had nothing more to do', async () => {
     const turn = await answeredTurn();
-    expect(await end(turn, { cancelled: true })).toMatchObject({ outcome: 'completed' });
+    expect(await end(turn, { cancelledUntil: await now() })).toMatchObject({ outcome: 'completed' });
   });
 });

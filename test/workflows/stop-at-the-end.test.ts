@@ -3,6 +3,7 @@ import { createActivities } from '../../src/activities/create-activities.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { newId } from '../../src/store/ids.ts';
+import { cancelRequestOf } from '../../src/temporal/cancel-request.ts';
 import { ringDoorbell } from '../../src/temporal/ring-doorbell.ts';
 import type { EndTurnInput } from '../../src/turn/activity-values.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
@@ -38,7 +39,10 @@ async function once(moment: keyof typeof meanwhile, asked: string): Promise<void
 // Without upkeep: nothing but the doorbell tells of a message.
 beforeAll(async () => {
   [store, simulator] = await Promise.all([openTestStore(), startSimulator({ port: 0 })]);
-  const activities = createActivities(activityDependencies(store.sql, { simulatorUrl: simulator.url }));
+  const activities = createActivities({
+    ...activityDependencies(store.sql, { simulatorUrl: simulator.url }),
+    cancelRequestOf: (workflowId, runId) => cancelRequestOf(worker.temporal, workflowId, runId),
+  });
   worker = await startWorkerOfActivities(inject('temporalAddress'), {
     ...activities,
     endTurn: async (input) => {
@@ -105,6 +109,28 @@ test.each([
     await ring();
     await waitUntil('it is answered', async () => (await said(store.sql, conversationId)).at(-1) === 'assistant next');
     expect((await verify(store.sql, { conversationId })).invariants.flatMap(({ breaches }) => breaches)).toEqual([]);
+  },
+);
+
+test.each([
+  ['long after', 'sent', 'steer'],
+  ['before', 'queued', 'queue'],
+] as const)(
+  "what was sent %s Temporal's own cancel that comes as the turn ends, and %s, is answered by the next turn",
+  async (when, _how, mode) => {
+    await steerAndEnd('asItEnds', async () => {
+      if (when === 'before') await send(store.sql, { conversationId, mode, ...text('Say next') });
+      await cancel();
+      if (when === 'before') return;
+      const later = await send(store.sql, { conversationId, mode, ...text('Say next') });
+      await store.sql`update messages set created_at = created_at + interval '1 hour' where id = ${later}`;
+    });
+    expect(await outcomes()).toEqual(['completed', 'completed']);
+    expect((await said(store.sql, conversationId)).slice(-3)).toEqual([
+      'user Say more',
+      'user Say next',
+      'assistant next',
+    ]);
   },
 );
 

@@ -50,6 +50,7 @@ export function activityDependencies(
     workerIdentity: options.worker ?? 'worker-2',
     ringDoorbell: () => Promise.resolve(),
     newestRunOf: () => Promise.resolve('run'),
+    cancelRequestOf: () => Promise.resolve(null),
     isWorkflowOpen: () => Promise.resolve(true),
   };
 }
