@@ -100,7 +100,9 @@ describe('a change of branch that a stop keeps from being carried out', () => {
   it("takes back with Temporal's own cancel all that had come by then", async () => {
     const turn = await forkingTurn();
     await sendAndStop(turn);
-    expect(await end(turn, { outcome: 'stopped', cancelled: true })).toMatchObject({ waiting: { waiting: 0 } });
+    expect(await end(turn, { outcome: 'stopped', cancelledUntil: new Date('9999-12-31T00:00:00Z') })).toMatchObject({
+      waiting: { waiting: 0 },
+    });
     expect(await said(sql, turn.conversationId)).toEqual(['user hello', 'assistant answer 1']);
     await expectAllHolds(turn);
   });

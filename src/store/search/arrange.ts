@@ -12,7 +12,7 @@ import {
   tellsOfState,
 } from './evidence-of-change.ts';
 import { tellsOfChange } from './words-of-change.ts';
-import { areOfOtherFiles } from './paths.ts';
+import { NamedFiles } from './paths.ts';
 import { headingOf, saidAtOf } from './heading.ts';
 import type { Heading } from './heading.ts';
 import { statementOf } from './statement.ts';
@@ -107,8 +107,9 @@ function folded(same: readonly RankedCandidate[]): FoldedCandidate {
  */
 function newerFirst(ranked: readonly FoldedCandidate[]): OrderedCandidate[] {
   const arranged: Compared[] = [];
+  const files = new NamedFiles();
   for (const candidate of ranked.slice(0, COMPARED)) {
-    const each = new Compared(candidate);
+    const each = new Compared(candidate, files);
     let place = -1;
     for (const [at, above] of arranged.entries()) {
       if (holdsOver(above, each)) {
@@ -143,9 +144,11 @@ class Compared {
   #stated: Stated | null = null;
   #tellsOfState: boolean | null = null;
   #mayTellOfChange: boolean | null = null;
+  readonly #files: NamedFiles;
 
-  constructor(candidate: FoldedCandidate) {
+  constructor(candidate: FoldedCandidate, files: NamedFiles) {
     this.candidate = candidate;
+    this.#files = files;
     this.#heading = headingOf(candidate.text);
     this.saidAt = (saidAtOf(candidate, this.#heading) ?? candidate.createdAt).getTime();
     this.mine = new Set(candidate.matched.map(({ word }) => word));
@@ -159,6 +162,11 @@ class Compared {
     for (const { isName, terms } of this.candidate.matched) if (isName) terms.forEach((term) => words.delete(term));
     this.#words = words;
     return words;
+  }
+
+  /** Whether a word of the query names the file that it is of. */
+  isNamedBy(word: string): boolean {
+    return this.#files.has(this.candidate.path, word);
   }
 
   /** When it was said, in milliseconds: what its heading says of that, for a dialogue may be imported long after. */
@@ -197,7 +205,7 @@ class Compared {
 /** Whether a newer one says what an older one says with other details. */
 function updates(newer: Compared, older: Compared): boolean {
   const [one, other] = [newer.candidate, older.candidate];
-  if (!areOfOneUser(one, other) || areOfOtherFiles(one.path, other.path)) return false;
+  if (!areOfOneUser(one, other)) return false;
   if (isSummary(one) && !isSummary(other)) return false;
   if (other.match === 'phrase' && one.match !== 'phrase') return false;
   // What another replies to it updates nothing.
@@ -208,7 +216,8 @@ function updates(newer: Compared, older: Compared): boolean {
   let answered = 0;
   for (const { word, isName, weight } of other.matched) {
     if (newer.mine.has(word)) answered += weight;
-    else if (isName) return false;
+    // What another file says is no news of the one that is asked for.
+    else if (isName || older.isNamedBy(word)) return false;
   }
   const asked = older.weight;
   // Without a word of the query nothing but what they say themselves tells that they are about the same.

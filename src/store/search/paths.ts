@@ -39,31 +39,6 @@ export class NamedFiles {
   }
 }
 
-/**
- * Results of tools that were called for different files: what one says is no news of the other. The same file may be named from
- * the root and from the folder in which the agent works, and what a folder is searched for says what its files say.
- */
-export function areOfOtherFiles(one: string | null, other: string | null): boolean {
-  // Empty: with no path.
-  if (one === null || one === '' || other === null || other === '') return false;
-  const [a, b] = [normalize(one), normalize(other)];
-  const [shorter, longer] = a.length < b.length ? [a, b] : [b, a];
-  if (shorter === longer || shorter === '' || longer.startsWith(`${shorter}/`)) return false;
-  return isAbsolute(shorter) || !isAbsolute(longer) || !longer.endsWith(`/${shorter}`);
-}
-
-/** Empty: the folder in which the agent works. */
-function normalize(path: string): string {
-  return path
-    .replaceAll('\\', '/')
-    .replace(/^(?:\.\/+)+/u, '')
-    .replace(/\/+\.?$|^\.$/u, '');
-}
-
-function isAbsolute(path: string): boolean {
-  return /^(?:\/|[a-z]:)/iu.test(path);
-}
-
 /** The path with which a tool was called; empty: with none. Arguments are kept as the model wrote them, which need not be JSON. */
 export function pathIn(written: unknown): string {
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/store/database.ts';
 import { searchMemory } from '../../../src/store/search.ts';
-import { NamedFiles, areOfOtherFiles, pathIn } from '../../../src/store/search/paths.ts';
+import { NamedFiles, pathIn } from '../../../src/store/search/paths.ts';
 import { storeAnswer } from '../../../src/store/store-answer.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import {
@@ -81,24 +81,20 @@ describe('what a file says', () => {
     expect(await find()).toEqual(before);
   });
 
-  it('is news of the same file, however its path is written, and of no other', async () => {
+  it('goes above what was read before, unless that is of the file that the query names', async () => {
     const turn = await conversationOf(sql, 'Read the settings.');
     const { conversationId } = turn;
-    const says = (port: number, server = 'server'): string =>
-      `The ${server} listens on port ${port} of all addresses of the machine.`;
-    const order = async () => {
-      const found = await searchMemory(sql, {
-        conversationId,
-        query: 'on which port listens the web server',
-        kinds: ['tool_result'],
-      });
+    const says = (port: number): string => `The server listens on port ${port} of all addresses of the machine.`;
+    const portsFor = async (query: string) => {
+      const found = await searchMemory(sql, { conversationId, query, kinds: ['tool_result'] });
       return found.map(({ text: shown }) => Number(/\d+/u.exec(shown)?.[0]));
     };
-    await readFile(turn, 1, 'web/settings.md', says(8080, 'web server'));
+    await readFile(turn, 1, 'web/settings.md', says(8080));
     await readFile(turn, 2, 'mail/settings.md', says(2525));
-    expect(await order()).toEqual([8080, 2525]);
+    expect(await portsFor('on which port does the server listen')).toEqual([2525, 8080]);
+    expect(await portsFor('on which port does the web server listen')).toEqual([8080, 2525]);
     await readFile(turn, 3, '/srv/web/settings.md', says(8443));
-    expect(await order()).toEqual([8443, 8080, 2525]);
+    expect(await portsFor('on which port does the web server listen')).toEqual([8443, 8080, 2525]);
   });
 
   it('is shown of the file that the query names first where several say the same', async () => {
@@ -121,36 +117,7 @@ describe('what a file says', () => {
   });
 });
 
-describe('two paths', () => {
-  const areOther = (one: string | null, other: string | null): boolean[] => [
-    areOfOtherFiles(one, other),
-    areOfOtherFiles(other, one),
-  ];
-
-  it.each([
-    ['web/settings.md', 'mail/settings.md'],
-    ['README.md', 'packages/web/README.md'],
-    ['package.json', 'node_modules/hono/package.json'],
-    ['/srv/app/README.md', '/srv/README.md'],
-    ['config', 'configuration/app.md'],
-  ])('are of different files: %s and %s', (one, other) => {
-    expect(areOther(one, other)).toEqual([true, true]);
-  });
-
-  it.each([
-    ['web/settings.md', './web/settings.md'],
-    ['web\\settings.md', 'web/settings.md'],
-    ['settings.md', '/srv/web/settings.md'],
-    ['config', 'config/app.md'],
-    ['config/', 'config/app.md'],
-    ['.', 'config/app.md'],
-    ['./', 'config/app.md'],
-    [null, 'config/app.md'],
-    ['', 'config/app.md'],
-  ])('may be of the same: %s and %s', (one, other) => {
-    expect(areOther(one, other)).toEqual([false, false]);
-  });
-
+describe('paths', () => {
   it('are read of what the model wrote, whatever it is', () => {
     expect(pathIn('{"path": "a/b.txt"}')).toBe('a/b.txt');
     expect(pathIn({ path: 'a/'.repeat(100_000) }).length).toBeLessThan(1_000);
