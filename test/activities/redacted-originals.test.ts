@@ -24,10 +24,11 @@ const redacted = async (entries: readonly Entry[]) =>
 const behind = (characters: number, text: string): string =>
   `${'ab '.repeat(400).slice(0, characters)} ${text} and then go on with what is left of all of this`;
 
-/** Requests, calls, results and answers that a cut goes through the secret of, at each of its places. */
+/** Requests, calls, results and answers that a cut goes through the secret of; at each of its places two of the cuts do. */
 function cutThrough(written: string): readonly (readonly Entry[])[] {
-  return CUTS.flatMap((cut) =>
-    Array.from({ length: written.length }, (_, at) => {
+  return CUTS.flatMap((cut, number) =>
+    Array.from({ length: Math.ceil(written.length / 3) }, (_, third) => {
+      const at = 3 * third + (number % 3);
       const log = new LogBuilder();
       const named = behind(Math.max(0, cut - at - 1), written);
       log.user(`Never: ${named}`);

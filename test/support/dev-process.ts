@@ -41,7 +41,8 @@ export async function endProcesses(project: string): Promise<void> {
 /** Ends what a test left running, and removes the folder. */
 export async function removeProject(project: string): Promise<void> {
   await endProcesses(project);
-  await rm(project, { recursive: true, force: true });
+  // A server that was killed may have made a file while its folder was being emptied.
+  await rm(project, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
 /** The environment of a command in the project; TMPDIR marks every process that descends from it. */
