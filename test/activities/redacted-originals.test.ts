@@ -27,8 +27,8 @@ const behind = (characters: number, text: string): string =>
 /** Requests, calls, results and answers that a cut goes through the secret of; at each of its places two of the cuts do. */
 function cutThrough(written: string): readonly (readonly Entry[])[] {
   return CUTS.flatMap((cut, number) =>
-    Array.from({ length: Math.ceil(written.length / 3) }, (_, third) => {
-      const at = 3 * third + (number % 3);
+    Array.from({ length: Math.ceil(written.length / CUTS.length) }, (_, turn) => {
+      const at = CUTS.length * turn + number;
       const log = new LogBuilder();
       const named = behind(Math.max(0, cut - at - 1), written);
       log.user(`Never: ${named}`);
