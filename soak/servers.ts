@@ -49,7 +49,7 @@ const TOKENS_PER_SECOND = 400;
  * Postgres and Temporal on files: what a kill may lose here, it may lose anywhere. What a killed process wrote stays with the
  * system, whether it waited for the disk or not. So neither does: after each kill Postgres would first write all of its files to the disk
  * again (`recovery_init_sync_method`), which takes as long as the disk is busy with the work of others: 0.3 s, or 5 s beside two
- * programs that write, and once more than 120 s.
+ * programs that write (measured).
  */
 export async function startServers(
   directory: string,

@@ -26,6 +26,7 @@ export const writeFile = defineTool({
     const workspace = await openWorkspace(directory);
     const call = { idempotencyKey, attempt, requireClaim };
     await disarmOlderAttempts(workspace, await locate(workspace, path), call);
+    // Once more: until then an older attempt may have made the file.
     const location = await locate(workspace, path);
     const isNew = location.missing.length > 0;
     const bytes = Buffer.from(content);

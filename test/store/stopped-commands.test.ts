@@ -3,7 +3,6 @@ import { readBranchTasks } from '../../src/store/branch-tasks.ts';
 import { changeBranch, readBranchCommand, refuseBranchCommand } from '../../src/store/change-branch.ts';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
 import type { EndTurnRequest } from '../../src/store/end-turn.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { declineCompaction } from '../../src/store/inbox.ts';
@@ -15,8 +14,8 @@ import { command } from './support/branch-builders.ts';
 import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import {
   answer,
-  closeToolCall,
   continueConversation,
+  endedAs,
   said,
   send,
   startTurn,
@@ -29,9 +28,7 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-function end(turn: TurnReference, ended: Partial<EndTurnRequest> = {}) {
-  return endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null, ...ended }, closeToolCall);
-}
+const end = (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => endedAs(sql, turn, ended);
 
 /** A turn that is to fork before everything that was said. */
 async function forkingTurn(): Promise<TurnReference> {

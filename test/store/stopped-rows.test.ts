@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { endTurn } from '../../src/store/end-turn.ts';
 import type { EndTurnRequest } from '../../src/store/end-turn.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { newId } from '../../src/store/ids.ts';
@@ -14,8 +13,8 @@ import { waitUntil } from '../support/wait-until.ts';
 import {
   answer,
   begin,
-  closeToolCall,
   continueConversation,
+  endedAs,
   said,
   send,
   startTurn,
@@ -28,9 +27,7 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-function end(turn: TurnReference, ended: Partial<EndTurnRequest> = {}) {
-  return endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null, ...ended }, closeToolCall);
-}
+const end = (turn: TurnReference, ended: Partial<EndTurnRequest> = {}) => endedAs(sql, turn, ended);
 
 const sendStop = (conversationId: string) => send(sql, { conversationId, kind: 'stop' });
 const askCompaction = (conversationId: string) => send(sql, { conversationId, kind: 'compact' });

@@ -2,15 +2,14 @@ import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts'
 import { changeBranch, readBranchCommand, readLeftBranch } from '../../../src/store/change-branch.ts';
 import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { endTurn } from '../../../src/store/end-turn.ts';
 import { newId } from '../../../src/store/ids.ts';
 import { acceptMessage } from '../../../src/store/messages.ts';
 import type { BranchTarget } from '../../../src/store/messages.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
-import { closeToolCall, continueConversation } from './store-builders.ts';
+import { continueConversation, endedAs } from './store-builders.ts';
 
 export async function end(sql: Database, turn: TurnReference): Promise<void> {
-  await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+  await endedAs(sql, turn);
 }
 
 /** Sends a fork or a switch. */

@@ -1,3 +1,5 @@
+import { endTurn } from '../../../src/store/end-turn.ts';
+import type { EndedTurn, EndTurnRequest } from '../../../src/store/end-turn.ts';
 import { afterAll, beforeAll } from 'vitest';
 import { measureContent } from '../../../src/context/measure.ts';
 import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
@@ -263,6 +265,11 @@ export async function claimedCall(sql: Database, turn: TurnReference, callNumber
 export async function step(sql: Database, turn: TurnReference, callNumber: number): Promise<void> {
   await answer(sql, turn, callNumber, { calls: 1 });
   await finishToolCall(sql, turn, callNumber, 0);
+}
+
+/** Ends a turn, by default as completed. */
+export function endedAs(sql: Database, turn: TurnReference, ended: Partial<EndTurnRequest> = {}): Promise<EndedTurn> {
+  return endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null, ...ended }, closeToolCall);
 }
 
 /** Kind and text of each entry, in order. */
