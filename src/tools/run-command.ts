@@ -55,6 +55,8 @@ export function createRunCommand(options: RunCommandOptions): ToolDefinition {
       const elapsed = (): string => `${((performance.now() - startedAt) / 1_000).toFixed(1)} s`;
       const timer = setInterval(() => context.progress(`${elapsed()}, ${output.bytes} bytes`), PROGRESS_MILLISECONDS);
       try {
+        // What a zombie begins was told as of unknown outcome already, and is killed a moment later: better not begun.
+        await context.requireClaim();
         const end = await runShellCommand({
           command,
           directory: workspace.root,

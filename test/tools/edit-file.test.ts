@@ -92,3 +92,25 @@ test('a first attempt is never taken for a repeated one', async () => {
   const { after } = await edit('foo foobar', { old_text: 'foo', new_text: 'foobar', replace_all: true });
   expect(after.toString()).toBe('foobar foobarbar');
 });
+
+test('a zombie that was replaced before it writes changes nothing', async () => {
+  const requireClaim = (): Promise<void> => Promise.reject(new Error('taken over'));
+  const { after, isError } = await edit('one\n', { old_text: 'one', new_text: 'two' }, { requireClaim });
+  expect(isError).toBe(true);
+  expect(after.toString()).toBe('one\n');
+});
+
+test('a zombie that is replaced behind its last look takes back no edit of its successor nor what came after it', async () => {
+  const workspace = await temporaryDirectory();
+  const path = join(workspace, 'file.txt');
+  await writeFile(path, 'one\n');
+  const input = { path: 'file.txt', old_text: 'one', new_text: 'two' };
+  const context = { workspace, idempotencyKey: 'turn:1:0' };
+  const requireClaim = async (): Promise<void> => {
+    await call(editFile, { input, context: { ...context, attempt: 2 } });
+    await call(editFile, { input: { ...input, old_text: 'two', new_text: 'three' }, context: { workspace } });
+  };
+  const zombie = await call(editFile, { input, context: { ...context, attempt: 1, requireClaim } });
+  expect(zombie.isError).toBe(true);
+  expect(await readFile(path, 'utf8')).toBe('three\n');
+});

@@ -191,6 +191,14 @@ test('what a command leaves while it replaces its program again and again is end
   }
 });
 
+test('a zombie whose call another attempt has begins no command', async () => {
+  const requireClaim = (): Promise<void> => Promise.reject(new Error('taken over'));
+  const context = await commandContext({ requireClaim });
+  const outcome = await call(runCommand, { input: { command: 'touch begun' }, context });
+  expect(outcome.isError).toBe(true);
+  expect(existsSync(join(context.workspace, 'begun'))).toBe(false);
+});
+
 test('when the worker is killed, its command is gone too', async () => {
   const { spawn } = await import('node:child_process');
   const context = await commandContext();
