@@ -1,4 +1,11 @@
-const POLL_MILLISECONDS = 25;
+const FIRST_PAUSE_MILLISECONDS = 25;
+const LONGEST_PAUSE_MILLISECONDS = 150;
+/** Most waits are over by then; the looks of a long one would take the processor from what it waits for. */
+const PROMPT_MILLISECONDS = 1000;
+
+function pauseAfter(pause: number, waited: number): number {
+  return waited < PROMPT_MILLISECONDS ? FIRST_PAUSE_MILLISECONDS : Math.min(pause * 1.3, LONGEST_PAUSE_MILLISECONDS);
+}
 
 /** Waits until the condition holds; fails with what was waited for when it does not in time. Default: 90 s. */
 export async function waitUntil(
@@ -6,9 +13,12 @@ export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   timeoutMilliseconds = 90_000,
 ): Promise<void> {
-  const end = Date.now() + timeoutMilliseconds;
+  const begun = Date.now();
+  let pause = FIRST_PAUSE_MILLISECONDS;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`waited ${timeoutMilliseconds} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    const waited = Date.now() - begun;
+    if (waited > timeoutMilliseconds) throw new Error(`waited ${timeoutMilliseconds} ms in vain until ${what}`);
+    pause = pauseAfter(pause, waited);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
