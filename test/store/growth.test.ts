@@ -19,7 +19,7 @@ beforeAll(async () => {
   ({ sql } = store);
   [long, short] = [await startTurn(sql), await startTurn(sql)];
   // In transactions of 100: each entry leaves a version of its conversation's row until its transaction is over.
-  for (let batch = 0; batch < 300; batch += 1) {
+  for (let batch = 0; batch < 100; batch += 1) {
     await sql`
       insert into entries (id, conversation_id, turn_id, epoch, kind, slot, content, measurements)
       select gen_random_uuid(), ${long.conversationId}, ${long.turnId}, ${long.epoch}, 'note', 'plan',
@@ -46,7 +46,7 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** How long it takes is measured by `npm run bench -- append planning`. */
-describe('a conversation of 30,000 entries', () => {
+describe('a conversation of 10,000 entries', () => {
   const append = (turn: TurnReference) => () => appendNote(sql, { ...text('note'), turn, slot: 'plan', key: newId() });
   const check = (turn: TurnReference) => () => readFitCheck(sql, turn);
 
@@ -60,6 +60,6 @@ describe('a conversation of 30,000 entries', () => {
     const ofShort = await rowsRead(check(short));
     expect(ofShort).toBeGreaterThan(0);
     expect(await rowsRead(check(long))).toBeLessThanOrEqual(ofShort);
-    expect((await readFitCheck(sql, long)).view.letters).toBeGreaterThan(600_000);
+    expect((await readFitCheck(sql, long)).view.letters).toBeGreaterThan(200_000);
   });
 });
