@@ -7,7 +7,7 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const FILES = 24;
+const FILES = 12;
 const PRESETS = BUILT_IN_PRESETS.map(({ name }) => name);
 
 /** A number that only the file holds. */
@@ -36,7 +36,7 @@ beforeAll(async () => {
     agent: { model: 'simulator/sim-64k', tools: ['read_file', 'write_file', 'recall_search', 'recall_open'] },
   });
   for (let file = 1; file <= FILES; file += 1) {
-    const lines = Array.from({ length: 240 }, (_, index) => `valve ${file * 100 + index} opens at ${index} bar\n`);
+    const lines = Array.from({ length: 480 }, (_, index) => `valve ${file * 100 + index} opens at ${index} bar\n`);
     lines.splice(10, 0, `pump of log ${file} is ${pumpOf(file)}\n`);
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
   }
@@ -56,10 +56,11 @@ test.each(PRESETS)(
     const sent = await harness.client.startTask({ task: readingTask(FILES), preset });
     const { conversationId } = sent;
     const reads = async (): Promise<number> => {
-      const entries = await harness.client.listEntries({ conversationId, limit: 400 });
-      return entries.filter(({ toolName }) => toolName === 'read_file').length;
+      const [row] = await harness.database<{ count: number }[]>`
+        select count(*)::int from entries where conversation_id = ${conversationId} and tool_name = 'read_file'`;
+      return row?.count ?? 0;
     };
-    await waitUntil('some files are read', async () => (await reads()) >= 9);
+    await waitUntil('some files are read', async () => (await reads()) >= 5);
     const asked = await harness.client.requestCompaction({ conversationId });
     const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 100_000 });
     if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
