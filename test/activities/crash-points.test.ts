@@ -44,7 +44,8 @@ test.each(['runTool:nowhere', 'nothing:after-write', 'runTool:claimed@0', 'runTo
 );
 
 test('the process dies by SIGKILL at the arrival that was named, or when a file orders it, not before', async () => {
-  const module = fileURLToPath(new URL('../../src/activities/crash-points.ts', import.meta.url));
+  // The compiled one, which starts without a compiler.
+  const module = fileURLToPath(new URL('../../dist/activities/crash-points.js', import.meta.url));
   const orders = join(await mkdtemp(join(tmpdir(), 'holdfast-orders-')), 'orders');
   const dying = async (setting: string, order: string): Promise<unknown> => {
     const script = `
@@ -54,7 +55,7 @@ test('the process dies by SIGKILL at the arrival that was named, or when a file 
       reach('summarize:stored'); reach('runTool:claimed'); console.log('alive');
       writeFileSync(${JSON.stringify(orders)}, ${JSON.stringify(order)});
       reach('summarize:stored'); console.log('survived');`;
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script]);
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const [, signal] = (await once(child, 'close')) as [number | null, string | null];

@@ -1,19 +1,15 @@
 import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import postgres from 'postgres';
 import { afterEach, beforeEach, test } from 'vitest';
-import { z } from 'zod';
 import { signalProcess } from '../../src/local/process-signals.ts';
+import { readStack, resolveConnections } from '../../src/local/stack-file.ts';
 import { startSimulator } from '../../src/simulator/index.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { DevProcess, makeProject, PROGRAM, projectEnvironment, removeProject } from '../support/dev-process.ts';
 import { processesOfRun } from '../support/leaked-processes.ts';
 import { waitUntil } from '../support/wait-until.ts';
-
-const list = z.object({
-  conversations: z.array(
-    z.looseObject({ turn: z.looseObject({ state: z.string(), outcome: z.string().nullable() }).nullable() }),
-  ),
-});
 
 let project: string;
 let simulator: Simulator;
@@ -29,27 +25,28 @@ afterEach(async () => {
   await simulator.close();
 });
 
-async function holdfast(...commandArguments: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...commandArguments], {
-    cwd: project,
-    env: environment,
-  });
-  return stdout;
+async function holdfast(...commandArguments: string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, [PROGRAM, ...commandArguments], { cwd: project, env: environment });
 }
 
-/** State and outcome of the only turn. */
-async function turn(): Promise<string> {
-  const { conversations } = list.parse(JSON.parse(await holdfast('list', '--json')));
-  const found = conversations[0]?.turn;
-  return `${found?.state} ${found?.outcome}`;
+/** Waits until the only turn has this outcome; asked through one connection, since a command for each look would be a process each. */
+async function waitForOutcome(what: string, outcome: string | null): Promise<void> {
+  const { databaseUrl } = resolveConnections({}, readStack(join(project, '.holdfast')));
+  const sql = postgres(databaseUrl, { max: 1 });
+  const outcomes = async (): Promise<unknown> => (await sql`select outcome from turns`).map((turn) => turn['outcome']);
+  try {
+    await waitUntil(what, async () => isDeepStrictEqual(await outcomes(), [outcome]), 60_000);
+  } finally {
+    await sql.end();
+  }
 }
 
 test('an open turn goes on by itself after kill -9 of everything', { timeout: 180_000 }, async () => {
   await new DevProcess(project, [], environment).running();
   await holdfast('start', '--detach', 'Say hello');
-  await waitUntil('the turn runs', async () => (await turn()) === 'running null');
+  await waitForOutcome('the turn runs', null);
   for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');
   await waitUntil('nothing is left', async () => (await processesOfRun(project)).length === 0);
   await new DevProcess(project, [], environment).running();
-  await waitUntil('the turn has completed', async () => (await turn()) === 'ended completed', 60_000);
+  await waitForOutcome('the turn has completed', 'completed');
 });

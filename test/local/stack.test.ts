@@ -22,11 +22,7 @@ const ONLY_POSTGRES: Partial<LocalStackOptions> = {
   environment: { TEMPORAL_ADDRESS: 'temporal.example:7233' },
 };
 
-const WORKER_COMMAND = [
-  '--import',
-  import.meta.resolve('tsx'),
-  fileURLToPath(new URL('../support/polling-worker.ts', import.meta.url)),
-];
+const WORKER_COMMAND = [fileURLToPath(new URL('../support/polling-worker.mjs', import.meta.url))];
 
 // One folder for all: each start makes do with what the one before left there.
 let project: string;

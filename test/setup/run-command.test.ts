@@ -44,6 +44,7 @@ describe('npm test', () => {
 
   test('counts as failed what failed, was skipped or left to do, cannot be imported, threw where nobody waits, and a hook', async () => {
     const outcome = await npmTest(
+      '--maxWorkers=1',
       ...['bad', 'skipped', 'broken', 'unhandled', 'hook'].map((name) => `test/turn/cases/${name}.test.ts`),
     );
     // A failed one, a skipped one and one to do, a file, an error; a hook alone or with the test that it kept from running.

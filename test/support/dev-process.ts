@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { signalProcess } from '../../src/local/process-signals.ts';
@@ -12,7 +10,7 @@ import { waitUntil } from './wait-until.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
 
-const POLLING_WORKER = `--import ${import.meta.resolve('tsx')} ${fileURLToPath(new URL('./polling-worker.ts', import.meta.url))}`;
+const POLLING_WORKER = fileURLToPath(new URL('./polling-worker.mjs', import.meta.url));
 /** Flags for a stack of servers and a worker that only polls: for what is about processes, not about turns. */
 export const WITHOUT_TURNS = ['--no-simulator', '--worker-command', POLLING_WORKER];
 
@@ -25,12 +23,7 @@ type Line = z.infer<typeof line>;
 
 /** A project folder for `holdfast dev`. */
 export async function makeProject(): Promise<string> {
-  const project = await temporaryDirectory('dev');
-  // tsx keeps what it compiled in TMPDIR; shared, or each start of each test would compile everything again.
-  const compiled = `tsx-${process.getuid?.()}`;
-  await mkdir(join(tmpdir(), compiled), { recursive: true });
-  await symlink(join(tmpdir(), compiled), join(project, compiled));
-  return project;
+  return temporaryDirectory('dev');
 }
 
 /** Ends what a test left running. */

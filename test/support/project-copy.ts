@@ -40,7 +40,7 @@ export interface ProjectCopy {
 /** Makes node_modules as npm does it: packages first, npm's own marker last. */
 export const LINK_PACKAGES = `
 rm -rf node_modules && mkdir -p node_modules/.bin
-for package in "${ROOT}"node_modules/*; do ln -s "$package" node_modules/; done
+ln -s "${ROOT}"node_modules/* node_modules/
 echo '{}' > node_modules/.package-lock.json
 `;
 
