@@ -9,11 +9,21 @@ import { dataConverter } from './data-converter.ts';
 
 const SOURCE_FOLDERS = ['workflows', 'turn', 'context', 'temporal'];
 
+let loaded: Promise<WorkflowBundleWithSourceMap> | undefined;
+
 /**
- * The code that Temporal replays, bundled. An installed package ships it ready-made; in a checkout
- * it is built once per state of the sources (1 s) and kept in `node_modules/.cache/holdfast`.
+ * The code that Temporal replays, bundled; loaded once for all workers of a process. An installed package ships it ready-made;
+ * in a checkout it is built once per state of the sources (1 s) and kept in `node_modules/.cache/holdfast`.
  */
 export async function loadWorkflowBundle(): Promise<WorkflowBundleWithSourceMap> {
+  loaded ??= findWorkflowBundle().catch((error: unknown) => {
+    loaded = undefined;
+    throw error;
+  });
+  return loaded;
+}
+
+async function findWorkflowBundle(): Promise<WorkflowBundleWithSourceMap> {
   const shipped = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
   if (existsSync(shipped)) return { code: readFileSync(shipped, 'utf8'), sourceMap: '' };
   const cached = cachePath();
