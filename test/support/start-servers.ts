@@ -19,6 +19,12 @@ async function buildProgram(): Promise<void> {
   await promisify(execFile)(process.execPath, [build, '--if-changed']);
 }
 
+/** Of each task queue, where Temporal's default of four has tasks and pollers looking for each other; of little use to one server. */
+const ONE_PARTITION = {
+  'matching.numTaskqueueReadPartitions': '1',
+  'matching.numTaskqueueWritePartitions': '1',
+};
+
 /**
  * One Postgres and one Temporal for all test files. HOLDFAST_TEST_DATABASE_URL and HOLDFAST_TEST_TEMPORAL_ADDRESS name
  * running ones instead, which are left running.
@@ -34,7 +40,7 @@ export default async function startServers(project: TestProject): Promise<() => 
   const temporalAddress = process.env['HOLDFAST_TEST_TEMPORAL_ADDRESS'];
   const [postgres, temporal] = await Promise.allSettled([
     databaseUrl === undefined ? startTestPostgres() : null,
-    temporalAddress === undefined ? startTestTemporal() : null,
+    temporalAddress === undefined ? startTestTemporal({ dynamicConfiguration: ONE_PARTITION }) : null,
   ]);
   const servers = [postgres, temporal].flatMap((result) =>
     result.status === 'fulfilled' && result.value !== null ? [result.value] : [],
