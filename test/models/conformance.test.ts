@@ -4,7 +4,6 @@ import type { Capability, ConformanceReport, ConformanceStatus } from '../../src
 import { checkServer } from '../../src/models/conformance/check-server.ts';
 import type { ConformanceOptions } from '../../src/models/conformance/check-server.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/index.ts';
-import { runCli } from '../cli/run-cli.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 
 let simulator: Simulator;
@@ -161,35 +160,5 @@ describe('against servers that lack something', () => {
     const report = await check(['tool_calls', 'overflow_shape'], { window: 8_000 });
     expect(report.findings.slice(1).map(({ status }) => status)).toEqual(['not_checked', 'not_checked']);
     expect(report.fits).toBe(true);
-  });
-});
-
-describe('holdfast conformance', () => {
-  test('prints a row per capability and ends with 0; with --json one object; a dead address ends with 3', async () => {
-    const args = ['conformance', '--model', 'simulator/sim-8k-thinking'];
-    const environment = { HOLDFAST_SIMULATOR_URL: simulator.url };
-    const [table, dead] = await Promise.all([
-      runCli([...args, '--only', 'usage,tool_calls'], { environment }),
-      runCli(['conformance', '--base-url', 'http://127.0.0.1:9', '--model', 'x', '--json']),
-    ]);
-    expect(table.code).toBe(0);
-    expect(table.stdout).toMatch(/^streaming +works +\d+ pieces/);
-    expect(table.stdout).toMatch(/^tool calls +works +call, result and answer$/m);
-    expect(dead.code).toBe(3);
-    expect(JSON.parse(dead.stdout)).toMatchObject({ reachable: false, fits: false });
-  });
-
-  test.each([
-    ['chat', ''],
-    ['responses', '/'],
-  ])('%s with a base URL that ends with "%s" is checked with /v1 behind it, and says so', async (protocol, given) => {
-    const args = ['conformance', '--model', 'sim-8k', '--protocol', protocol, '--only', 'streaming'];
-    const found = await runCli([...args, '--base-url', `${simulator.url}${given}`]);
-    expect(found).toMatchObject({ code: 0, stdout: expect.stringMatching(/^streaming +works/) });
-    expect(found.stderr).toContain(`sim-8k at ${simulator.url}/v1 (${protocol})`);
-    const json = await runCli([...args, '--base-url', `${simulator.url}${given}`, '--json']);
-    expect(JSON.parse(json.stdout)).toMatchObject({ baseUrl: `${simulator.url}/v1`, fits: true });
-    const wrong = await runCli([...args, '--base-url', `${simulator.url}/other`]);
-    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^streaming +fails +HTTP 404/) });
   });
 });
