@@ -25,7 +25,7 @@ import { startWorker } from '../../src/worker/start-worker.ts';
 import type { RunningWorker, WriteObserver } from '../../src/worker/start-worker.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
-import { deleteUpkeepSchedule } from './upkeep-schedule.ts';
+import { createPausedUpkeepSchedule, deleteUpkeepSchedule } from './upkeep-schedule.ts';
 
 type AgentInput = Partial<Parameters<typeof defineAgent>[0]>;
 
@@ -44,6 +44,8 @@ export interface HarnessOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Limits of the provider `simulator`. */
   readonly providerLimits?: NonNullable<ProviderDefinition['limits']>;
+  /** `false`: nothing is done every ten seconds beside the turns. */
+  readonly upkeep?: false;
   /** `host:port` of another Temporal server than the shared one. */
   readonly temporalAddress?: string;
   /** URL of another Postgres than the shared one. */
@@ -134,6 +136,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     temporal: { address: temporalAddress, namespace: 'default' },
   });
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-test' });
+  if (options.upkeep === false) await createPausedUpkeepSchedule(temporal, { database, taskQueue });
   const workers: RunningWorker[] = [];
   const configuration = harnessConfiguration(options, simulator.url, workspace);
   return {

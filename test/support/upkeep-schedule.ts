@@ -14,6 +14,20 @@ export async function deleteUpkeepSchedule(temporal: Client, database: Database)
   }
 }
 
+/** A schedule that never fires, made before any worker starts: workers keep one that exists, with its pause. */
+export async function createPausedUpkeepSchedule(
+  temporal: Client,
+  { database, taskQueue }: { readonly database: Database; readonly taskQueue: string },
+): Promise<void> {
+  const scheduleId = upkeepScheduleId(await readDatabaseId(database));
+  await temporal.schedule.create({
+    scheduleId,
+    spec: {},
+    action: { type: 'startWorkflow', workflowType: 'upkeep', workflowId: scheduleId, taskQueue, args: [] },
+    state: { paused: true },
+  });
+}
+
 /** Nothing of it begins any more. A schedule that is deleted comes back within a minute: a worker sees to that. */
 export async function pauseUpkeepSchedule(temporal: Client, database: Database): Promise<void> {
   await temporal.schedule.getHandle(upkeepScheduleId(await readDatabaseId(database))).pause();

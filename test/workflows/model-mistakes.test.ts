@@ -6,7 +6,7 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ upkeep: false });
   await harness.startWorker();
 });
 

@@ -13,7 +13,7 @@ const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork' } });
+  harness = await startTurnHarness({ upkeep: false, agent: { model: 'simulator/sim-16k', preset: 'cowork' } });
   await mkdir(join(harness.workspace, '.cowork'));
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from(

@@ -22,7 +22,7 @@ beforeAll(async () => {
     preset: 'wolffish',
     policy: { outputReserve: { tokens: 16_384 } },
   } as const;
-  harness = await startTurnHarness({ agent });
+  harness = await startTurnHarness({ upkeep: false, agent });
   await mkdir(join(harness.workspace, 'mail'));
   for (let mail = 1; mail <= MAILS; mail += 1) {
     const lines = Array.from(

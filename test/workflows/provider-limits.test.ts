@@ -8,6 +8,7 @@ let harness: TurnHarness;
 
 beforeAll(async () => {
   harness = await startTurnHarness({
+    upkeep: false,
     providerLimits: { concurrentCalls: 1 },
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
   });
@@ -101,7 +102,7 @@ test('calls that waited in their workflows come back to their places: none is gi
 }, 120_000);
 
 test('a pause holds also for a provider without limits, on a worker that was not told it', async () => {
-  const unlimited = await startTurnHarness();
+  const unlimited = await startTurnHarness({ upkeep: false });
   onTestFinished(() => unlimited.stop());
   const { client, database } = unlimited;
   const first = await unlimited.startWorker();
@@ -124,7 +125,7 @@ test('a pause holds also for a provider without limits, on a worker that was not
 }, 240_000);
 
 test('a pause of days is one of a day, is shown and can be ended: calls are made again, and a turn that waits for it looks again within minutes', async () => {
-  const paused = await startTurnHarness();
+  const paused = await startTurnHarness({ upkeep: false });
   onTestFinished(() => paused.stop());
   const { client } = paused;
   const models = (...args: string[]) =>

@@ -13,7 +13,7 @@ const TASK = [
 ].join('\n');
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'goagent' } });
+  harness = await startTurnHarness({ upkeep: false, agent: { model: MODEL, preset: 'goagent' } });
   await writeLogs(harness, STEPS, 2_500);
   await writeLogs(harness, STEPS, 2_500, 'more');
 });
@@ -122,7 +122,10 @@ test('G17 the end of a turn tells what the window holds: counted by the provider
 });
 
 test('G15 switched off, the provider’s overflow ends the turn', async () => {
-  const own = await startTurnHarness({ agent: { model: MODEL, preset: 'goagent', policy: { enabled: false } } });
+  const own = await startTurnHarness({
+    upkeep: false,
+    agent: { model: MODEL, preset: 'goagent', policy: { enabled: false } },
+  });
   try {
     await writeLogs(own, 2);
     await own.startWorker();

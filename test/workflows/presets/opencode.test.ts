@@ -19,7 +19,7 @@ const isCall = (part: { readonly type: string }): boolean => part.type === 'tool
 const MARK = '[Old tool result content cleared]';
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'opencode' } });
+  harness = await startTurnHarness({ upkeep: false, agent: { model: MODEL, preset: 'opencode' } });
   await writeLogs(harness, 11);
 });
 
@@ -110,6 +110,7 @@ test('O13 O25 after it the model is asked what was done, sees the summary as its
 
 test('O10 a model of its own summarizes, when one is set', async () => {
   const own = await startTurnHarness({
+    upkeep: false,
     agent: { model: MODEL, preset: 'opencode', policy: { summary: { model: 'simulator/sim-128k' } } },
   });
   try {
