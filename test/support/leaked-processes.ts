@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** The temporary folder of a run of the tests, in the environment of everything that the run starts. */
 const VARIABLE = 'TMPDIR';
@@ -9,14 +9,22 @@ export interface FoundProcess {
   readonly command: string;
 }
 
-async function linuxProcesses(directory: string): Promise<FoundProcess[]> {
-  const found: FoundProcess[] = [];
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
+/** Synchronously, for half the processor time: each of the thread pool's reads of a file is four trips. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
     // A process may end between the listing and the reading.
-    const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '');
-    if (!environment.includes(`${VARIABLE}=${directory}`)) continue;
-    const command = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
+    return '';
+  }
+}
+
+function linuxProcesses(directory: string): FoundProcess[] {
+  const found: FoundProcess[] = [];
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    if (!readIfThere(`/proc/${entry}/environ`).includes(`${VARIABLE}=${directory}`)) continue;
+    const command = readIfThere(`/proc/${entry}/cmdline`);
     // A zombie has neither.
     if (command !== '') found.push({ processId: Number(entry), command: command.replaceAll('\0', ' ').trim() });
   }
@@ -37,7 +45,7 @@ function otherProcesses(directory: string): FoundProcess[] {
 
 /** Processes of the run that uses this temporary folder, except this one and vitest's own workers, which are still closing. */
 export async function processesOfRun(directory: string): Promise<FoundProcess[]> {
-  const all = process.platform === 'linux' ? await linuxProcesses(directory) : otherProcesses(directory);
+  const all = process.platform === 'linux' ? linuxProcesses(directory) : otherProcesses(directory);
   return all.filter(
     ({ processId, command }) => processId !== process.pid && !/vitest[\\/].*workers|esbuild.*--service/.test(command),
   );
