@@ -30,10 +30,10 @@ export async function beginTurn(
   { conversationId, cancelled }: BeginTurnInput,
   execution: Execution,
 ): Promise<BeginTurnResult> {
-  const { workflowId, runId } = execution;
+  const { workflowId, runId, scheduledAt } = execution;
   const begun = await store.beginTurn(
     dependencies.database,
-    { conversationId, turnId: newId(), workflowId, runId, workerIdentity: dependencies.workerIdentity },
+    { conversationId, turnId: newId(), workflowId, runId, scheduledAt, workerIdentity: dependencies.workerIdentity },
     {
       closeToolCall: closeToolCall(dependencies),
       isNewestRun: async () => (await dependencies.newestRunOf(workflowId)) === runId,

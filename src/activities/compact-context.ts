@@ -52,7 +52,7 @@ export async function compactContext(
   }
   if (forced === 'manual') {
     const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
-    await declineCompaction(database, turn, { reason: declined, tokens });
+    await declineCompaction(database, turn, { requests: check.compactRequests, reason: declined, tokens });
     dependencies.reachCrashPoint('compactContext:declined');
   }
   if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budgetFor(check.policy, check.modelLimits))) {
@@ -120,7 +120,11 @@ async function storeAndDescribe(
   const decision = await askHooks(dependencies, turn, pass, pass.signal);
   if (decision.cancelled) {
     if (reason === 'manual') {
-      await declineCompaction(database, turn, { reason: 'cancelled_by_hook', tokens: pass.plan.tokensBefore });
+      await declineCompaction(database, turn, {
+        requests: check.compactRequests,
+        reason: 'cancelled_by_hook',
+        tokens: pass.plan.tokensBefore,
+      });
       dependencies.reachCrashPoint('compactContext:declined');
     }
     await recordEventOnce(database, { turn, kind: 'compaction_cancelled', callNumber, data: { reason } });

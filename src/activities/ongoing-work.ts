@@ -20,6 +20,8 @@ export interface Execution {
   readonly runId: string;
   /** Unique in the run. */
   readonly activityId: string;
+  /** When Temporal first scheduled the activity, by Temporal's clock. */
+  readonly scheduledAt: Date;
   /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
   report(progress: Readonly<Record<string, number>>): void;
 }
@@ -68,13 +70,14 @@ export class OngoingWork<Output> {
   }
 
   #execution(): Execution {
-    const { attempt, workflowExecution, activityId } = this.#context.info;
+    const { attempt, workflowExecution, activityId, scheduledTimestampMs } = this.#context.info;
     return {
       attempt,
       signal: this.#abort.signal,
       workflowId: workflowExecution?.workflowId ?? '',
       runId: workflowExecution?.runId ?? '',
       activityId,
+      scheduledAt: new Date(scheduledTimestampMs),
       report: (progress) => {
         this.#progress = progress;
       },

@@ -23,8 +23,8 @@ import type { WriterSource } from './transaction.ts';
 /** What the store asks for while it begins a turn. */
 export interface BeginTurnSources {
   /**
-   * Asked before a turn that another run left open is taken over: whether this run is the one that Temporal knows as the
-   * workflow's newest. Default: nobody else is there.
+   * Asked before a turn that another run left open is taken over, and when a later run has begun one: whether this run is the one
+   * that Temporal knows as the workflow's newest. Default: nobody else is there.
    */
   readonly isNewestRun?: () => Promise<boolean>;
   /** Called before the transaction opens, so it may take its time. */
@@ -66,8 +66,8 @@ export type BegunTurn =
  * result; abandons its planned compaction; appends the rules note if it changed, then the oldest
  * queued message and all waiting steering messages. A run is answered once: asked again, it is told the same. In a conversation
  * that was deleted nothing waits.
- * @throws StoreError `stale_epoch` (the run's turn was taken over), `run_replaced` (a turn is open, and Temporal has a newer
- *   run than this one)
+ * @throws StoreError `stale_epoch` (the run's turn was taken over), `run_replaced` (a turn is open, or was begun by a
+ *   later run, and Temporal has a newer run than this one)
  */
 export async function beginTurn(
   sql: Database,
@@ -95,24 +95,24 @@ async function beginOrTakeOver(
   sources: BeginTurnSources,
 ): Promise<BegunTurn> {
   const { conversationId, workflowId, runId } = request;
-  for (let mayTakeOver: string | null = null; ;) {
-    const begun: BegunTurn | TakeoverWanted = await writeEvents(sql, conversationId, (source) =>
-      begin(source, { ...request, mayTakeOver }, snapshot, sources),
+  for (let askedAbout: string | null = null; ;) {
+    const begun: BegunTurn | RunInDoubt = await writeEvents(sql, conversationId, (source) =>
+      begin(source, { ...request, askedAbout }, snapshot, sources),
     );
-    if (begun.kind !== 'takeover_wanted') return begun;
+    if (begun.kind !== 'run_in_doubt') return begun;
     if (sources.isNewestRun !== undefined && !(await sources.isNewestRun())) {
       throw new StoreError(
         'run_replaced',
         `run ${runId} of ${workflowId} is not its newest one: turn ${begun.turnId} is left to that`,
       );
     }
-    mayTakeOver = begun.turnId;
+    askedAbout = begun.turnId;
   }
 }
 
-/** Another turn is open than the one that may be taken over; nothing was written. */
-interface TakeoverWanted {
-  readonly kind: 'takeover_wanted';
+/** Another turn than the one that Temporal was asked about is open, or was begun by a later run; nothing was written. */
+interface RunInDoubt {
+  readonly kind: 'run_in_doubt';
   readonly turnId: string;
 }
 
@@ -127,10 +127,10 @@ interface WaitingRow extends WaitingMessage {
 
 async function begin(
   { sql, writer: writerFor }: WriterSource,
-  request: BeginTurnRequest & { readonly mayTakeOver: string | null },
+  request: BeginTurnRequest & { readonly askedAbout: string | null },
   snapshot: TurnSnapshot,
   { closeToolCall, memoriesFor, resumeNote }: BeginTurnSources,
-): Promise<BegunTurn | TakeoverWanted> {
+): Promise<BegunTurn | RunInDoubt> {
   const { conversationId, turnId } = request;
   const [conversation] = await sql<LockedRow[]>`
     select epoch, active_turn_id from conversations where id = ${conversationId} for no key update`;
@@ -138,7 +138,8 @@ async function begin(
   if (begunBefore !== null) return begunBefore;
   if (await wasIdle(sql, request)) return { kind: 'nothing_waiting' };
   const deadTurnId = conversation?.active_turn_id ?? null;
-  if (deadTurnId !== null && deadTurnId !== request.mayTakeOver) return { kind: 'takeover_wanted', turnId: deadTurnId };
+  const ofAnother = deadTurnId ?? (await findLaterTurn(sql, request));
+  if (ofAnother !== null && ofAnother !== request.askedAbout) return { kind: 'run_in_doubt', turnId: ofAnother };
   const waiting = await readWaiting(sql, conversationId);
   // What was sent after a change of branch was meant for the other branch: it waits for the next turn.
   const branchRequested = waiting.some(({ kind }) => isBranchCommand(kind));
@@ -169,10 +170,7 @@ async function begin(
     await appendMemories(writer, (await memoriesFor?.(sql, said, snapshot.snapshot)) ?? null);
   }
   await appendMessages(writer, messages);
-  if (resumes.length > 0) {
-    await insertEntry(sql, { ...resumeNote, kind: 'note', slot: 'continuation', turn, key: 'resumed' });
-    await consumeCommands(sql, { conversationId, kind: 'resume', turnId, ids: resumes });
-  }
+  if (resumes.length > 0) await takeResumes(sql, turn, { ids: resumes, note: resumeNote });
   return {
     kind: 'begun',
     turn,
@@ -186,12 +184,37 @@ async function begin(
   };
 }
 
+async function takeResumes(
+  sql: Transaction,
+  turn: TurnReference,
+  { ids, note }: { readonly ids: readonly string[]; readonly note: NewContent },
+): Promise<void> {
+  const { conversationId, turnId } = turn;
+  await insertEntry(sql, { ...note, kind: 'note', slot: 'continuation', turn, key: 'resumed' });
+  await consumeCommands(sql, { conversationId, kind: 'resume', turnId, ids });
+}
+
 function idsOf(waiting: readonly WaitingRow[], wanted: MessageKind): string[] {
   return waiting.filter(({ kind }) => kind === wanted).map(({ id }) => id);
 }
 
 function isBranchCommand(kind: MessageKind): boolean {
   return kind === 'fork' || kind === 'switch';
+}
+
+/**
+ * The newest turn of the conversation, when it was begun by an activity that was scheduled after this one: this run was terminated, or
+ * reset, and a later one has been at work since. Both times are Temporal's. A turn of an older version, or of an import, has none.
+ */
+async function findLaterTurn(
+  sql: Transaction,
+  { conversationId, scheduledAt }: BeginTurnRequest,
+): Promise<string | null> {
+  if (scheduledAt === undefined) return null;
+  const [newest] = await sql<{ id: string; is_later: boolean | null }[]>`
+    select id, begin_scheduled_at > ${scheduledAt} as is_later from turns
+    where conversation_id = ${conversationId} order by epoch desc limit 1`;
+  return newest?.is_later === true ? newest.id : null;
 }
 
 /** What this run began already: the activity is repeated because its result was lost. */

@@ -7,7 +7,7 @@ import postgres from 'postgres';
 export type StoreErrorCode =
   /** HF001. A newer turn owns the conversation: stop all work of this one. Not retryable. */
   | 'stale_epoch'
-  /** A turn is open, and Temporal has a newer run of the workflow than the one that wants to begin: it is no longer wanted. Not retryable. */
+  /** A turn is open, or was begun by a later run, and Temporal has a newer run than the one that wants to begin: it is no longer wanted. Not retryable. */
   | 'run_replaced'
   /** A model call was registered before which the entry would have stood: the writer woke up too late. Not retryable. */
   | 'call_registered'

@@ -40,8 +40,8 @@ export interface FitCheck {
   readonly compactionId: string | null;
   /** A compaction that is planned and not finished: join it instead of planning another (R4). */
   readonly plannedCompactionId: string | null;
-  /** A compact command waits to be served. */
-  readonly compactRequested: boolean;
+  /** Message ids of the compact commands that wait to be served. */
+  readonly compactRequests: readonly string[];
 }
 
 interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
@@ -57,7 +57,7 @@ interface FitColumns extends ReportedUsageColumns, CalibrationColumns {
   readonly answer: string | null;
   readonly compaction_id: string | null;
   readonly planned_id: string | null;
-  readonly compact_requested: boolean;
+  readonly compact_requests: string[];
 }
 
 /**
@@ -71,9 +71,9 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
       t.model_limits, t.policy, coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
       p.id as planned_id, h.sums - u.sums as since, u.measurements as answer, m.input_tokens,
       m.cache_read_tokens, m.cache_write_tokens, m.output_tokens,
-      exists (
-        select from messages q
-        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requested
+      array(
+        select q.id from messages q
+        where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'compact') as compact_requests
     from conversations c
     join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
     left join entries h on h.id = c.head_entry_id
@@ -106,6 +106,6 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
         : { usage, answer: parseMeasurements(row.answer), since: parseMeasurements(row.since) },
     compactionId: row.compaction_id,
     plannedCompactionId: row.planned_id,
-    compactRequested: row.compact_requested,
+    compactRequests: row.compact_requests,
   };
 }

@@ -137,19 +137,24 @@ export async function consumeCommands(
 export type DeclineReason = 'nothing_to_compact' | 'irreducible' | 'cancelled_by_hook';
 
 /**
- * The requested compaction has nothing to do: the request counts as served, and the timeline says why. Repeating it
+ * The requested compaction has nothing to do: the requests count as served, and the timeline says why. Repeating it
  * writes nothing.
+ * @param requests those that were read when it was decided: one that was sent since is for the next check
  * @param tokens of the view
  * @throws StoreError `stale_epoch`
  */
 export async function declineCompaction(
   sql: Database,
   turn: TurnReference,
-  { reason, tokens }: { readonly reason: DeclineReason; readonly tokens: number },
+  {
+    requests,
+    reason,
+    tokens,
+  }: { readonly requests: readonly string[]; readonly reason: DeclineReason; readonly tokens: number },
 ): Promise<void> {
   const { conversationId, turnId } = turn;
   await writeAsTurn(sql, turn, async (writer) => {
-    const declined = await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
+    const declined = await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId, ids: requests });
     if (declined > 0) await writer.event('compaction_declined', { reason, tokens });
   });
 }

@@ -17,6 +17,8 @@ export interface BeginTurnRequest {
   readonly workflowId: string;
   /** Temporal's run id: beginning twice for one run is beginning once. */
   readonly runId: string;
+  /** When Temporal first scheduled the activity that begins it, by Temporal's clock. Default: it is none of Temporal's. */
+  readonly scheduledAt?: Date;
   readonly workerIdentity: string;
 }
 
@@ -59,10 +61,10 @@ export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void
   const { turn, workflowId, runId } = start;
   const { snapshot, fixed } = start.snapshot;
   await sql`
-    insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
-      model, preset, snapshot, model_limits, policy, fixed, command_only, messages, limits, compactions_over)
+    insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, begin_scheduled_at, worker_identity,
+      agent, model, preset, snapshot, model_limits, policy, fixed, command_only, messages, limits, compactions_over)
     values (${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
-      ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
+      ${start.scheduledAt ?? null}, ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
       ${jsonText(snapshot)}::text::json, ${jsonText(snapshot.modelLimits)}::text::json,
       ${jsonText(snapshot.policy)}::text::json, ${measurementsText(fixed)}::measurements,
       ${start.commandOnly}, ${start.messages},

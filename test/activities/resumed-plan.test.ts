@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { callModel } from '../../src/activities/call-model.ts';
+import { commitCompaction } from '../../src/activities/commit-compaction.ts';
 import { compactContext } from '../../src/activities/compact-context.ts';
 import { registerPartAttempt, storePartText } from '../../src/store/compaction-parts.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -46,6 +48,20 @@ test('a plan under which something was appended is not carried on', async () => 
   await appendNote(sql, { ...text('Near the limit.'), turn, slot: 'continuation', key: 'limit' });
   const result = await compactContext(activityDependencies(sql), { turn, callNumber: 3, forced: null }, execution());
   expect(result).toMatchObject({ kind: 'fits', view: { headEntryId: await headOf(sql, turn.conversationId) } });
+});
+
+test('a plan under which something was appended is not committed: no call is made, and the turn checks again', async () => {
+  const turn = await turnWithSteps(sql);
+  const { compactionId, tokensBefore } = (await plan(sql, turn)).compaction;
+  const planned = await headOf(sql, turn.conversationId);
+  await appendNote(sql, { ...text('Near the limit.'), turn, slot: 'continuation', key: 'limit' });
+  const dependencies = activityDependencies(sql);
+  const left = await commitCompaction(dependencies, { turn, compactionId }, execution());
+  expect(left).toEqual({ kind: 'committed', view: { headEntryId: planned, tokens: tokensBefore }, tokensBefore });
+  const call = { turn, callNumber: 3, headEntryId: planned, steps: 2 };
+  expect(await callModel(dependencies, call, execution())).toEqual({ kind: 'moved' });
+  const { compaction, joined } = await plan(sql, turn);
+  expect([joined, compaction.headEntryId]).toEqual([false, await headOf(sql, turn.conversationId)]);
 });
 
 test('of a plan that is under way the parts that are written are left out, and waves that have none left', async () => {

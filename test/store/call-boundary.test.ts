@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { commitCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { appendNoteBefore } from '../../src/store/entries.ts';
 import { lookAtInbox, takeMessages } from '../../src/store/inbox.ts';
+import { commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
 import {
   answer,
   FIRST_ATTEMPT,
@@ -62,4 +64,26 @@ test('a note is appended before its call only, once', async () => {
   await expect(late).rejects.toMatchObject({ code: 'call_registered', permanent: true });
   await appendNoteBefore(sql, { callNumber: 1, runId: 'after a reset' }, { ...note, key: 'limit:steps' });
   expect(await said(sql, turn.conversationId)).toEqual(['user hello', 'note near']);
+});
+
+test('while a compaction is planned before a call, nothing else is appended before it, and the plan is committed', async () => {
+  const turn = await turnWithSteps(sql);
+  const { compactionId } = (await plan(sql, turn)).compaction;
+  await send(sql, { conversationId: turn.conversationId, ...text('late') });
+  // Of a worker that was frozen: the attempt that Temporal counts on is long over.
+  const boundary = { callNumber: 3, runId: OWN_RUN };
+  expect(await takeMessages(sql, turn, boundary)).toEqual({ messages: 0 });
+  const note = { ...text('near'), turn, slot: 'continuation', key: 'limit:cost' } as const;
+  expect(await appendNoteBefore(sql, boundary, note)).toBeNull();
+  expect(await commitCompaction(sql, commitRequest(turn, compactionId))).toMatchObject({ kind: 'committed' });
+  expect(await takeMessages(sql, turn, boundary)).toEqual({ messages: 1 });
+});
+
+test('a plan that was left, or under which something was appended, keeps nothing from the calls that follow', async () => {
+  const turn = await turnWithSteps(sql);
+  await plan(sql, turn);
+  await send(sql, { conversationId: turn.conversationId, ...text('next') });
+  expect(await takeMessages(sql, turn, { callNumber: 4, runId: OWN_RUN })).toEqual({ messages: 1 });
+  await send(sql, { conversationId: turn.conversationId, ...text('more') });
+  expect(await takeMessages(sql, turn, { callNumber: 3, runId: OWN_RUN })).toEqual({ messages: 1 });
 });

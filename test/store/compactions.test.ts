@@ -75,12 +75,12 @@ describe('a compact command', () => {
   it('is served by the commit, which takes its focus and what came meanwhile', async () => {
     const turn = await turnWithSteps(sql);
     const { conversationId } = turn;
-    await send(sql, { conversationId, kind: 'compact', focus: 'old' });
-    await send(sql, { conversationId, kind: 'compact', focus: 'names\0' });
+    const old = await send(sql, { conversationId, kind: 'compact', focus: 'old' });
+    const named = await send(sql, { conversationId, kind: 'compact', focus: 'names\0' });
     const { compaction } = await plan(sql, turn);
     expect(compaction.focus).toBe('names\0');
-    await send(sql, { conversationId, kind: 'compact' });
-    expect(await readFitCheck(sql, turn)).toMatchObject({ compactRequested: true });
+    const later = await send(sql, { conversationId, kind: 'compact' });
+    expect((await readFitCheck(sql, turn)).compactRequests.toSorted()).toEqual([old, named, later].toSorted());
     await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
     expect(await lookAtInbox(sql, turn)).toMatchObject({ compactRequested: false, waiting: 0 });
   });
@@ -88,11 +88,11 @@ describe('a compact command', () => {
   it('is served when there is nothing to compact, or no form helped', async () => {
     const turn = await turnWithSteps(sql);
     const { conversationId } = turn;
-    await send(sql, { conversationId, kind: 'compact' });
     const why = { reason: 'nothing_to_compact', tokens: 900 } as const;
-    await declineCompaction(sql, turn, why);
+    const requests = [await send(sql, { conversationId, kind: 'compact' })];
+    await declineCompaction(sql, turn, { requests, ...why });
     // Repeated after a crash: the request was served, and nothing is told twice.
-    await declineCompaction(sql, turn, why);
+    await declineCompaction(sql, turn, { requests, ...why });
     const declined = await sql`
       select data from events where conversation_id = ${conversationId} and kind = 'compaction_declined'`;
     expect(declined.map(({ data }) => data)).toEqual([why]);

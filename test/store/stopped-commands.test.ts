@@ -150,9 +150,9 @@ describe('a command that was carried out before it was stopped', () => {
     const first = await startTurn(sql);
     const { conversationId } = first;
     await end(first);
-    await send(sql, { conversationId, kind: 'compact' });
+    const requests = [await send(sql, { conversationId, kind: 'compact' })];
     const turn = await continueConversation(sql, conversationId);
-    await declineCompaction(sql, turn, { reason: 'nothing_to_compact', tokens: 10 });
+    await declineCompaction(sql, turn, { requests, reason: 'nothing_to_compact', tokens: 10 });
     await send(sql, { conversationId, ...text('steered') });
     await send(sql, { conversationId, kind: 'stop' });
     expect(await end(turn, { reason: 'nothing_to_compact' })).toMatchObject({ outcome: 'stopped' });

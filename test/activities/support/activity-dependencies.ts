@@ -64,6 +64,7 @@ export function execution(overrides: Partial<Execution> = {}): Execution {
     report: () => undefined,
     runId: 'run',
     activityId: '1',
+    scheduledAt: new Date(),
     ...overrides,
   };
 }
