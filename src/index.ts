@@ -55,7 +55,7 @@ export type { CompactionPolicy } from './context/policy.ts';
 export type { CostGroup, CostRow } from './store/costs.ts';
 export { StoreError } from './store/errors.ts';
 export type { LearnedWindow } from './store/learned-windows.ts';
-export type { ProviderPause } from './store/provider-queue.ts';
+export type { ProviderPause } from './store/provider-pauses.ts';
 export type { ServedModel } from './store/served-models.ts';
 export { defineTool } from './tools/define-tool.ts';
 export { ToolDefinitionError, ToolError } from './tools/errors.ts';

@@ -18,6 +18,7 @@ import { updateCalibration } from '../store/calibrations.ts';
 import type { FitCheck } from '../store/fit-check.ts';
 import { readAnswer, registerModelCall, storeAnswer } from '../store/model-calls.ts';
 import type { StoredAnswer } from '../store/model-calls.ts';
+import { readSnapshot } from '../store/turns.ts';
 import { readProjectionSource } from '../store/view.ts';
 import { viewFingerprint } from '../store/view-fingerprint.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -28,6 +29,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { readFit } from './read-fit.ts';
 import { openLiveText, showDeltas } from './live-text.ts';
 import { enterGate, queueKeyOf } from './pass-gate.ts';
+import type { OpenPass } from './provider-gate.ts';
 import { throughOutage } from './through-outage.ts';
 import { describeFallback, fallBack } from './fall-back.ts';
 import { MOST_UNREPORTED_TRIES } from '../turn/limits.ts';
@@ -62,20 +64,25 @@ export async function callModel(
   execution: Execution,
 ): Promise<CallModelResult> {
   const { database } = dependencies;
-  const bought = await readAnswer(database, input);
-  const source = await readProjectionSource(database, input);
-  const { snapshot, givenUp } = source;
-  if (bought !== null) return completeAnswer(dependencies, input, snapshot, bought);
+  const [bought, known, check] = await Promise.all([
+    readAnswer(database, input),
+    readSnapshot(database, input.turn.turnId),
+    readFit(database, input.turn),
+  ]);
+  const { snapshot, givenUp } = known;
+  const { provider } = parseModelName(snapshot.model);
+  const queued = { callKey: queueKeyOf(input, provider), by: execution };
+  if (bought !== null) {
+    // The attempt that stored it may have died with the place that its next step needs.
+    await dependencies.providerGate.giveUp(queued);
+    return completeAnswer(dependencies, input, snapshot, bought);
+  }
   // An attempt whose result was lost gave the model up: the window of the next one is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
-  const check = await readFit(database, input.turn);
-  const view = projectChecked(source.input);
   const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
-  const { provider } = parseModelName(snapshot.model);
-  const callKey = queueKeyOf(input, provider);
   const pass = await enterGate(dependencies, input.turn, {
+    ...queued,
     provider,
-    callKey,
     tokens: estimatedTokens,
     signal: execution.signal,
     onLongWait: (wait) =>
@@ -84,12 +91,14 @@ export async function callModel(
   dependencies.reachCrashPoint('callModel:queued');
   if (pass.kind === 'wait') {
     const { delayMilliseconds, reason } = pass;
-    return waitForPlace(dependencies, input, { snapshot, givenUp: givenUp.length, callKey, delayMilliseconds, reason });
+    const wait = { ...queued, snapshot, givenUp: givenUp.length, delayMilliseconds, reason };
+    return waitForPlace(dependencies, input, wait);
   }
   try {
-    const result = await buy(dependencies, input, { source, view, check, estimatedTokens, execution });
-    if (result.kind === 'answered') await pass.leave(result.inputTokens);
-    return result;
+    // Behind the gate: a view may be megabytes, and a call without a place would read it for nothing each time it comes back.
+    const source = await readProjectionSource(database, { ...input, known });
+    const view = projectChecked(source.input);
+    return await buy(dependencies, input, { source, view, check, estimatedTokens, execution, leave: pass.leave });
   } finally {
     await pass.leave();
   }
@@ -105,10 +114,11 @@ async function buy(
     readonly check: FitCheck;
     readonly estimatedTokens: number;
     readonly execution: Execution;
+    readonly leave: OpenPass['leave'];
   },
 ): Promise<CallModelResult> {
   const { database, reachCrashPoint } = dependencies;
-  const { source, view, check, estimatedTokens, execution } = call;
+  const { source, view, check, estimatedTokens, execution, leave } = call;
   const { snapshot } = source;
   const registered = await registerModelCall(database, {
     turn: input.turn,
@@ -139,7 +149,7 @@ async function buy(
   const result =
     registered.unreported >= MOST_UNREPORTED_TRIES
       ? await endUnreportedCall(dependencies, attempt)
-      : await ask(dependencies, attempt, { view, check, execution, teaches: !hasStubs(source.input) });
+      : await ask(dependencies, attempt, { view, check, execution, leave, teaches: !hasStubs(source.input) });
   return result.kind === 'failed' ? fallBack(dependencies, input, attempt) : result;
 }
 
@@ -147,6 +157,8 @@ interface Asking {
   readonly view: View;
   readonly check: FitCheck;
   readonly execution: Execution;
+  /** Gives the place at the provider back. */
+  readonly leave: OpenPass['leave'];
   /** Whether the count of this request says something about its measurements. */
   readonly teaches: boolean;
 }
@@ -154,7 +166,7 @@ interface Asking {
 async function ask(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
-  { view, check, execution, teaches }: Asking,
+  { view, check, execution, leave, teaches }: Asking,
 ): Promise<CallModelResult> {
   const { input, snapshot, estimatedTokens } = modelTry;
   const { provider, model } = parseModelName(snapshot.model);
@@ -199,9 +211,11 @@ async function ask(
   }
   dependencies.reachCrashPoint('callModel:answered');
   const call = { provider, maximumOutput, check, teaches };
-  return dependencies.outlastingWork.finish(execution, (lasting) =>
-    takeIn(dependencies, modelTry, answer, { ...call, execution: lasting }),
-  );
+  return dependencies.outlastingWork.finish(execution, async (lasting) => {
+    // Before the answer is stored: a worker that dies behind that leaves no place that nobody gives back.
+    await leave(answer.usage?.input);
+    return takeIn(dependencies, modelTry, answer, { ...call, execution: lasting });
+  });
 }
 
 /** What came is paid: whatever is written before the answer is stored waits for Postgres as the answer does. */
@@ -209,7 +223,7 @@ async function takeIn(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   answer: ModelAnswer,
-  call: Omit<Asking, 'view'> & { readonly provider: string; readonly maximumOutput: number },
+  call: Omit<Asking, 'view' | 'leave'> & { readonly provider: string; readonly maximumOutput: number },
 ): Promise<CallModelResult> {
   const { provider, maximumOutput, check, teaches, execution } = call;
   const { learnedMedia } = answer;

@@ -182,6 +182,7 @@ async function askForSummary(
     provider,
     callKey: `${turn.turnId}:${messageId}`,
     tokens,
+    by: execution,
     signal: execution.signal,
   });
   if (pass.kind === 'wait') return pass;

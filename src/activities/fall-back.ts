@@ -1,6 +1,8 @@
 import { budgetFor } from '../context/budget.ts';
+import { definedOf } from '../context/defined-of.ts';
 import { estimateTokens } from '../context/estimate.ts';
 import { addMeasurements } from '../context/measurement-arithmetic.ts';
+import type { ActivityAttempt } from '../store/activity-attempts.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import { fallBack as storeFallback, readSilence } from '../store/fallbacks.ts';
@@ -23,9 +25,11 @@ export async function fallBack(
     /** Models given up before. */
     readonly givenUp: number;
     readonly attempt: number | null;
+    /** Who left the call without a try. */
+    readonly leftBy?: ActivityAttempt;
   },
 ): Promise<CallModelResult> {
-  const { snapshot, givenUp, attempt } = of;
+  const { snapshot, givenUp, attempt, leftBy } = of;
   const next = nextFallback(snapshot, givenUp);
   if (next === null) return { kind: 'failed' };
   const models = snapshot.fallbacks?.slice(givenUp) ?? [];
@@ -33,7 +37,8 @@ export async function fallBack(
   const place = (await firstThatHolds(dependencies, turn, models)) ?? 0;
   const skipped = models.slice(0, place);
   const to = models[place] ?? next;
-  await storeFallback(dependencies.database, { turn, callNumber, attempt, from: snapshot.model, skipped, to });
+  const change = { turn, callNumber, attempt, from: snapshot.model, skipped, to, ...definedOf({ leftBy }) };
+  await storeFallback(dependencies.database, change);
   dependencies.reachCrashPoint('callModel:fell-back');
   return describeFallback(withModelInForce(snapshot, givenUp + place + 1));
 }

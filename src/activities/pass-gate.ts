@@ -30,13 +30,15 @@ export async function passGate(
   return pass;
 }
 
-/** Waits up to 10 s, but no longer than the turn is this worker's: a call of a turn that was taken over is not made. */
+/** Waits up to 10 s, but no longer than the call is this worker's: one whose turn or activity another worker has is not made. */
 export async function enterGate(
   dependencies: ActivityDependencies,
   turn: TurnReference,
   call: Omit<GateCall, 'conversationId'>,
 ): Promise<GatePass> {
-  const fence = dependencies.fenceWatch.watch({ kind: 'waiting_call', turn, attempt: 0 });
+  const { callKey, by } = call;
+  const { runId, activityId, attempt } = by;
+  const fence = dependencies.fenceWatch.watch({ kind: 'waiting_call', turn, callKey, runId, activityId, attempt });
   try {
     return await dependencies.providerGate.enter({
       ...call,

@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ActivityAttempt } from '../store/activity-attempts.ts';
 import type { Database } from '../store/database.ts';
 import { newId } from '../store/ids.ts';
+import { pauseProvider, readPause } from '../store/provider-pauses.ts';
 import {
   LEASE_SECONDS,
   LONGEST_ABSENCE_SECONDS,
   askForPlace,
+  giveUpPlace,
   leaveQueue,
-  pauseProvider,
   providerKeyOf,
-  readPause,
   releasePlace,
   renewPlace,
   stepAside,
@@ -32,6 +33,7 @@ export interface GateCall {
   readonly conversationId: string;
   /** Names the call; the same for every try, also for one that comes back from its wait. */
   readonly callKey: string;
+  readonly by: ActivityAttempt;
   /** Estimated input. */
   readonly tokens: number;
   readonly signal: AbortSignal;
@@ -52,10 +54,13 @@ export type GatePass =
 
 /** Stands before every call of a model: keeps all workers to the pauses and the limits of a provider. */
 export interface ProviderGate {
-  /** Waits up to 10 s here. @throws the signal's reason when it is aborted */
+  /**
+   * Waits up to 10 s here.
+   * @throws the signal's reason when it is aborted; StoreError `superseded_attempt` (another attempt asks for the call by now)
+   */
   enter(call: GateCall): Promise<GatePass>;
-  /** The call that was told to wait will not come back: no place is kept for it. */
-  giveUp(callKey: string): Promise<void>;
+  /** The call will not come back: no place is kept for it that this attempt asked for, or one before it. */
+  giveUp(call: Pick<GateCall, 'callKey' | 'by'>): Promise<void>;
   /** The provider refused a call for its rate: nobody calls it with this key for so long. */
   pause(provider: string, milliseconds: number): Promise<void>;
 }
@@ -81,11 +86,11 @@ export function createProviderGate(setup: {
       const held = { callKey: call.callKey, holder: newId(), leaseSeconds };
       let stays = waiting.join(call, false);
       try {
-        for (;;) {
+        for (let again = false; ; again = true) {
           const place = isLimited
             ? await askForPlace(
                 database,
-                { ...call, ...held, providerKey: provider.key },
+                { ...call, ...held, again, providerKey: provider.key },
                 { concurrentCalls, tokensPerMinute },
               )
             : await pauseOnly(database, provider.key);
@@ -108,8 +113,8 @@ export function createProviderGate(setup: {
         if (stays) waiting.leave(call);
       }
     },
-    async giveUp(callKey) {
-      await leaveQueue(database, { callKey });
+    async giveUp(call) {
+      await giveUpPlace(database, call);
     },
     async pause(name, milliseconds) {
       const provider = providers.get(name);

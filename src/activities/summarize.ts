@@ -1,7 +1,6 @@
 import { checkSummary } from '../context/check-summary.ts';
 import { partPolicy } from '../context/part-policy.ts';
 import { definedOf } from '../context/defined-of.ts';
-import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
@@ -43,15 +42,22 @@ export async function summarize(
   const source = await readPart(dependencies.database, input);
   if (source.row.state === 'written') return WRITTEN_BEFORE;
   const { snapshot } = await readSnapshot(dependencies.database, input.turn.turnId);
-  const read = await readOriginalsOf(dependencies, { input, source, snapshot });
-  const { part } = source.row;
-  const task = { input, source, snapshot, policy: partPolicy(snapshot.policy, part), ...read, execution };
-  if (source.compaction.form !== 'extractive_summary' || part.kind === 'flush') {
+  const reading = { input, source, snapshot, execution };
+  if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush') {
     const reason = await reachedLimit(dependencies, input.turn, input.limits);
-    return reason === null ? passAndAsk(dependencies, task) : { kind: 'limit', reason };
+    return reason === null ? passAndAsk(dependencies, reading) : { kind: 'limit', reason };
   }
+  const task = await readTask(dependencies, reading);
   const registered = await register(dependencies, task);
   return registered === null ? WRITTEN_BEFORE : extract(dependencies, { ...task, ...registered });
+}
+
+type Reading = Pick<SummaryTask, 'input' | 'source' | 'snapshot' | 'execution'>;
+
+async function readTask(dependencies: ActivityDependencies, reading: Reading): Promise<SummaryTask> {
+  const { source, snapshot } = reading;
+  const policy = partPolicy(snapshot.policy, source.row.part);
+  return { ...reading, policy, ...(await readOriginalsOf(dependencies, reading)) };
 }
 
 /** A part whose text was stored by an attempt whose result was lost. */
@@ -128,19 +134,24 @@ interface SummaryTry extends SummaryTask {
   readonly unreported: number;
 }
 
-/** Registers after the wait for the provider: a worker that dies in it has not asked the model, and nothing is counted as paid. */
-async function passAndAsk(dependencies: ActivityDependencies, task: SummaryTask): Promise<SummarizeResult> {
-  const { input, snapshot, execution } = task;
-  const asked = await summaryRequest(dependencies, task);
+/**
+ * Registers after the wait for the provider: a worker that dies in it has not asked the model, and nothing is counted as paid.
+ * Reads after it too: a part without a place would read its originals for nothing each time it comes back.
+ */
+async function passAndAsk(dependencies: ActivityDependencies, reading: Reading): Promise<SummarizeResult> {
+  const { input, source, snapshot, execution } = reading;
   const pass = await passGate(dependencies, input.turn, {
     activity: 'summarize',
     provider: parseModelName(snapshot.summarizer.model).provider,
     callKey: `${input.compactionId}:${input.part}`,
-    tokens: task.entries.reduce((sum, entry) => sum + estimateTokens(entry.measurements, NO_CALIBRATION), 0),
+    by: execution,
+    tokens: source.row.part.inputTokens,
     signal: execution.signal,
   });
   if (pass.kind === 'wait') return pass;
   try {
+    const task = await readTask(dependencies, reading);
+    const asked = await summaryRequest(dependencies, task);
     const registered = await register(dependencies, task);
     if (registered === null) return WRITTEN_BEFORE;
     const summaryTry = { ...task, ...registered };

@@ -1,4 +1,5 @@
 import { parseModelName } from '../models/model-name.ts';
+import type { ActivityAttempt } from '../store/activity-attempts.ts';
 import { leaveCall } from '../store/leave-call.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { CallModelInput, CallModelResult } from '../turn/activity-values.ts';
@@ -11,6 +12,7 @@ import { waitOut } from './refusal-wait.ts';
 /**
  * A call that the provider has no place for yet: its turn waits in the workflow, or goes on with another model. Either way it comes
  * back under another number, so nobody may answer this one any more; an answer that an attempt before stored meanwhile is taken.
+ * @throws StoreError `superseded_attempt` (a later attempt has the call)
  */
 export async function waitForPlace(
   dependencies: ActivityDependencies,
@@ -21,22 +23,23 @@ export async function waitForPlace(
     readonly givenUp: number;
     /** Names the call in the provider's queue. */
     readonly callKey: string;
+    readonly by: ActivityAttempt;
   },
 ): Promise<CallModelResult> {
   const { database, providerGate, reachCrashPoint } = dependencies;
-  const { snapshot, callKey, delayMilliseconds, reason } = wait;
+  const { snapshot, callKey, by, delayMilliseconds, reason } = wait;
   const prefersAnother = await prefersFallback(dependencies, input.turn, wait);
-  const left = await leaveCall(database, input);
+  const left = await leaveCall(database, { ...input, by });
   reachCrashPoint('callModel:left');
   if (left.kind === 'answered') {
-    await providerGate.giveUp(callKey);
+    await providerGate.giveUp({ callKey, by });
     return completeAnswer(dependencies, input, snapshot, left.answer);
   }
   // Whoever left it may have changed the model too; the next call asks what to do anew.
   if (left.kind === 'left_before') return { kind: 'moved' };
   if (prefersAnother) {
-    await providerGate.giveUp(callKey);
-    return fallBack(dependencies, input, { ...wait, attempt: null });
+    await providerGate.giveUp({ callKey, by });
+    return fallBack(dependencies, input, { ...wait, attempt: null, leftBy: by });
   }
   const { provider } = parseModelName(snapshot.model);
   return waitOut(dependencies, input.turn, { activity: 'callModel', reason, delayMilliseconds, provider });

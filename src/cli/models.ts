@@ -3,7 +3,7 @@ import type { Configuration } from '../config/configuration.ts';
 import type { ModelFacts } from '../models/catalogue.ts';
 import { parseModelName } from '../models/model-name.ts';
 import type { LearnedWindow } from '../store/learned-windows.ts';
-import type { ProviderPause } from '../store/provider-queue.ts';
+import type { ProviderPause } from '../store/provider-pauses.ts';
 import type { ServedModel } from '../store/served-models.ts';
 import { holdfastCommand, withJson } from './holdfast-command.ts';
 import type { JsonOption } from './holdfast-command.ts';

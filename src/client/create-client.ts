@@ -6,7 +6,7 @@ import { readCosts } from '../store/costs.ts';
 import { newId } from '../store/ids.ts';
 import { listLearnedWindows } from '../store/learned-windows.ts';
 import { listServedModels, storeServedModel } from '../store/served-models.ts';
-import { endPause, listPauses } from '../store/provider-queue.ts';
+import { endPause, listPauses } from '../store/provider-pauses.ts';
 import type { MessageInput } from '../store/messages.ts';
 import { readLineage } from '../store/lineage.ts';
 import { createListeners } from '../store/listen.ts';

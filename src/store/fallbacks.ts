@@ -1,5 +1,6 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { FallbackModel, GivenUpModel } from '../turn/fallback.ts';
+import type { ActivityAttempt } from './activity-attempts.ts';
 import type { Database } from './database.ts';
 import { StoreError } from './errors.ts';
 import { jsonText } from './stored-text.ts';
@@ -17,6 +18,8 @@ export async function fallBack(
     readonly callNumber: number;
     /** The try that failed; `null` when none was made because the wait for one was too long. */
     readonly attempt: number | null;
+    /** Who left the call without a try, and changes nothing once its run has asked under another number. */
+    readonly leftBy?: ActivityAttempt;
     readonly from: string;
     /** Fallbacks before `to` whose window cannot hold the view. */
     readonly skipped?: readonly FallbackModel[];
@@ -25,20 +28,29 @@ export async function fallBack(
     readonly reason?: string;
   },
 ): Promise<void> {
-  const { turn, callNumber, attempt, from, skipped = [], to } = change;
+  const { turn, callNumber, attempt, leftBy, from, skipped = [], to } = change;
   await writeAsTurn(sql, turn, async (writer) => {
     const [row] = await writer.sql<
-      { fallbacks: readonly GivenUpModel[]; left: number; newest: number | null; reason: string | null }[]
+      {
+        fallbacks: readonly GivenUpModel[];
+        left: number;
+        newest: number | null;
+        reason: string | null;
+        later: boolean;
+      }[]
     >`
-      select t.fallbacks, t.left_call as left, m.attempt as newest, m.failure_evidence as reason
+      select t.fallbacks, t.left_call as left, m.attempt as newest, m.failure_evidence as reason,
+        exists (select from model_calls l where l.turn_id = t.id and l.call_number > ${callNumber}
+          and (l.registered_by).run_id = ${leftBy?.runId ?? null}) as later
       from turns t
       left join lateral (
         select attempt, failure_evidence from model_calls
         where turn_id = t.id and call_number = ${callNumber} order by attempt desc limit 1) m on true
       where t.id = ${turn.turnId}`;
     if (row === undefined || row.fallbacks.at(-1)?.callNumber === callNumber) return;
-    if (attempt !== null && (row.newest !== attempt || row.left >= callNumber)) {
-      const newer = `attempt ${attempt} of call ${callNumber} of turn ${turn.turnId} was replaced by a newer one`;
+    const isReplaced = attempt !== null && (row.newest !== attempt || row.left >= callNumber);
+    if (isReplaced || row.later) {
+      const newer = `attempt ${attempt ?? 'none'} of call ${callNumber} of turn ${turn.turnId} was replaced by a newer one`;
       throw new StoreError('superseded_attempt', newer);
     }
     const reason = change.reason ?? (attempt === null ? null : row.reason) ?? 'rate_limit';

@@ -1,5 +1,7 @@
 import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
+import { isReplaced, replacedAttempt } from './activity-attempts.ts';
+import type { ActivityAttempt } from './activity-attempts.ts';
 import { readAnswer } from './answers.ts';
 import type { ModelCallReference, StoredAnswer } from './answers.ts';
 import type { Database } from './database.ts';
@@ -18,12 +20,20 @@ export type LeftCall =
  * Leaves a call number without an answer; its turn asks again under another one. A worker that was frozen may still hold a try of
  * it, or be about to begin one: stored later, that answer would stand in the log with nobody to take it up, and the model would
  * be asked once more with nothing to answer to.
- * @throws StoreError `stale_epoch`
+ * @param call.by who leaves it: what a later attempt of its activity has asked the model is not thrown away
+ * @throws StoreError `stale_epoch`, `superseded_attempt`
  */
-export async function leaveCall(sql: Database, { turn, callNumber }: ModelCallReference): Promise<LeftCall> {
+export async function leaveCall(
+  sql: Database,
+  { turn, callNumber, by }: ModelCallReference & { readonly by: ActivityAttempt },
+): Promise<LeftCall> {
   return writeAsTurn(sql, turn, async (writer): Promise<LeftCall> => {
     const answer = await readAnswer(writer.sql, { turn, callNumber });
     if (answer !== null) return { kind: 'answered', answer };
+    const replacing = await writer.sql`
+      select from model_calls where turn_id = ${turn.turnId} and call_number = ${callNumber}
+        and ${isReplaced(writer.sql, writer.sql`registered_by`, by)} limit 1`;
+    if (replacing.length > 0) throw replacedAttempt(`call ${callNumber} of turn ${turn.turnId}`, by);
     const { count } = await writer.sql`
       update turns set left_call = ${callNumber} where id = ${turn.turnId} and left_call < ${callNumber}`;
     if (count === 0) return { kind: 'left_before' };

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Database, Transaction } from './database.ts';
+import { attemptColumn, isReplaced, isUpTo } from './activity-attempts.ts';
+import type { ActivityAttempt } from './activity-attempts.ts';
+import type { Database, Fragment, Transaction } from './database.ts';
+import { StoreError } from './errors.ts';
 import { newId } from './ids.ts';
-import { isoTime, plainText } from './stored-text.ts';
+import { ahead, readPause } from './provider-pauses.ts';
 import { transaction } from './transaction.ts';
 
 /** Seconds after which the place of a worker that renews nothing is free. */
@@ -14,11 +17,6 @@ export const LONGEST_ABSENCE_SECONDS = 5;
  * call that counts as gone is passed over by younger ones; one that is gone holds a place no longer than its lease.
  */
 const PRESENT_SECONDS = 3 * LONGEST_ABSENCE_SECONDS;
-/**
- * Seconds by which a stored time may lie ahead: a clock is corrected by less. What lies further ahead is of a clock that jumped
- * back since, and would hold until that time comes.
- */
-const AHEAD_SECONDS = 60;
 /** Waiting calls that are looked at for free places at a time. */
 const LOOKED_AT = 100;
 /** So many calls for each that may run have their turn soon: when places get free, some of them are there. At most eight, which wait in slots of workers. */
@@ -37,6 +35,10 @@ export interface QueuedCall {
   readonly callKey: string;
   /** Id of the attempt that asks: takes the place over from the one before. */
   readonly holder: string;
+  /** The same attempt as Temporal names it: it takes nothing over from a later one. */
+  readonly by: ActivityAttempt;
+  /** The holder has asked before: it takes nothing back from whoever asked since. */
+  readonly again?: boolean;
   readonly conversationId: string;
   /** Estimated input. */
   readonly tokens: number;
@@ -69,64 +71,16 @@ export function providerKeyOf(provider: {
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 
-/** No worker calls the provider with this key before the time is over. A pause is never shortened, but one of a clock that jumped back is void. */
-export async function pauseProvider(
-  sql: Database,
-  pause: { readonly providerKey: string; readonly label: string; readonly milliseconds: number },
-): Promise<void> {
-  await sql`
-    insert into provider_pauses (provider_key, label, paused_until)
-    values (${pause.providerKey}, ${plainText(pause.label)}, holdfast_now() + make_interval(secs => ${pause.milliseconds / 1_000}))
-    on conflict (provider_key) do update
-      set label = excluded.label, paused_at = excluded.paused_at,
-        paused_until = greatest(excluded.paused_until,
-          case when provider_pauses.paused_at < ${ahead(sql)} then provider_pauses.paused_until end)`;
-}
-
-/** Milliseconds for which the provider wants no calls; 0: it takes them. */
-export async function readPause(sql: Database | Transaction, providerKey: string): Promise<number> {
-  const [row] = await sql<{ milliseconds: number }[]>`
-    select ceil(extract(epoch from paused_until - holdfast_now()) * 1000)::float8 as milliseconds
-    from provider_pauses
-    where provider_key = ${providerKey} and paused_until > holdfast_now() and paused_at < ${ahead(sql)}`;
-  return row?.milliseconds ?? 0;
-}
-
-/** A time in which a provider wants no calls. */
-export interface ProviderPause {
-  /** Name in the configuration. */
-  readonly provider: string;
-  readonly since: string;
-  readonly until: string;
-}
-
-/** Pauses that stand, the longest first. Keys of one provider that are paused apart are one each. */
-export async function listPauses(sql: Database): Promise<ProviderPause[]> {
-  const rows = await sql<{ label: string; paused_at: Date; paused_until: Date }[]>`
-    select label, paused_at, paused_until from provider_pauses
-    where paused_until > holdfast_now() and paused_at < ${ahead(sql)} order by paused_until desc, label`;
-  return rows.map((row) => ({
-    provider: row.label,
-    since: isoTime(row.paused_at),
-    until: isoTime(row.paused_until),
-  }));
-}
-
-/** Calls are made again; what the provider refuses then pauses it anew. @returns whether one stood */
-export async function endPause(sql: Database, provider: string): Promise<boolean> {
-  const ended = await sql`
-    delete from provider_pauses where label = ${provider} returning paused_until > holdfast_now() as stood`;
-  return ended.some(({ stood }) => stood === true);
-}
-
 /**
  * Asks for a place. Whoever asks hands out all that are free: to the conversation with the fewest calls under way first,
  * so that two hundred calls of one conversation delay another's by the one that gets the next place, not by all.
+ * @throws StoreError `superseded_attempt` (another attempt asks for the call by now)
  */
 export async function askForPlace(sql: Database, call: QueuedCall, capacity: ProviderCapacity): Promise<QueuePlace> {
   const { providerKey, callKey, leaseSeconds = LEASE_SECONDS } = call;
   return transaction(sql, async (open): Promise<QueuePlace> => {
     await lockPlaces(open, providerKey);
+    await requireNewest(open, call);
     const milliseconds = await readPause(open, providerKey);
     await enqueue(open, call);
     if (milliseconds > 0) return { kind: 'paused', milliseconds };
@@ -147,11 +101,24 @@ async function lockPlaces(sql: Transaction, providerKey: string): Promise<void> 
 }
 
 /**
+ * A worker that was frozen, or that Temporal does not reach, asks on for what another one has by now: given to it, the place would
+ * be given back while the other's call runs. Attempts of different activities have no order; of them the last that began to ask has it.
+ */
+async function requireNewest(sql: Transaction, { callKey, holder, by, again = false }: QueuedCall): Promise<void> {
+  const [row] = await sql<{ replaced: boolean }[]>`
+    select ${isReplaced(sql, sql`asked_by`, by)} or (${again} and holder is distinct from ${holder}) as replaced
+    from provider_calls where call_key = ${callKey}`;
+  if (row?.replaced !== true) return;
+  const message = `call ${callKey} was taken over by another attempt, which asks for its place; this is attempt ${by.attempt}`;
+  throw new StoreError('superseded_attempt', message);
+}
+
+/**
  * The row of an earlier try, whose worker may be dead, gives its place back; a call that goes elsewhere keeps none here. What
  * an earlier try has sent counts for its minute all the same, under another key.
  */
 async function enqueue(sql: Transaction, call: QueuedCall): Promise<void> {
-  const { providerKey, callKey, holder, conversationId, tokens, leaseSeconds = LEASE_SECONDS } = call;
+  const { providerKey, callKey, holder, by, conversationId, tokens, leaseSeconds = LEASE_SECONDS } = call;
   await sql`
     delete from provider_calls where (call_key = ${callKey} and released_at is null and provider_key <> ${providerKey})
       or (provider_key = ${providerKey}
@@ -160,15 +127,12 @@ async function enqueue(sql: Transaction, call: QueuedCall): Promise<void> {
   await sql`
     update provider_calls set call_key = call_key || ':' || id where call_key = ${callKey} and released_at is not null`;
   await sql`
-    insert into provider_calls (id, provider_key, conversation_id, call_key, holder, tokens)
-    values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${holder}, ${Math.ceil(tokens)})
-    on conflict (call_key) do update set seen_at = holdfast_now(), holder = excluded.holder, tokens = excluded.tokens,
+    insert into provider_calls (id, provider_key, conversation_id, call_key, holder, asked_by, tokens)
+    values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${holder}, ${attemptColumn(sql, by)}, ${Math.ceil(tokens)})
+    on conflict (call_key) do update set seen_at = holdfast_now(), holder = excluded.holder, asked_by = excluded.asked_by,
+      tokens = excluded.tokens,
       lease_until = case when provider_calls.granted_at is not null
         then holdfast_now() + make_interval(secs => ${leaseSeconds}) end`;
-}
-
-function ahead(sql: Database | Transaction) {
-  return sql`holdfast_now() + make_interval(secs => ${AHEAD_SECONDS})`;
 }
 
 /** Who is there renews a lease of a clock that jumped back since. */
@@ -255,15 +219,20 @@ export async function renewPlace(
     where call_key = ${callKey} and holder = ${holder} and granted_at is not null and released_at is null`;
 }
 
+/** The call will not be made: nobody keeps a place for it. What another attempt has by now stays. */
+export async function leaveQueue(sql: Database, { callKey, holder }: HeldPlace): Promise<void> {
+  await leave(sql, sql`call_key = ${callKey} and holder = ${holder}`);
+}
+
 /**
- * The call will not be made: nobody keeps a place for it.
- * @param place without a holder: of whoever asked last
+ * The same for what this attempt of an activity, or one before it whose worker is gone, asked for and does not hold any more: it
+ * stepped aside, or has died.
  */
-export async function leaveQueue(
-  sql: Database,
-  { callKey, holder }: Pick<HeldPlace, 'callKey'> & Partial<HeldPlace>,
-): Promise<void> {
-  const mine = sql`call_key = ${callKey} ${holder === undefined ? sql`` : sql`and holder = ${holder}`}`;
+export async function giveUpPlace(sql: Database, { callKey, by }: Pick<QueuedCall, 'callKey' | 'by'>): Promise<void> {
+  await leave(sql, sql`call_key = ${callKey} and ${isUpTo(sql, sql`asked_by`, by)}`);
+}
+
+async function leave(sql: Database, mine: Fragment): Promise<void> {
   await sql`delete from provider_calls where ${mine} and granted_at is null`;
   await sql`
     update provider_calls set released_at = holdfast_now()

@@ -16,6 +16,8 @@ import { staleEpoch } from './inbox.ts';
 import { readCurrentPoint } from './plan-source.ts';
 import { readLastTurn, readSnapshot } from './turns.ts';
 
+type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp'>;
+
 export interface ProjectionSource {
   readonly input: ProjectionInput;
   readonly snapshot: AgentSnapshot;
@@ -33,9 +35,14 @@ export interface ProjectionSource {
  */
 export async function readProjectionSource(
   sql: Database,
-  request: { readonly turn: TurnReference; readonly headEntryId: string },
+  request: {
+    readonly turn: TurnReference;
+    readonly headEntryId: string;
+    /** What is known of the turn. Default: it is read. */
+    readonly known?: KnownTurn;
+  },
 ): Promise<ProjectionSource> {
-  const { turn, headEntryId } = request;
+  const { turn, headEntryId, known } = request;
   const [row] = await sql<
     { epoch: number; compactions: number; compactions_over: number; branch: number | null; sequence: number | null }[]
   >`
@@ -47,7 +54,7 @@ export async function readProjectionSource(
   const { conversationId, turnId } = turn;
   if (branch === null || headSequence === null) throw noSuchEntry(conversationId, headEntryId);
   const point = { conversationId, headEntryId, branch, headSequence, compactions, compactionsOver };
-  return readSource(sql, point, turnId);
+  return readSource(sql, point, turnId, known);
 }
 
 /**
@@ -101,8 +108,16 @@ function noSuchEntry(conversationId: string, entryId: string): StoreError {
   return new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${entryId}`);
 }
 
-async function readSource(sql: Database, point: ViewPoint, turnId: string): Promise<ProjectionSource> {
-  const [scope, { snapshot, givenUp }] = await Promise.all([readViewScope(sql, point), readSnapshot(sql, turnId)]);
+async function readSource(
+  sql: Database,
+  point: ViewPoint,
+  turnId: string,
+  known?: KnownTurn,
+): Promise<ProjectionSource> {
+  const [scope, { snapshot, givenUp }] = await Promise.all([
+    readViewScope(sql, point),
+    known ?? readSnapshot(sql, turnId),
+  ]);
   const [rows, operations, newest] = await Promise.all([
     sql<EntryColumns[]>`
       ${entriesInScope(sql, scope, entryColumns(sql), sql`left join contents o on o.id = e.original_id`)}`,

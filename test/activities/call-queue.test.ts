@@ -9,7 +9,7 @@ import { newId } from '../../src/store/ids.ts';
 import { fallBack, readSilence } from '../../src/store/fallbacks.ts';
 import { findReplaced } from '../../src/store/fences.ts';
 import { recordModelFailure, storeAnswer } from '../../src/store/model-calls.ts';
-import { askForPlace, providerKeyOf, releasePlace } from '../../src/store/provider-queue.ts';
+import { askForPlace, providerKeyOf } from '../../src/store/provider-queue.ts';
 import { leaveCall } from '../../src/store/leave-call.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
@@ -24,6 +24,7 @@ import {
 } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { ONE, busyProvider, placesOf } from './support/busy-provider.ts';
 import type { ProviderWait } from '../../src/turn/provider-wait.ts';
 
 let sql: Database;
@@ -31,61 +32,24 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-const ONE = { concurrentCalls: 1, tokensPerMinute: null };
-
-/** A provider that takes one call at a time and has one; who asks from here on is sent to wait in its workflow. */
-async function busyProvider() {
-  const simulator = await startSimulator({ port: 0 });
-  onTestFinished(() => simulator.close());
-  const dependencies = activityDependencies(sql, {
-    simulatorUrl: simulator.url,
-    providerLimits: { concurrentCalls: 1 },
-  });
-  const providerKey = providerKeyOf({ name: 'sim', baseUrl: simulator.url, apiKey: 'key' });
-  const callOf = () => ({ providerKey, conversationId: newId(), callKey: newId(), holder: newId(), tokens: 10 });
-  const running = callOf();
-  await askForPlace(sql, running, ONE);
-  // The one call that may wait in the worker.
-  const stop = new AbortController();
-  const waiting = { ...callOf(), provider: 'sim', signal: stop.signal };
-  const entering = dependencies.providerGate.enter(waiting).catch(() => undefined);
-  const queued = async () => (await sql`select from provider_calls where call_key = ${waiting.callKey}`).length === 1;
-  await waitUntil('the worker is full', queued);
-  const release = async () => {
-    stop.abort();
-    await entering;
-    await releasePlace(sql, running);
-  };
-  const askAnew = async () => {
-    const call = callOf();
-    return { callKey: call.callKey, place: await askForPlace(sql, call, ONE) };
-  };
-  return { dependencies, release, askAnew };
-}
-
-async function placesOf(conversationId: string) {
-  return sql<{ granted: boolean }[]>`
-    select granted_at is not null as granted from provider_calls where conversation_id = ${conversationId}`;
-}
-
 test('a call that comes back from its wait under another number has its old place, and none is kept for the number that it had', async () => {
-  const { dependencies, release, askAnew } = await busyProvider();
+  const { dependencies, release, askAnew } = await busyProvider(sql);
   const turn = await startTurn(sql, 'Say hello');
   const headEntryId = await headOf(sql, turn.conversationId);
   const first = { turn, callNumber: 1, headEntryId, steps: 0 };
   expect(await callModel(dependencies, first, execution())).toMatchObject({ kind: 'wait' });
   const younger = await askAnew();
   await release();
-  expect(await placesOf(turn.conversationId)).toEqual([{ granted: false }]);
+  expect(await placesOf(sql, turn.conversationId)).toEqual([{ granted: false }]);
   // Younger, it looks first: the place is the older one's all the same.
   expect((await askAnew()).place.kind).toBe('queued');
   expect(younger.place.kind).toBe('queued');
   expect(await callModel(dependencies, { ...first, callNumber: 2 }, execution())).toMatchObject({ kind: 'answered' });
-  expect(await placesOf(turn.conversationId)).toEqual([{ granted: true }]);
+  expect(await placesOf(sql, turn.conversationId)).toEqual([{ granted: true }]);
 });
 
 test('a call that is sent to wait leaves its number for good: an attempt that was frozen stores no answer for it, and is paid', async () => {
-  const { dependencies, release } = await busyProvider();
+  const { dependencies, release } = await busyProvider(sql);
   const turn = await startTurn(sql, 'Say hello');
   const frozen = await register(sql, turn, 1);
   const first = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
@@ -98,7 +62,9 @@ test('a call that is sent to wait leaves its number for good: an attempt that wa
   expect(usage).toMatchObject({ modelCalls: 1, inputTokens: 100 });
   expect(usage.cost).toBeGreaterThan(0);
   await release();
-  expect(await callModel(dependencies, { ...first, callNumber: 2 }, execution())).toMatchObject({ kind: 'answered' });
+  expect(await callModel(dependencies, { ...first, callNumber: 2 }, execution({ activityId: '2' }))).toMatchObject({
+    kind: 'answered',
+  });
   const { invariants, repeatedCalls } = await verify(sql, { conversationId: turn.conversationId });
   // The first call was registered without a view.
   const broken = invariants.filter(({ name, breaches }) => breaches.length > 0 && name !== 'view_rebuilds');
@@ -107,7 +73,7 @@ test('a call that is sent to wait leaves its number for good: an attempt that wa
 });
 
 test('an attempt that was frozen in the queue begins no call that was left meanwhile, and chooses no other model for it', async () => {
-  const { dependencies, release } = await busyProvider();
+  const { dependencies, release } = await busyProvider(sql);
   const { modelLimits, policy, summarizer, prices } = SNAPSHOT;
   const fallback = { model: 'other/sim-64k', modelLimits, policy, summarizer, prices };
   const turn = await startTurn(sql, 'Say hello', { snapshot: { fallbacks: [fallback] } });
@@ -115,14 +81,19 @@ test('an attempt that was frozen in the queue begins no call that was left meanw
   const { attempt } = await register(sql, turn, 1);
   const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   expect(await callModel(dependencies, input, execution({ attempt: 2 }))).toMatchObject({ kind: 'wait' });
-  // Still no place: it would wait again, or rather go to the fallback.
-  expect(await callModel(dependencies, input, execution())).toEqual({ kind: 'moved' });
+  const replaced = expect.objectContaining({ code: 'superseded_attempt' });
+  await expect(callModel(dependencies, input, execution())).rejects.toEqual(replaced);
+  // Its result was lost. Still no place: the next one would wait again, or rather go to the fallback.
+  expect(await callModel(dependencies, input, execution({ attempt: 3 }))).toEqual({ kind: 'moved' });
   const change = { turn, callNumber: 1, attempt, from: SNAPSHOT.model, to: fallback };
   await expect(fallBack(sql, change)).rejects.toMatchObject({ code: 'superseded_attempt' });
   await release();
-  expect(await callModel(dependencies, input, execution())).toEqual({ kind: 'moved' });
+  await expect(callModel(dependencies, input, execution())).rejects.toEqual(replaced);
+  expect(await callModel(dependencies, input, execution({ attempt: 4 }))).toEqual({ kind: 'moved' });
   expect(await sql`select from model_calls where turn_id = ${turn.turnId}`).toHaveLength(1);
-  expect(await callModel(dependencies, { ...input, callNumber: 2 }, execution())).toMatchObject({ kind: 'answered' });
+  expect(await callModel(dependencies, { ...input, callNumber: 2 }, execution({ activityId: '2' }))).toMatchObject({
+    kind: 'answered',
+  });
   expect((await getTurn(sql, turn.turnId)).model).toBe(SNAPSHOT.model);
 });
 
@@ -130,7 +101,7 @@ test('a turn that ends counts what a lost worker asked, and its death is no sile
   const turn = await startTurn(sql, 'Say hello');
   await register(sql, turn, 1);
   await sql`update model_calls set started_at = started_at - interval '1 hour' where turn_id = ${turn.turnId}`;
-  await leaveCall(sql, { turn, callNumber: 1 });
+  await leaveCall(sql, { turn, callNumber: 1, by: execution() });
   expect(await readSilence(sql, { turn, model: SNAPSHOT.model })).toBe(0);
   await register(sql, turn, 2);
   await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
@@ -138,7 +109,7 @@ test('a turn that ends counts what a lost worker asked, and its death is no sile
 });
 
 test('an answer that comes while the next attempt stands in the queue is taken instead of waiting', async () => {
-  const { dependencies } = await busyProvider();
+  const { dependencies } = await busyProvider(sql);
   const turn = await startTurn(sql, 'Say hello');
   const slow = await register(sql, turn, 1);
   const first = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
@@ -152,29 +123,29 @@ test('an answer that comes while the next attempt stands in the queue is taken i
   };
   const taken = await callModel({ ...dependencies, providerGate: late }, first, execution({ attempt: 2 }));
   expect(taken).toMatchObject({ kind: 'answered' });
-  expect(await placesOf(turn.conversationId)).toHaveLength(0);
+  expect(await placesOf(sql, turn.conversationId)).toHaveLength(0);
   expect((await getTurn(sql, turn.turnId)).usage).toMatchObject({ modelCalls: 1 });
 });
 
 test('a call that is given to the fallback instead of waiting leaves its place in the queue', async () => {
-  const { dependencies } = await busyProvider();
+  const { dependencies } = await busyProvider(sql);
   const { modelLimits, policy, summarizer, prices } = SNAPSHOT;
   const fallback = { model: 'other/sim-64k', modelLimits, policy, summarizer, prices };
   const turn = await startTurn(sql, 'Say hello', { snapshot: { fallbacks: [fallback] } });
   const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   expect(await callModel(dependencies, input, execution())).toMatchObject({ kind: 'wait' });
-  expect(await placesOf(turn.conversationId)).toHaveLength(1);
+  expect(await placesOf(sql, turn.conversationId)).toHaveLength(1);
   const { attempt } = await register(sql, turn, 2);
   const failed = { turn, callNumber: 2, attempt, kind: 'rate_limited', evidence: 'status 429', status: 429 } as const;
   await recordModelFailure(sql, { ...failed, message: null, usage: null, cost: 0, durationMilliseconds: 5 });
   await sql`update model_calls set started_at = started_at - interval '6 minutes' where turn_id = ${turn.turnId}`;
   const again = await callModel(dependencies, { ...input, callNumber: 3 }, execution());
   expect(again).toMatchObject({ kind: 'fallback' });
-  expect(await placesOf(turn.conversationId)).toHaveLength(0);
+  expect(await placesOf(sql, turn.conversationId)).toHaveLength(0);
 });
 
 test('a turn that ends keeps no place for the call that it waited with, nor the one that this was given', async () => {
-  const { dependencies, release, askAnew } = await busyProvider();
+  const { dependencies, release, askAnew } = await busyProvider(sql);
   const turns = await Promise.all([startTurn(sql, 'Say hello'), startTurn(sql, 'Say hello')]);
   for (const turn of turns) {
     const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
@@ -184,10 +155,10 @@ test('a turn that ends keeps no place for the call that it waited with, nor the 
   await release();
   const younger = await askAnew();
   expect(younger.place.kind).toBe('queued');
-  expect(await placesOf(given.conversationId)).toEqual([{ granted: true }]);
+  expect(await placesOf(sql, given.conversationId)).toEqual([{ granted: true }]);
   for (const turn of [waits, given])
     await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
-  expect(await placesOf(waits.conversationId)).toEqual([]);
+  expect(await placesOf(sql, waits.conversationId)).toEqual([]);
   await askAnew();
   const [place] =
     await sql`select granted_at is not null as granted from provider_calls where call_key = ${younger.callKey}`;
@@ -229,18 +200,19 @@ test('a call that waits in its worker ends within two seconds when its turn is t
     conversationId: newId(),
     callKey: newId(),
     holder: newId(),
+    by: execution(),
     tokens: 10,
   };
   await askForPlace(sql, running, ONE);
   const turn = await startTurn(sql, 'Say hello');
   const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   const refused = expect(callModel(dependencies, input, execution())).rejects.toMatchObject({ code: 'stale_epoch' });
-  await waitUntil('it waits', async () => (await placesOf(turn.conversationId)).length === 1);
+  await waitUntil('it waits', async () => (await placesOf(sql, turn.conversationId)).length === 1);
   const began = Date.now();
   await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
   await refused;
   expect(Date.now() - began).toBeLessThan(2_000);
-  expect(await placesOf(turn.conversationId)).toEqual([]);
+  expect(await placesOf(sql, turn.conversationId)).toEqual([]);
 });
 
 test('calls that the provider told the same wait end it at moments of their own, none before it is over', async () => {
@@ -271,7 +243,14 @@ test('a call that waits in its worker for the end of a pause is spread over the 
       stop.abort();
       return Promise.resolve();
     };
-    const asked = { provider: 'sim', conversationId: newId(), callKey: newId(), tokens: 10, signal: stop.signal };
+    const asked = {
+      provider: 'sim',
+      conversationId: newId(),
+      callKey: newId(),
+      by: execution(),
+      tokens: 10,
+      signal: stop.signal,
+    };
     await expect(providerGate.enter({ ...asked, onLongWait })).rejects.toThrow();
   }
   // What is left of the pause is no longer than the pause: only its spread is.
@@ -290,7 +269,7 @@ test.each([
     const waits: number[] = [];
     for (let call = 0; call < 60; call += 1) {
       await providerGate.pause('sim', 600_000);
-      const asked = { provider: 'sim', conversationId: newId(), callKey: newId(), tokens: 10, signal };
+      const asked = { provider: 'sim', conversationId: newId(), callKey: newId(), by: execution(), tokens: 10, signal };
       const pass = await providerGate.enter(asked);
       if (pass.kind === 'wait') waits.push(pass.delayMilliseconds);
     }

@@ -20,7 +20,7 @@ useTestStore((store) => {
 
 /** A call as its workflow makes it: sent away, it comes back when it was told to. */
 async function callThrough(gate: ProviderGate, conversationId: string, work: () => Promise<void>, signal: AbortSignal) {
-  const call = { provider: 'sim', conversationId, callKey: newId(), tokens: 10, signal };
+  const call = { provider: 'sim', conversationId, callKey: newId(), by: execution(), tokens: 10, signal };
   for (;;) {
     const pass = await gate.enter(call);
     if (pass.kind === 'wait') {

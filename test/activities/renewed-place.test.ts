@@ -5,6 +5,7 @@ import { newId } from '../../src/store/ids.ts';
 import { askForPlace, providerKeyOf } from '../../src/store/provider-queue.ts';
 import { useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { execution } from './support/activity-dependencies.ts';
 
 /** Renewed each second: a machine that is busy for one or two of them must not lose the place. */
 const LEASE_SECONDS = 3;
@@ -31,10 +32,24 @@ test('a call that takes longer than the lease of its place keeps the place until
   });
   const callKey = newId();
   const signal = new AbortController().signal;
-  const pass = await gate.enter({ provider: 'sim', conversationId: newId(), callKey, tokens: 10, signal });
+  const pass = await gate.enter({
+    provider: 'sim',
+    conversationId: newId(),
+    callKey,
+    by: execution(),
+    tokens: 10,
+    signal,
+  });
   if (pass.kind !== 'open') throw new Error(`the first call has to ${pass.kind}`);
   onTestFinished(() => pass.leave());
-  const other = { providerKey, conversationId: newId(), callKey: newId(), holder: newId(), tokens: 10 };
+  const other = {
+    providerKey,
+    conversationId: newId(),
+    callKey: newId(),
+    holder: newId(),
+    by: execution(),
+    tokens: 10,
+  };
   const ask = async () => (await askForPlace(sql, other, { concurrentCalls: 1, tokensPerMinute: null })).kind;
   expect(await ask()).toBe('queued');
   await waitUntil('the first lease is over', async () => {

@@ -2,14 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
+import { endPause, listPauses, pauseProvider, readPause } from '../../src/store/provider-pauses.ts';
 import {
   askForPlace,
+  giveUpPlace,
   leaveQueue,
-  endPause,
-  listPauses,
-  pauseProvider,
   providerKeyOf,
-  readPause,
   releasePlace,
   renewPlace,
   stepAside,
@@ -33,7 +31,8 @@ afterAll(async () => {
 const ONE = { concurrentCalls: 1, tokensPerMinute: null };
 
 function callOf(providerKey: string, conversationId: string, callKey = newId(), tokens = 10) {
-  return { providerKey, conversationId, callKey, holder: newId(), tokens };
+  const by = { runId: 'run', activityId: newId(), attempt: 1 };
+  return { providerKey, conversationId, callKey, holder: newId(), by, tokens };
 }
 
 test("with two hundred calls of one conversation waiting, another's waits for at most two of them", async () => {
@@ -229,4 +228,35 @@ test('a place goes to a call that is there rather than to one that is away far f
   // The place was handed out before it could step aside.
   expect(await stepAside(sql, far)).toBe(false);
   expect((await askForPlace(sql, far, ONE)).kind).toBe('granted');
+});
+
+test('an attempt that was replaced takes nothing back when it asks, on or anew: neither the place of its successor nor its turn in the queue', async () => {
+  const key = newId();
+  const superseded = expect.objectContaining({ code: 'superseded_attempt' });
+  const replacing = ({ by, ...call }: QueuedCall) => ({
+    ...call,
+    holder: newId(),
+    by: { ...by, attempt: by.attempt + 1 },
+  });
+  const [first, second] = [callOf(key, newId()), callOf(key, newId())];
+  const [next, waits] = [replacing(first), replacing(second)];
+  for (const call of [first, next, second, waits]) await askForPlace(sql, call, ONE);
+  for (const replaced of [first, second]) {
+    await expect(askForPlace(sql, { ...replaced, again: true }, ONE)).rejects.toEqual(superseded);
+    // It was frozen before it asked at all.
+    await expect(askForPlace(sql, { ...replaced, holder: newId() }, ONE)).rejects.toEqual(superseded);
+    await giveUpPlace(sql, replaced);
+  }
+  // Called under another number meanwhile: of these attempts the last that began to ask has the place.
+  const comesBack = { ...waits, holder: newId(), by: { ...waits.by, activityId: newId(), attempt: 1 } };
+  expect((await askForPlace(sql, comesBack, ONE)).kind).toBe('queued');
+  await expect(askForPlace(sql, { ...waits, again: true }, ONE)).rejects.toEqual(superseded);
+  const other = callOf(key, newId());
+  expect((await askForPlace(sql, other, ONE)).kind).toBe('queued');
+  await releasePlace(sql, next);
+  expect((await askForPlace(sql, other, ONE)).kind).toBe('queued');
+  expect((await askForPlace(sql, { ...comesBack, again: true }, ONE)).kind).toBe('granted');
+  // Its successor finds what it was given, and gives it up although it did not ask itself.
+  await giveUpPlace(sql, replacing(comesBack));
+  expect((await askForPlace(sql, other, ONE)).kind).toBe('granted');
 });

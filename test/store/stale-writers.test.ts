@@ -140,7 +140,8 @@ const NOT_FENCED: Readonly<Record<string, string>> = {
   late_tool_results: 'what a tool that was replaced reports is kept here, beside the log',
   packed_outlines: 'written by the trigger of entries, which are fenced',
   passages: 'the search index, made from what is stored',
-  provider_calls: 'places in the queue for a provider: they name no turn, and end by themselves',
+  provider_calls:
+    'places in the queue for a provider: fenced by the attempt that asks, they name no turn, and end by themselves',
   search_progress: 'the search index, made from what is stored',
   standing_decisions: 'written by people who decide',
 };

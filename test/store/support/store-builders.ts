@@ -165,6 +165,7 @@ export async function register(
   sql: Database,
   turn: TurnReference,
   callNumber: number,
+  by = FIRST_ATTEMPT,
 ): Promise<{ attempt: number; headEntryId: string }> {
   const [row] = await sql<{ head: string; compaction: string | null }[]>`
     select head_entry_id as head, compaction_id as compaction from conversations where id = ${turn.conversationId}`;
@@ -172,7 +173,7 @@ export async function register(
   const registered = await registerModelCall(sql, {
     turn,
     callNumber,
-    by: FIRST_ATTEMPT,
+    by,
     model: SNAPSHOT.model,
     headEntryId,
     compactionId: row?.compaction ?? null,
