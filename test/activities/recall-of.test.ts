@@ -5,7 +5,15 @@ import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory } from '../../src/store/memories.ts';
 import type { ToolMemory } from '../../src/tools/tool.ts';
-import { SNAPSHOT, continueConversation, endedAs, headOf, send, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import {
+  SNAPSHOT,
+  continueConversation,
+  endedAs,
+  headOf,
+  send,
+  startTurn,
+  useTestStore,
+} from '../store/support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -26,7 +34,7 @@ const recallFor = (user: string): ToolMemory =>
  * A conversation whose first message is private; a harmless memory of the workspace comes from the newest entry.
  * @param users for whom each of its turns remembers; `null`: for nobody
  */
-async function remembered(...[first, ...later]: readonly [string | null, ...(string | null)[]]): Promise<string> {
+async function remembered(first: string | null, ...later: readonly (string | null)[]): Promise<string> {
   const snapshotOf = (user: string | null) => ({
     snapshot: user === null ? SNAPSHOT : { ...SNAPSHOT, memory: { user, tokens: 1_000 } },
   });
@@ -59,10 +67,10 @@ it('shows nothing around an entry of a conversation that remembered for nobody',
 });
 
 it('shows nothing around an entry of a conversation of which one turn remembered for nobody, or for another', async () => {
-  for (const users of [
+  for (const [first, then] of [
     [null, 'ada'],
     ['ada', null],
     ['bob', 'ada'],
   ] as const)
-    expect(await recallFor('ada').around(await remembered(...users), 20)).toBe('of_another_user');
+    expect(await recallFor('ada').around(await remembered(first, then), 20)).toBe('of_another_user');
 });
