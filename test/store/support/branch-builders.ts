@@ -8,6 +8,7 @@ import { acceptMessage } from '../../../src/store/messages.ts';
 import type { BranchTarget } from '../../../src/store/messages.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { continueConversation, endedAs } from './store-builders.ts';
+import type { BeginOptions } from './store-builders.ts';
 
 export async function end(sql: Database, turn: TurnReference): Promise<void> {
   await endedAs(sql, turn);
@@ -25,9 +26,10 @@ export async function go(
   conversationId: string,
   target: BranchTarget,
   summary: NewBranchSummary | null = null,
+  options: BeginOptions = {},
 ): Promise<{ ancestorSequence: number; left: number[] }> {
   await command(sql, conversationId, target);
-  const turn = await continueConversation(sql, conversationId);
+  const turn = await continueConversation(sql, conversationId, options);
   const read = await readBranchCommand(sql, turn);
   if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
   const left: number[] = [];
