@@ -1,18 +1,8 @@
-import {
-  BRANCH_PREAMBLE,
-  BRANCH_SUMMARY_OUTPUT,
-  branchPolicy,
-  branchSummaryView,
-  chooseBranchItems,
-} from '../context/branch-summary.ts';
-import type { BranchItem } from '../context/branch-summary.ts';
+import { BRANCH_SUMMARY_OUTPUT, branchPolicy, branchSummaryView } from '../context/branch-summary.ts';
 import { budgetFor } from '../context/budget.ts';
 import { checkSummary } from '../context/check-summary.ts';
 import { textOf } from '../context/content.ts';
-import { extractiveSummary } from '../context/extractive-summary.ts';
 import { estimateTokens } from '../context/estimate.ts';
-import { renderFileLists } from '../context/file-lists.ts';
-import type { Calibration } from '../context/plan.ts';
 import type { View } from '../context/view.ts';
 import { costOf } from '../models/cost.ts';
 import { ModelCallError } from '../models/model-client.ts';
@@ -28,8 +18,10 @@ import type { BranchCall } from '../store/branch-tries.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import type { BranchCommand } from '../store/branch-commands.ts';
 import * as store from '../store/change-branch.ts';
-import type { LeftBranch, NewBranchSummary } from '../store/change-branch.ts';
+import type { NewBranchSummary } from '../store/change-branch.ts';
 import { readEarlierBranchSummary } from '../store/earlier-branch-summary.ts';
+import { chooseLeftItems, readLeftFiles } from '../store/left-branch.ts';
+import type { LeftBranch } from '../store/left-branch.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { ChangeBranchInput, ChangeBranchResult } from '../turn/activity-values.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
@@ -38,10 +30,9 @@ import { retryableFailure } from './activity-error.ts';
 import type { Execution } from './activity-shell.ts';
 import { isConversationSpent } from './check-limits.ts';
 import { redactedItems, redactedSummary } from './branch-secrets.ts';
+import { branchSummaryOf, extractedBranchSummary } from './branch-summary-of.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { newText } from './new-content.ts';
 import { passGate } from './pass-gate.ts';
-import { secretsLeftOut } from './redacted-originals.ts';
 import { redactedView } from './redacted-view.ts';
 import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { throughOutage } from './through-outage.ts';
@@ -70,10 +61,12 @@ export async function changeBranch(
   const written = await summaryFor(dependencies, command, { ...input, messageId: command.messageId, execution });
   if (written.kind === 'wait') return written;
   reachCrashPoint('changeBranch:summarized');
-  const summary = await redactedSummary(written.summary, written.left);
-  await dependencies.outlastingWork.finish(execution, (lasting) =>
-    throughOutage(dependencies, lasting, () => store.changeBranch(database, turn, command, summary)),
-  );
+  // The branch is read once more for it: an outage there must not throw a paid summary away either.
+  const change = async (): Promise<void> => {
+    const summary = await redactedSummary(database, written.summary, written.left);
+    await store.changeBranch(database, turn, command, summary);
+  };
+  await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, change));
   reachCrashPoint('changeBranch:written');
   return { kind: 'changed' };
 }
@@ -90,7 +83,7 @@ async function summaryFor(
   const earlier = await readEarlierBranchSummary(database, conversationId, command);
   if (earlier.kind === 'told') return { kind: 'written', summary: null };
   if (earlier.kind === 'written') return earlier;
-  const left = await store.readLeftBranch(database, conversationId, command);
+  const left = { conversationId, command };
   const written = await summarizeBranch(dependencies, { ...task, left });
   return written.kind === 'written' ? { ...written, left } : written;
 }
@@ -118,9 +111,10 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   const calibration = await readCalibration(database, name);
   const policy = branchPolicy(snapshot.policy);
   const room = Math.max(0, budgetFor(policy, limits).inputBudget - BRANCH_SUMMARY_OUTPUT);
-  const chosen = chooseBranchItems(task.left.items, { budget: room, calibration });
+  const chosen = await chooseLeftItems(database, task.left, { budget: room, calibration });
   if (chosen.length === 0) return { kind: 'written', summary: null };
-  const { items, leftOut } = await redactedItems(chosen, task.left);
+  const files = await readLeftFiles(database, task.left);
+  const { items, leftOut } = await redactedItems(database, chosen, task.left);
   const { view, promptVersion } = branchSummaryView({ items, policy, room, calibration });
   const request = await redactedView(view);
   const tokens = items.reduce((sum, { entry }) => sum + estimateTokens(entry.measurements, calibration), 0);
@@ -131,7 +125,10 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
   });
   if (asked.kind === 'wait') return asked;
   if (asked.kind === 'failed') {
-    return { kind: 'written', summary: extracted({ task, items, leftOut, snapshot, calibration, call: null }) };
+    return {
+      kind: 'written',
+      summary: extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call: null }),
+    };
   }
   const { answer, call, maximumOutput } = asked;
   const checked = checkSummary({
@@ -142,7 +139,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     maximumOutputTokens: maximumOutput,
   });
   if (!checked.ok)
-    return { kind: 'written', summary: extracted({ task, items, leftOut, snapshot, calibration, call }) };
+    return { kind: 'written', summary: extractedBranchSummary({ files, items, leftOut, snapshot, calibration, call }) };
   const written = {
     items,
     model: name,
@@ -150,7 +147,7 @@ async function summarizeBranch(dependencies: ActivityDependencies, task: BranchT
     call,
     redacted: { input: leftOut + request.redacted, output: 0 },
   };
-  return { kind: 'written', summary: summaryOf(task.left, checked.text, written) };
+  return { kind: 'written', summary: branchSummaryOf(files, checked.text, written) };
 }
 
 type Asked =
@@ -210,48 +207,6 @@ async function askForSummary(
   } finally {
     await pass.leave();
   }
-}
-
-interface Extraction {
-  /** Secrets that were left out of the items. */
-  readonly leftOut: number;
-  readonly task: BranchTask;
-  readonly items: readonly BranchItem[];
-  readonly snapshot: AgentSnapshot;
-  readonly calibration: Calibration;
-  readonly call: NewBranchSummary['call'];
-}
-
-/** Without a model. */
-function extracted({ task, items, leftOut, snapshot, calibration, call }: Extraction): NewBranchSummary {
-  const text = extractiveSummary({
-    policy: branchPolicy(snapshot.policy),
-    entries: items.map(({ entry }) => entry),
-    previousSummary: null,
-    maximumTokens: BRANCH_SUMMARY_OUTPUT,
-    calibration,
-  });
-  const redacted = { input: 0, output: secretsLeftOut(text, { of: leftOut, already: '' }) };
-  return summaryOf(task.left, text, { items, model: null, promptVersion: 'extractive', call, redacted });
-}
-
-function summaryOf(
-  left: LeftBranch,
-  text: string,
-  rest: Pick<NewBranchSummary, 'model' | 'promptVersion' | 'call'> & {
-    readonly items: readonly BranchItem[];
-    readonly redacted: Readonly<Record<'input' | 'output', number>>;
-  },
-): NewBranchSummary {
-  const { items, ...written } = rest;
-  const files = renderFileLists(left.files);
-  const shown = [BRANCH_PREAMBLE, text, ...(files === '' ? [] : [files])].join('\n\n');
-  return {
-    ...newText(shown),
-    ...written,
-    files: left.files,
-    entriesRead: items.length,
-  };
 }
 
 interface FailedTry extends Pick<BranchTask, 'turn' | 'execution'> {

@@ -13,6 +13,7 @@ import type { NewContent } from '../store/entries.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
+import { readFlushScope } from '../store/memory-users.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import { RECALL_OPEN } from '../tools/names.ts';
@@ -95,8 +96,8 @@ async function commit(
     lastForm: weakerForm(compaction.form) === null,
   });
   if (verdict !== 'accepted') return planWeaker(dependencies, state, verdict);
-  const { workspace } = snapshot;
   const keepsMemory = check.policy.summary.memory !== undefined && done.summary !== null;
+  const scope = await readFlushScope(database, turn.conversationId, snapshot.workspace);
   const committed = await store.commitCompaction(database, {
     turn,
     compactionId,
@@ -105,7 +106,7 @@ async function commit(
     tokensAfter: done.tokensAfter,
     guardedFrom: done.guardedFrom,
     continuation: compaction.plan.continuation ? continuationNote(snapshot, compaction) : null,
-    memory: keepsMemory ? { id: compactionId, scope: 'workspace', scopeName: workspace, sourceId: compactionId } : null,
+    memory: keepsMemory ? { ...scope, id: compactionId, sourceId: compactionId } : null,
   });
   dependencies.reachCrashPoint('commitCompaction:written');
   if (committed.kind === 'committed') await logSummary(dependencies, turn, compaction);

@@ -6,6 +6,7 @@ import type { Database } from '../store/database.ts';
 import { openEntry } from '../store/entries.ts';
 import { findSourceConversation } from '../store/memories.ts';
 import type { MemoryScope } from '../store/memories.ts';
+import { readMemoryUser } from '../store/memory-users.ts';
 import { readNewestRequestId } from '../store/notes.ts';
 import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
@@ -24,6 +25,7 @@ export function recallOf(
   memoryScopes: readonly MemoryScope[] = [],
 ): ToolMemory {
   const { database, embedder, logger } = dependencies;
+  const reader = { conversationId, memoryScopes };
   const onFailure = (error: unknown): void =>
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
   const meaning = embedder === null ? null : { embedder, onFailure };
@@ -37,7 +39,7 @@ export function recallOf(
     searchedInPart: () => searchedInPart(database, conversationId),
     async around(id, count) {
       const own = await openAround(database, { conversationId, id, count });
-      const range = own === null ? await openAroundSource(database, memoryScopes, { id, count }) : { entries: own };
+      const range = own === null ? await openAroundSource(database, reader, { id, count }) : { entries: own };
       if (range === null || range === 'of_another_user') return range;
       const left = await readLeftBranches(database, [id, ...range.entries.map(({ entryId }) => entryId)]);
       return {
@@ -49,19 +51,34 @@ export function recallOf(
     async open(id, offset, limit) {
       const page =
         (await openEntry(database, { conversationId, id, offset, limit })) ??
-        (await openSource(database, memoryScopes, { id, offset, limit }));
+        (await openSource(database, reader, { id, offset, limit }));
       if (page === null) return null;
       return { ...page, ...definedOf({ branch: (await readLeftBranches(database, [id])).get(id) }) };
     },
   };
 }
 
+/** Who opens what memories come from. */
+interface Reader {
+  readonly conversationId: string;
+  readonly memoryScopes: readonly MemoryScope[];
+}
+
+function userOf({ memoryScopes }: Reader): string | undefined {
+  return memoryScopes.find(({ scope }) => scope === 'user')?.scopeName;
+}
+
+async function findSource(database: Database, reader: Reader, sourceId: string): Promise<string | null> {
+  const user = await readMemoryUser(database, reader.conversationId, userOf(reader) ?? '');
+  return findSourceConversation(database, { scopes: reader.memoryScopes, user, sourceId });
+}
+
 async function openSource(
   database: Database,
-  memoryScopes: readonly MemoryScope[],
+  reader: Reader,
   { id, ...page }: { readonly id: string; readonly offset: number; readonly limit: number },
 ): Promise<RecalledPage | null> {
-  const conversationId = await findSourceConversation(database, memoryScopes, id);
+  const conversationId = await findSource(database, reader, id);
   if (conversationId === null) return null;
   const opened = await openEntry(database, { ...page, conversationId, id });
   return opened === null ? null : { ...opened, conversationId };
@@ -69,12 +86,12 @@ async function openSource(
 
 async function openAroundSource(
   database: Database,
-  memoryScopes: readonly MemoryScope[],
+  reader: Reader,
   { id, count }: { readonly id: string; readonly count: number },
 ): Promise<RecalledRange | 'of_another_user' | null> {
-  const conversationId = await findSourceConversation(database, memoryScopes, id);
+  const conversationId = await findSource(database, reader, id);
   if (conversationId === null) return null;
-  const user = memoryScopes.find(({ scope }) => scope === 'user')?.scopeName;
+  const user = userOf(reader);
   if (user === undefined || !(await isConversationOfUser(database, conversationId, user))) return 'of_another_user';
   const entries = await openAround(database, { conversationId, id, count });
   return entries === null ? null : { entries, conversationId };

@@ -10,6 +10,7 @@ import { textOf } from '../context/content.ts';
 import { readPart, recordPartFailure, registerPartAttempt, storePartText } from '../store/compaction-parts.ts';
 import type { NewPartMemory, PartCall } from '../store/compaction-parts.ts';
 import { newId } from '../store/ids.ts';
+import { readFlushScope } from '../store/memory-users.ts';
 import { withdrawPartAttempt } from '../store/part-costs.ts';
 import { readSnapshot } from '../store/turns.ts';
 import type { SummarizeInput, SummarizeResult } from '../turn/activity-values.ts';
@@ -106,20 +107,25 @@ interface WrittenPart {
 async function store(dependencies: ActivityDependencies, task: SummaryTry, part: WrittenPart): Promise<void> {
   const { input, attempt, execution } = task;
   const { promptVersion, request, call } = part;
-  const written = { ...input, attempt, promptVersion, request, call, memory: memoryOf(task) };
+  const written = { ...input, attempt, promptVersion, request, call };
   const complete = async (): Promise<void> => {
     const { text, count } = await finishedText(dependencies, task, part.text);
     const redacted = { input: part.redacted.input, output: part.redacted.output + count };
-    await storePartText(dependencies.database, { ...written, text, redacted });
+    const memory = await memoryOf(dependencies, task);
+    await storePartText(dependencies.database, { ...written, text, memory, redacted });
   };
   await dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, complete));
   dependencies.reachCrashPoint('summarize:stored');
 }
 
 /** A flush is a memory the moment it is written. */
-function memoryOf({ source, snapshot, input }: SummaryTask): NewPartMemory | null {
+async function memoryOf(
+  { database }: ActivityDependencies,
+  { source, snapshot, input }: SummaryTask,
+): Promise<NewPartMemory | null> {
   if (source.row.part.kind !== 'flush') return null;
-  return { id: newId(), scope: 'workspace', scopeName: snapshot.workspace, sourceId: input.compactionId };
+  const scope = await readFlushScope(database, input.turn.conversationId, snapshot.workspace);
+  return { ...scope, id: newId(), sourceId: input.compactionId };
 }
 
 export interface SummaryTask extends SummaryWork {

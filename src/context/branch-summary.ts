@@ -67,25 +67,41 @@ export interface BranchItem {
   readonly isSummary: boolean;
 }
 
+/** What of a branch enters the request, as far as the branch was walked back from its end. */
+export interface BranchChoice {
+  /** Oldest first. */
+  readonly items: readonly BranchItem[];
+  /** Tokens of them. */
+  readonly used: number;
+  /** Nothing older enters any more. */
+  readonly isFull: boolean;
+}
+
+export const NOTHING_CHOSEN: BranchChoice = { items: [], used: 0, isFull: false };
+
 /**
- * What of the branch enters the request, oldest first: the newest within the budget. The walk ends at the first item that
+ * What of the branch enters the request: the newest within the budget. The walk ends at the first item that
  * does not fit; a summary still enters while less than 90 % is used. Tool results are left out: answers tell what they said.
+ * @param newer what was chosen of all that comes behind the items
+ * @param items newest first
  */
 export function chooseBranchItems(
+  newer: BranchChoice,
   items: readonly BranchItem[],
   { budget, calibration }: { readonly budget: number; readonly calibration: Calibration },
-): readonly BranchItem[] {
+): BranchChoice {
   const chosen: BranchItem[] = [];
-  let used = 0;
-  for (const item of items.toReversed()) {
+  let { used, isFull } = newer;
+  for (const item of items) {
+    if (isFull) break;
     if (item.entry.kind === 'tool_result' || item.entry.kind === 'note') continue;
     const tokens = estimateTokens(item.entry.measurements, calibration);
     const fits = used + tokens <= budget;
     if (fits || (item.isSummary && used < budget * SUMMARY_SHARE)) chosen.push(item);
-    if (!fits) break;
-    used += tokens;
+    if (fits) used += tokens;
+    else isFull = true;
   }
-  return chosen.reverse();
+  return { items: [...chosen.reverse(), ...newer.items], used, isFull };
 }
 
 /** The request to the summarizing model. Offers no tools. `room`: tokens that all of it may hold. */

@@ -1,20 +1,13 @@
-import { BRANCH_FILE_TOOLS } from '../context/branch-summary.ts';
-import type { BranchItem } from '../context/branch-summary.ts';
-import { extendFileLists } from '../context/file-lists.ts';
 import type { FileLists } from '../context/file-lists.ts';
-import { measureContent } from '../context/measure.ts';
 import { NO_MEASUREMENTS } from '../context/measurement-arithmetic.ts';
 import { measureView } from '../context/measure-view.ts';
 import type { TurnOutcome, TurnReference } from '../turn/turn-reference.ts';
 import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
-import { pointOf, readBranchCommand } from './branch-commands.ts';
-import { onPath } from './branch-path.ts';
+import { readBranchCommand } from './branch-commands.ts';
 import { reportBranchTry } from './branch-tries.ts';
 import type { BranchCall } from './branch-tries.ts';
 import type { Database, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
-import { entryColumns, toEntry } from './entry-rows.ts';
-import type { EntryColumns } from './entry-rows.ts';
 import { insertEntry } from './entry-writer.ts';
 import { measurementsText } from './measurement-columns.ts';
 import { readViewOutline } from './plan-source.ts';
@@ -22,61 +15,6 @@ import { jsonText, plainText } from './stored-text.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter } from './transaction.ts';
 import { addUsage } from './usage.ts';
-
-/** What is left behind, oldest first, with the files that it dealt with. */
-export interface LeftBranch {
-  readonly items: readonly BranchItem[];
-  readonly files: FileLists;
-}
-
-/**
- * Everything from the common ancestor to the end of the branch that is left; summaries made on it stand among the entries,
- * except those of the path that goes on, which has what they tell.
- */
-export async function readLeftBranch(
-  sql: Database,
-  conversationId: string,
-  { from, to, ancestorSequence }: BranchCommand,
-): Promise<LeftBranch> {
-  const rows = await sql<
-    (EntryColumns & { summary: string | null; summary_files: FileLists | null; branch_files: FileLists | null })[]
-  >`
-    select ${entryColumns(sql)}, c.summary, c.files as summary_files, s.files as branch_files
-    from entries e
-    left join contents o on o.id = e.original_id
-    left join compactions c on c.id = e.compaction_id and c.status = 'committed'
-    left join branch_summaries s on s.entry_id = e.id
-    where ${onPath(sql, pointOf(conversationId, from))} and e.sequence > ${ancestorSequence}
-      and not exists (
-        select from branch_summaries t
-        join entries l on l.conversation_id = t.conversation_id and l.sequence = t.through_sequence
-        where t.entry_id = e.id and ${onPath(sql, pointOf(conversationId, to), sql`l`)})
-    order by e.sequence`;
-  let files: FileLists = { read: [], modified: [] };
-  const items = rows.flatMap((row): BranchItem[] => {
-    const entry = toEntry(row);
-    const nested = row.summary_files ?? row.branch_files;
-    const calls = entry.content.flatMap((part) => (part.type === 'tool_call' ? [part] : []));
-    files = extendFileLists({
-      earlier: nested === null ? files : union(files, nested),
-      calls,
-      tools: BRANCH_FILE_TOOLS,
-    });
-    if (entry.kind !== 'compaction') return [{ entry, isSummary: entry.kind === 'branch_summary' }];
-    if (row.summary === null) return [];
-    const content = [{ type: 'text', text: row.summary } as const];
-    const { id, sequence, turnId } = entry;
-    const measurements = measureContent(content);
-    return [{ entry: { id, sequence, turnId, kind: 'branch_summary', content, measurements }, isSummary: true }];
-  });
-  return { items, files };
-}
-
-function union(one: FileLists, other: FileLists): FileLists {
-  const modified = [...new Set([...one.modified, ...other.modified])];
-  const read = [...new Set([...one.read, ...other.read])].filter((file) => !modified.includes(file));
-  return { read, modified };
-}
 
 export interface NewBranchSummary extends NewContent {
   readonly files: FileLists;

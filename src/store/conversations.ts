@@ -111,10 +111,13 @@ export async function hasConversation(sql: Database, conversationId: string): Pr
   return rows.length > 0;
 }
 
-/** Whether turns of a conversation remembered for this user, and none for another. Turns of agents without memory have no user. */
+/**
+ * Whether all turns of a conversation remembered for this user. One of an agent without memory has no user, so that nobody knows whose
+ * it is.
+ */
 export async function isConversationOfUser(sql: Queries, conversationId: string, user: string): Promise<boolean> {
   const [row] = await sql<{ is_own: boolean | null }[]>`
-    select bool_and(t.snapshot -> 'memory' ->> 'user' = ${user}) as is_own from turns t
+    select bool_and(coalesce(t.snapshot -> 'memory' ->> 'user' = ${user}, false)) as is_own from turns t
     where t.conversation_id = ${conversationId}`;
   return row?.is_own === true;
 }

@@ -1,6 +1,6 @@
 import type { Queries } from './database.ts';
 import { StoreError } from './errors.ts';
-import type { StoredMemory } from './memories.ts';
+import type { MemoryScope, StoredMemory } from './memories.ts';
 
 /** For whom a conversation works. */
 export interface MemoryUser {
@@ -15,6 +15,12 @@ export async function readMemoryUser(sql: Queries, conversationId: string, name:
   const [row] = await sql<{ named: string | null }[]>`
     select user_name as named from conversations where id = ${conversationId}`;
   return { named: row?.named ?? null, name };
+}
+
+/** Who shares a summary that a conversation flushes: its user alone where it names one, for it tells the conversation. */
+export async function readFlushScope(sql: Queries, conversationId: string, workspace: string): Promise<MemoryScope> {
+  const { named } = await readMemoryUser(sql, conversationId, '');
+  return named === null ? { scope: 'workspace', scopeName: workspace } : { scope: 'user', scopeName: named };
 }
 
 /**
@@ -33,6 +39,16 @@ export function memoryIsOfAnotherUser(sql: Queries, { named, name }: MemoryUser)
   return sql`(m.origin = 'user' and m.scope <> 'user' and exists (
     select from conversations c where c.id = m.conversation_id
       and c.user_name is distinct from ${named}::text and c.user_name is distinct from ${name}::text))`;
+}
+
+/**
+ * Condition on `memories m`: the summary of a conversation that names another user. Older versions flushed those for the whole
+ * workspace; they are shown to their own user only.
+ */
+export function summaryIsOfAnotherUser(sql: Queries, { named, name }: MemoryUser) {
+  return sql`(m.kind = 'summary' and m.scope <> 'user' and exists (
+    select from conversations c where c.id = m.conversation_id
+      and c.user_name is not null and c.user_name is distinct from ${named}::text and c.user_name <> ${name}::text))`;
 }
 
 export function ofAnotherUser(id: string): StoreError {

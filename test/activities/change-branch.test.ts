@@ -204,6 +204,24 @@ test('P22 P24 a branch summary has a budget of its own: the newest that the wind
   expect(text).not.toContain('answer 0:');
 });
 
+test('R28 a secret that only what does not fit tells to be one is left out of the request for a branch summary all the same', async () => {
+  const server = await refusingServer();
+  const fillers = Array.from({ length: 60 }, (_, index) => `answer ${index}: ${'pumps open at noon '.repeat(210)}`);
+  const turn = await turnToFork('Look at postgres://app:Tr0ub4dor9x@db.example.com:5432/orders', [
+    ...fillers,
+    'Tr0ub4dor9x opens the admin page.',
+  ]);
+  await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
+  const [request] = server.requests;
+  expect(request?.text).toContain('opens the admin page.');
+  expect(request?.text).not.toContain('db.example.com');
+  expect(request?.text).not.toContain('Tr0ub4dor9x');
+  const [summary] = await sql<{ text: string }[]>`
+    select content::text as text from entries
+    where conversation_id = ${turn.conversationId} and kind = 'branch_summary'`;
+  expect(summary?.text).not.toContain('Tr0ub4dor9x');
+});
+
 test('P23 going back and forth where nothing was said asks no model and piles up no summaries; what is said anew is summarized', async () => {
   const server = await refusingServer();
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });

@@ -11,6 +11,7 @@ import { listParts, readPart } from '../../src/store/compaction-parts.ts';
 import { endCompaction } from '../../src/store/compactions.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
+import { newId } from '../../src/store/ids.ts';
 import { listMemories } from '../../src/store/memories.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';
@@ -18,10 +19,13 @@ import { plan, planWithCut } from '../store/support/compaction-builders.ts';
 import {
   answer,
   answerWith,
+  continueConversation,
   finishToolCall,
   register,
+  send,
   SNAPSHOT,
   startTurn,
+  text,
   toolCall,
 } from '../store/support/store-builders.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
@@ -42,15 +46,19 @@ const WORKSPACE = '/flushed';
 /**
  * A view past its window: nothing is left of it.
  * @param commands of which each answer runs some
+ * @param user whom the conversation names
  */
-async function fullWindow(commands: readonly string[] = []): Promise<TurnReference> {
+async function fullWindow(commands: readonly string[] = [], user: string | null = null): Promise<TurnReference> {
   const snapshot = {
     policy: COWORK_POLICY,
     workspace: WORKSPACE,
     modelLimits: LIMITS,
     summarizer: { ...SNAPSHOT.summarizer, limits: LIMITS },
   };
-  const turn = await startTurn(sql, `Rewrite the storage layer. ${prose(2_000)}`, { snapshot });
+  const conversationId = newId();
+  const settings = { model: null, preset: null, workspace: null, user };
+  await send(sql, { conversationId, settings, ...text(`Rewrite the storage layer. ${prose(2_000)}`) });
+  const turn = await continueConversation(sql, conversationId, { snapshot });
   for (let call = 1; call <= 7; call += 1) {
     const run = commands.filter((_, index) => index % 6 === call - 1);
     const calls = run.map((command, index) => toolCall(index, 'run_command', JSON.stringify({ command })));
@@ -193,6 +201,21 @@ async function passOver(turn: TurnReference, worker = dependencies): Promise<voi
   for (const { number } of waves.flat()) await summarize(worker, { turn, compactionId, part: number }, execution());
   expect(await commitCompaction(worker, { turn, compactionId }, execution())).toMatchObject({ kind: 'committed' });
 }
+
+test('the flush and the summary of a conversation that names a user are memories of his, and of nobody else in the workspace', async () => {
+  const user = `user-${newId()}`;
+  const turn = await fullWindow([], user);
+  await passOver(turn);
+  const { conversationId } = turn;
+  const own = await listMemories(sql, { scopes: [{ scope: 'user', scopeName: user }] });
+  expect(own).toMatchObject([
+    { kind: 'summary', conversationId },
+    { kind: 'summary', conversationId },
+  ]);
+  expect(own.filter(({ id, sourceId }) => id === sourceId)).toHaveLength(1);
+  const shared = await listMemories(sql, { scopes: [{ scope: 'workspace', scopeName: WORKSPACE }] });
+  expect(shared.filter((memory) => memory.conversationId === conversationId)).toEqual([]);
+});
 
 test('R28 wherever the list of results cuts what a call was about, neither summary nor memory has a part of its secret', async () => {
   for (const { written, secret } of SECRETS_IN_PLACE) {

@@ -5,7 +5,15 @@ import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory } from '../../src/store/memories.ts';
 import type { ToolMemory } from '../../src/tools/tool.ts';
-import { SNAPSHOT, headOf, startTurn, useTestStore } from '../store/support/store-builders.ts';
+import {
+  SNAPSHOT,
+  continueConversation,
+  endedAs,
+  headOf,
+  send,
+  startTurn,
+  useTestStore,
+} from '../store/support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -22,10 +30,21 @@ const recallFor = (user: string): ToolMemory =>
     { scope: 'user', scopeName: user },
   ]);
 
-/** A conversation whose first message is private; a harmless memory of the workspace comes from the newest entry. */
-async function remembered(memory: { readonly user: string; readonly tokens: number } | undefined): Promise<string> {
-  const snapshot = memory === undefined ? SNAPSHOT : { ...SNAPSHOT, memory };
-  const { conversationId } = await startTurn(sql, 'My doctor is Dr. Sato.', { snapshot });
+/**
+ * A conversation whose first message is private; a harmless memory of the workspace comes from the newest entry.
+ * @param users for whom each of its turns remembers; `null`: for nobody
+ */
+async function remembered(first: string | null, ...later: readonly (string | null)[]): Promise<string> {
+  const snapshotOf = (user: string | null) => ({
+    snapshot: user === null ? SNAPSHOT : { ...SNAPSHOT, memory: { user, tokens: 1_000 } },
+  });
+  let turn = await startTurn(sql, 'My doctor is Dr. Sato.', snapshotOf(first));
+  const { conversationId } = turn;
+  for (const user of later) {
+    await endedAs(sql, turn);
+    await send(sql, { conversationId });
+    turn = await continueConversation(sql, conversationId, snapshotOf(user));
+  }
   const sourceId = await headOf(sql, conversationId);
   const text = `The staging port of ${conversationId} is 6432.`;
   const learned = { conversationId, sourceId };
@@ -34,13 +53,24 @@ async function remembered(memory: { readonly user: string; readonly tokens: numb
 }
 
 it('shows what stands around the entry of a shared memory to its own user only', async () => {
-  const sourceId = await remembered({ user: 'ada', tokens: 1_000 });
-  expect(await recallFor('ada').around(sourceId, 20)).toMatchObject({ entries: [{ entryId: sourceId }] });
+  const sourceId = await remembered('ada', 'ada');
+  expect(await recallFor('ada').around(sourceId, 20)).toMatchObject({
+    entries: [{ kind: 'user' }, { entryId: sourceId }],
+  });
   expect(await recallFor('bob').around(sourceId, 20)).toBe('of_another_user');
   // The entry itself is what the memory was taken from.
   expect(await recallFor('bob').open(sourceId, 0, 1_000)).toMatchObject({ kind: 'user' });
 });
 
 it('shows nothing around an entry of a conversation that remembered for nobody', async () => {
-  expect(await recallFor('bob').around(await remembered(undefined), 20)).toBe('of_another_user');
+  expect(await recallFor('bob').around(await remembered(null), 20)).toBe('of_another_user');
+});
+
+it('shows nothing around an entry of a conversation of which one turn remembered for nobody, or for another', async () => {
+  for (const [first, then] of [
+    [null, 'ada'],
+    ['ada', null],
+    ['bob', 'ada'],
+  ] as const)
+    expect(await recallFor('ada').around(await remembered(first, then), 20)).toBe('of_another_user');
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { relevantMemories, toolMemories } from '../../src/activities/agent-memories.ts';
+import { relevantMemories, scopesOf, toolMemories } from '../../src/activities/agent-memories.ts';
+import { recallOf } from '../../src/activities/recall-of.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
@@ -9,6 +10,7 @@ import {
   SNAPSHOT,
   claimedCall,
   continueConversation,
+  headOf,
   send,
   text,
   useTestStore,
@@ -46,6 +48,9 @@ function service(ownUser = 'default') {
       };
       const plain = { kind: 'fact', scope: 'workspace', supersedes: [], confidence: 1, expiresInDays: null } as const;
       return {
+        conversationId,
+        open: async (id: string) =>
+          (await recallOf(activityDependencies(sql), conversationId, scopesOf(snapshot)).open(id, 0, 1_000))?.text,
         remember: async (statement: string, rest: Partial<Parameters<ToolMemories['remember']>[0]> = {}) =>
           (await memories()).remember({ ...plain, text: statement, ...rest }),
         forget: async (id: string) => (await memories()).forget(id),
@@ -158,4 +163,30 @@ it("a memory of which nobody says who shares it is the user's where the conversa
   ).toEqual([RULE]);
   await (await talk(null)).remember(NOTED, { scope: undefined });
   expect(await texts()).toEqual([NOTED]);
+});
+
+it('a summary that an older version flushed for the workspace is shown and opened for the user alone whom its conversation names', async () => {
+  const { talk, workspace } = service();
+  const flushed = async (user: string | null, said: string): Promise<string> => {
+    const { conversationId } = await talk(user, said);
+    const sourceId = await headOf(sql, conversationId);
+    const summary = { scope: 'workspace', scopeName: workspace, kind: 'summary', origin: 'model' } as const;
+    await insertMemory(sql, { ...summary, id: newId(), text: `Summary: ${said}`, conversationId, sourceId });
+    return sourceId;
+  };
+  const secret = 'the heron branch hides my illness';
+  const sourceId = await flushed('ada', secret);
+  for (const other of ['bob', null]) {
+    const conversation = await talk(other);
+    expect(await conversation.note()).toBe('');
+    expect(await conversation.open(sourceId)).toBeUndefined();
+  }
+  const ada = await talk('ada');
+  expect(await ada.note()).toContain(secret);
+  expect(await ada.open(sourceId)).toBe(secret);
+  // Where the conversation names nobody, it is of all who share the workspace.
+  const shared = await flushed(null, 'the heron branch is merged');
+  const bob = await talk('bob');
+  expect(await bob.note()).toContain('the heron branch is merged');
+  expect(await bob.open(shared)).toBe('the heron branch is merged');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { branchSummaryView, chooseBranchItems } from '../../src/context/branch-summary.ts';
+import { NOTHING_CHOSEN, branchSummaryView, chooseBranchItems } from '../../src/context/branch-summary.ts';
 import type { BranchItem } from '../../src/context/branch-summary.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { EntryKind } from '../../src/context/entry.ts';
@@ -24,8 +24,16 @@ function item(kind: EntryKind, tokens: number, isSummary = kind === 'branch_summ
   return { entry, isSummary };
 }
 
-const choose = (items: readonly BranchItem[], budget: number): readonly BranchItem[] =>
-  chooseBranchItems(items, { budget, calibration: NO_CALIBRATION });
+/** The same in whatever pages a branch is read. */
+function choose(items: readonly BranchItem[], budget: number): readonly BranchItem[] {
+  const room = { budget, calibration: NO_CALIBRATION };
+  const newestFirst = items.toReversed();
+  const whole = chooseBranchItems(NOTHING_CHOSEN, newestFirst, room);
+  const oneByOne = newestFirst.reduce((newer, each) => chooseBranchItems(newer, [each], room), NOTHING_CHOSEN);
+  expect(oneByOne).toEqual(whole);
+  return whole.items;
+}
+
 const sizeOf = ({ entry }: BranchItem): number => estimateTokens(entry.measurements, NO_CALIBRATION);
 
 describe('what enters the summary of a branch', () => {

@@ -67,7 +67,8 @@ export function arrange(ranked: readonly RankedCandidate[], count: number): Arra
 
 /**
  * Of passages with the same text the newest stays, of the active branch if one is, at the place of the best. What two users say is
- * said twice, and one may take it back; what tools return is the same, whoever had them called.
+ * said twice, and one may take it back, and so is what the user says and another repeats; what tools return is the same, whoever had
+ * them called.
  */
 function foldDuplicates(ranked: readonly RankedCandidate[]): FoldedCandidate[] {
   const alike = new Map<string, number>();
@@ -87,7 +88,7 @@ function foldDuplicates(ranked: readonly RankedCandidate[]): FoldedCandidate[] {
 
 function saidIn({ kind, user, text }: RankedCandidate): string {
   // No text of Postgres has this character.
-  return `${kind === 'tool_result' ? '' : (user ?? '')}\0${plain(text)}`;
+  return `${kind}\0${kind === 'tool_result' ? '' : (user ?? '')}\0${plain(text)}`;
 }
 
 function folded(same: readonly RankedCandidate[]): FoldedCandidate {

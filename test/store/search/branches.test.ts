@@ -21,22 +21,23 @@ const OPENING = 'Let us begin.';
 
 /** Whose conversations these are. */
 const USER = 'ada';
+const REMEMBERS = { snapshot: { ...SNAPSHOT, memory: { user: USER, tokens: 1_000 } } };
 
 /** A conversation whose first branch says one thing and whose second, the active one, another. */
 async function saidOnBranches(one: string, other: string): Promise<string> {
-  const turn = await startTurn(sql, OPENING, { snapshot: { ...SNAPSHOT, memory: { user: USER, tokens: 1_000 } } });
+  const turn = await startTurn(sql, OPENING, REMEMBERS);
   const { conversationId } = turn;
   await end(sql, turn);
   await say(conversationId, one);
   const [first] = await listEntries(sql, { conversationId });
-  await go(sql, conversationId, { entryId: first?.id ?? '', summarizes: false });
+  await go(sql, conversationId, { entryId: first?.id ?? '', summarizes: false }, null, REMEMBERS);
   await say(conversationId, other);
   return conversationId;
 }
 
 async function say(conversationId: string, said: string): Promise<void> {
   await send(sql, { conversationId, ...text(said) });
-  await end(sql, await continueConversation(sql, conversationId));
+  await end(sql, await continueConversation(sql, conversationId, REMEMBERS));
 }
 
 /** What is said of it; the opening, which stands beside every passage, is found too. */

@@ -104,3 +104,15 @@ it('what tools returned alike is listed once, whoever had them called', async ()
   );
   expect(passages).toEqual([{ place: 1, updatedBy: null, alsoIn: [0] }]);
 });
+
+it.each([
+  ['the model repeats', 'assistant'],
+  ['a tool returns', 'tool_result'],
+] as const)('what the user says is listed beside what %s in the same words later', async (_, kind) => {
+  const text = 'I love hiking in the rain.';
+  const passages = await found('Who loves hiking in the rain?', { text }, { kind, text }, { kind, text });
+  expect(byPlace(passages)).toEqual([
+    { place: 0, ...alone },
+    { place: 2, updatedBy: null, alsoIn: [1] },
+  ]);
+});

@@ -1,12 +1,14 @@
 import { NO_MEASUREMENTS } from '../../../src/context/measurement-arithmetic.ts';
-import { changeBranch, readBranchCommand, readLeftBranch } from '../../../src/store/change-branch.ts';
+import { changeBranch, readBranchCommand } from '../../../src/store/change-branch.ts';
 import type { NewBranchSummary } from '../../../src/store/change-branch.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { newId } from '../../../src/store/ids.ts';
+import { readLeftBranch } from '../../../src/store/left-branch.ts';
 import { acceptMessage } from '../../../src/store/messages.ts';
 import type { BranchTarget } from '../../../src/store/messages.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { continueConversation, endedAs } from './store-builders.ts';
+import type { BeginOptions } from './store-builders.ts';
 
 export async function end(sql: Database, turn: TurnReference): Promise<void> {
   await endedAs(sql, turn);
@@ -24,14 +26,16 @@ export async function go(
   conversationId: string,
   target: BranchTarget,
   summary: NewBranchSummary | null = null,
+  options: BeginOptions = {},
 ): Promise<{ ancestorSequence: number; left: number[] }> {
   await command(sql, conversationId, target);
-  const turn = await continueConversation(sql, conversationId);
+  const turn = await continueConversation(sql, conversationId, options);
   const read = await readBranchCommand(sql, turn);
   if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
-  const { items } = await readLeftBranch(sql, conversationId, read.command);
+  const left: number[] = [];
+  for await (const page of readLeftBranch(sql, { conversationId, command: read.command }))
+    left.unshift(...page.map(({ entry }) => entry.sequence).toReversed());
   await changeBranch(sql, turn, read.command, summary);
   await end(sql, turn);
-  const left = items.map(({ entry }) => entry.sequence);
   return { ancestorSequence: read.command.ancestorSequence, left };
 }
