@@ -4,7 +4,7 @@ import type { Figure } from '../figures.ts';
 import { dialogue } from '../memory/dialogues/dialogue.ts';
 import type { Dialogue } from '../memory/dialogues/dialogue.ts';
 import { LexicalBaselines } from '../memory/dialogues/lexical-baselines.ts';
-import { writtenDialogue } from '../memory/dialogues/written-dialogue.ts';
+import { writtenDialogues } from '../memory/dialogues/written-dialogues.ts';
 import { loadEntries } from '../memory/load-entries.ts';
 import { exactly } from '../statistics.ts';
 
@@ -17,16 +17,17 @@ type Ranks = Record<(typeof WAYS)[number], number[]>;
 
 /**
  * How often the one turn that answers is among the first: months of talk of two people, asked for in other words. Beside it the
- * same turns ranked by BM25, and by the sum of the rarities of the words that they have. Generated talk first, then one that a
- * hand wrote, once with questions that have a word of the answer, and once with such that have hardly one.
+ * same turns ranked by BM25, and by the sum of the rarities of the words that they have. Generated talk first, then what
+ * was written, once with questions that have a word of the answer, and once with such that have hardly one.
  */
 export async function measureDialogues(sql: Database, seed: number): Promise<Figure[]> {
   const generated = noRanks();
   for (let number = 0; number < DIALOGUES; number += 1) await ask(sql, dialogue(seed * 1_000 + number), generated);
-  const { turns, questions } = await writtenDialogue();
   const [near, far] = [noRanks(), noRanks()];
-  await ask(sql, { turns, questions: questions.filter(({ isFar }) => !isFar) }, near);
-  await ask(sql, { turns, questions: questions.filter(({ isFar }) => isFar) }, far);
+  for (const { turns, questions } of await writtenDialogues()) {
+    await ask(sql, { turns, questions: questions.filter(({ isFar }) => !isFar) }, near);
+    await ask(sql, { turns, questions: questions.filter(({ isFar }) => isFar) }, far);
+  }
   const figuresOf = (told: string, ranks: Ranks): Figure[] =>
     WAYS.flatMap((way) =>
       WITHIN.map((within) =>

@@ -7,14 +7,31 @@ import { compacted, SECTIONS, SUMMARIZER, summaryOrder, type SummaryOrder } from
 import { createWorld, FILE_TOOLS, runLoop, tableOf, type World } from './support/tool-loop.ts';
 
 async function ask({ anthropic }: TestSimulator, order: SummaryOrder, maximumOutput = 3000): Promise<string> {
+  return askWith(anthropic, summaryOrder(order), maximumOutput);
+}
+
+async function askWith(anthropic: Anthropic, content: string, maximumOutput = 3_000): Promise<string> {
   const answer = await anthropic.messages.create({
     model: 'sim-200k',
     max_tokens: maximumOutput,
     system: SUMMARIZER,
-    messages: [{ role: 'user', content: summaryOrder(order) }],
+    messages: [{ role: 'user', content }],
   });
   expect(answer.stop_reason).toBe('end_turn');
   return answer.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+/** A call of a tool, and its result. A file that is not there is an error. */
+function exchange(
+  id: string,
+  call: { readonly name: string; readonly input: object },
+  result: string,
+): Anthropic.MessageParam[] {
+  const isError = result.endsWith('does not exist.');
+  return [
+    { role: 'assistant', content: [{ type: 'tool_use', id, ...call }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: result, is_error: isError }] },
+  ];
 }
 
 function headings(summary: string): string[] {
@@ -110,6 +127,28 @@ describe('a summary', () => {
     expect(section(summary, 'Open Items')).not.toContain('library-3:');
     expect(section(summary, 'Open Items')).toContain('library-7:');
     expect(summary.match(/For each item, note:/g)).toHaveLength(1);
+  });
+
+  test('says nothing of the rows of a report when the transcript shows its writes cut off', async () => {
+    const { anthropic } = await simulator();
+    const write = {
+      name: 'write_file',
+      input: { path: 'report.md', content: '# Report\n\n| item |\n| --- |\n| library-1 |\n' },
+    };
+    const order = summaryOrder({
+      messages: [
+        { role: 'user', content: task },
+        ...exchange('toolu_looked', { name: 'read_file', input: { path: 'report.md' } }, 'report.md does not exist.'),
+        ...exchange('toolu_wrote', write, 'report.md created: 5 lines, 44 bytes.'),
+      ],
+    });
+    const whole = await askWith(anthropic, order);
+    expect(whole).toContain('- rows in report.md: library-1');
+    const cut = await askWith(
+      anthropic,
+      order.replace(/# Report.*library-1 \|/u, '# Rep\n[… 36 characters left out …]\n|'),
+    );
+    expect(cut).not.toContain('rows in report.md');
   });
 
   test('takes no appended line of an earlier summary for an item of the task', async () => {

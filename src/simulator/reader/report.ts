@@ -86,8 +86,8 @@ export function reportState(
   let doubtful = false;
   for (const event of events) {
     if (event.kind !== 'call' || event.result === undefined) continue;
-    // Clipped to one string, its path included: only the file itself can tell what it wrote.
-    if (stringArgument(event, 'clipped')?.includes(task.reportPath) === true) labels = undefined;
+    // Clipped to one string, perhaps without its path: only the file itself can tell what it wrote.
+    if (stringArgument(event, 'clipped') !== undefined && event.name !== 'read_file') labels = undefined;
     if (pathOf(event) !== task.reportPath) continue;
     const isReading = event.name === 'read_file';
     if (isFailure(event)) {
@@ -120,7 +120,7 @@ function labelsWritten(call: CallEvent, before: readonly string[] | undefined): 
     .find((text) => text !== undefined);
   const shown = labelsIn(written ?? '');
   // Clipped arguments have lost rows: only the file itself can tell.
-  if (written === undefined || /\bcharacters omitted\b/.test(written)) return undefined;
+  if (written === undefined || /\bcharacters (?:omitted|left out)\b/.test(written)) return undefined;
   return replacesFile(call) ? shown : before === undefined ? undefined : [...before, ...shown];
 }
 

@@ -76,7 +76,7 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
   } catch {
-    // A call that was cut or shortened: nothing can be read from its arguments.
-    return {};
+    // A call that was cut or shortened: what it did is not known, and must not be taken for nothing.
+    return { clipped: text };
   }
 }

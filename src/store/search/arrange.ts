@@ -119,8 +119,8 @@ function newerFirst(ranked: readonly FoldedCandidate[]): OrderedCandidate[] {
       }
       if (!holdsOver(each, above) || !updates(each, above)) continue;
       above.updaters.push(each);
-      // Right above the first that it updates.
-      if (place < 0) place = at;
+      // Right above the first that it updates. Of many that say the same later most are no news, and would hide it.
+      if (place < 0 && above.updaters.length <= MOST_UPDATERS) place = at;
     }
     arranged.splice(place < 0 ? arranged.length : place, 0, each);
   }
@@ -212,8 +212,10 @@ function updates(newer: Compared, older: Compared): boolean {
   // What another replies to it updates nothing.
   if (other.isSaidByAsked && !one.isSaidByAsked) return false;
   if (newer.tellsOfState && older.tellsOfState && changesState(newer.stated, older.stated)) return true;
-  if (one.score < SAME_SCORE_OF_CHANGE * other.score) return false;
-  const isAsGood = one.score >= SAME_SCORE * other.score;
+  // Reciprocal ranks say which is better, and hardly by how much.
+  const share = (one.scoreByWords ?? one.score) / (other.scoreByWords ?? other.score);
+  if (share < SAME_SCORE_OF_CHANGE) return false;
+  const isAsGood = share >= SAME_SCORE;
   let answered = 0;
   for (const { word, isName, weight } of other.matched) {
     if (newer.mine.has(word)) answered += weight;
@@ -229,7 +231,8 @@ function updates(newer: Compared, older: Compared): boolean {
   // The words are read last: that costs most.
   if (asked <= 0 || answered < SAME_QUESTION_OF_CHANGE * asked) return false;
   if (newer.mayTellOfChange && changesTheSame(newer.stated, older.stated)) return true;
-  if (!isAsGood || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
+  // What only asks for it is no news of it.
+  if (!isAsGood || (one.asks && !other.asks) || answered < SAME_QUESTION_OF_NEARLY_SAME * asked) return false;
   return areAlike(newer.words, older.words, answered >= SAME_QUESTION * asked ? SAME_WORDS : NEARLY_SAME_WORDS);
 }
 

@@ -26,6 +26,10 @@ export interface RankedCandidate extends Candidate {
   readonly match: FoundPassage['match'];
   /** Said by somebody whom the query names. */
   readonly isSaidByAsked: boolean;
+  /** Its sentence with most of the query's words is a question. */
+  readonly asks: boolean;
+  /** By words, where `score` is of words and meaning together. */
+  readonly scoreByWords?: number;
   /** Terms of the query that it has itself. */
   readonly matched: readonly WeightedTerm[];
   /** The branch that it was said on, when its conversation goes on with another. */

@@ -39,6 +39,7 @@ export async function findByIds(
       score: 0,
       match: 'id' as const,
       isSaidByAsked: false,
+      asks: false,
       matched: [],
     }),
   );

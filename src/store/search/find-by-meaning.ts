@@ -83,12 +83,12 @@ export function fuse(byWords: readonly RankedCandidate[], byMeaning: readonly Ca
   if (byMeaning.length === 0) return [...byWords];
   const fused = new Map<string, RankedCandidate>();
   for (const [rank, candidate] of byWords.entries()) {
-    fused.set(keyOf(candidate), { ...candidate, score: reciprocal(rank) });
+    fused.set(keyOf(candidate), { ...candidate, score: reciprocal(rank), scoreByWords: candidate.score });
   }
   for (const [rank, candidate] of byMeaning.entries()) {
     const known = fused.get(keyOf(candidate));
     fused.set(keyOf(candidate), {
-      ...(known ?? { ...candidate, match: 'meaning', matched: [], isSaidByAsked: false }),
+      ...(known ?? { ...candidate, match: 'meaning', matched: [], isSaidByAsked: false, asks: false }),
       score: (known?.score ?? 0) + reciprocal(rank),
     });
   }

@@ -50,12 +50,19 @@ export function languageOf(text: string): Language {
   const script = SCRIPTS.find(([pattern]) => pattern.test(beginning));
   if (script !== undefined) return script[1];
   const counts = new Map<Language, number>();
+  const found = new Map<Language, Set<string>>();
   for (const { text: word } of wordsOf(beginning)) {
-    for (const language of LANGUAGES_OF_WORDS.get(word) ?? []) counts.set(language, (counts.get(language) ?? 0) + 1);
+    for (const language of LANGUAGES_OF_WORDS.get(word) ?? []) {
+      counts.set(language, (counts.get(language) ?? 0) + 1);
+      found.set(language, (found.get(language) ?? new Set()).add(word));
+    }
   }
   let best = FALLBACK_LANGUAGE;
   // A word or two are too little against the fallback: "die" and "men" are English too.
   let most = Math.max(FEWEST_WORDS - 1, counts.get(FALLBACK_LANGUAGE) ?? 0);
-  for (const [language, count] of counts) if (count > most) [best, most] = [language, count];
+  for (const [language, count] of counts) {
+    // "No, no, no!" is not Spanish.
+    if (count > most && (found.get(language)?.size ?? 0) > 1) [best, most] = [language, count];
+  }
   return best;
 }

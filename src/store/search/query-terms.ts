@@ -4,6 +4,7 @@ import { emojiIn } from './emoji.ts';
 import { FALLBACK_LANGUAGE } from './languages.ts';
 import type { Language } from './languages.ts';
 import { stemsOf } from './stems.ts';
+import type { Stem } from './stems.ts';
 import { irregularFormsOf } from './irregular-forms.ts';
 import { relatedWordsOf } from './related-words.ts';
 import { foldAccents, wordsOf } from './words.ts';
@@ -51,6 +52,9 @@ const JAPANESE_STOP_WORDS = new Set(
 const MOST_WORDS = 300;
 const MOST_DATES = 40;
 
+/** One stop word of another language may be a word of English. */
+const FEWEST_OF_ANOTHER_LANGUAGE = 2;
+
 export interface QueryReading {
   /** Of the texts that are searched. */
   readonly languages: readonly Language[];
@@ -72,6 +76,7 @@ export async function queryTermsOf(
   const asked = [...words, ...[...forms.values()].flat()];
   const stems = await Promise.all(known.map((language) => stemsOf(sql, language, asked)));
   const names = namesOf(query);
+  const stopWords = stopWordsOf(words, known, stems);
   const choice = choiceOf(query);
   const found = new Map<string, QueryTerm>();
   for (const { text, position } of words) {
@@ -89,9 +94,9 @@ export async function queryTermsOf(
     found.set(stem, {
       word: text,
       terms,
-      isStopWord: JAPANESE_STOP_WORDS.has(text) || ofWord.some(({ isStopWord }) => isStopWord),
+      isStopWord: stopWords.has(text),
       isDate: false,
-      isName: names.has(text) && (STOP_WORDS_AND_NAMES.has(text) || !ofWord.some(({ isStopWord }) => isStopWord)),
+      isName: names.has(text) && (STOP_WORDS_AND_NAMES.has(text) || !stopWords.has(text)),
       isRelated: false,
       share: 1,
       oneOf: choice.words.has(text) ? choice.count : 1,
@@ -118,6 +123,24 @@ export async function queryTermsOf(
     ...dates.slice(0, MOST_DATES),
     ...related.slice(0, MOST_RELATED),
   ];
+}
+
+/**
+ * Stop words of the language that the query has most of, of those in which something was said: "sea", "son" and "Ben" tell something,
+ * though Spanish and Dutch have them for words like "is" and "am".
+ */
+function stopWordsOf(
+  words: readonly Word[],
+  languages: readonly Language[],
+  stems: readonly ReadonlyMap<string, Stem>[],
+): ReadonlySet<string> {
+  const found = stems.map((each) => new Set(words.flatMap(({ text }) => (each.get(text)?.isStopWord ? [text] : []))));
+  const ofFallback = found[languages.indexOf(FALLBACK_LANGUAGE)];
+  const most = Math.max(...found.map(({ size }) => size));
+  const isOfAnother = ofFallback === undefined || most > Math.max(ofFallback.size, FEWEST_OF_ANOTHER_LANGUAGE - 1);
+  const ofQuery = isOfAnother ? found.filter(({ size }) => size === most) : [ofFallback];
+  const japanese = words.filter(({ text }) => JAPANESE_STOP_WORDS.has(text)).map(({ text }) => text);
+  return new Set([...ofQuery.flatMap((each) => [...each]), ...japanese]);
 }
 
 /** So many of a query's words, in their order where it has no more. */

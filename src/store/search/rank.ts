@@ -23,6 +23,8 @@ const ASKING_FACTOR = 0.7;
 /** Words that must be known before a passage without any of them is listed for what stands beside it. */
 const WORDS_OF_A_QUESTION = 3;
 
+const IS_QUESTION = /[?？؟]\s*$/u;
+
 export interface RankedQuery extends AskedWords {
   /** As it was asked, trimmed. */
   readonly text: string;
@@ -40,11 +42,11 @@ export function rankCandidates(query: RankedQuery, candidates: readonly ReadCand
   const asked: ScoredQuery = { ...query, expected: expectedAnswerOf(query.text) };
   const speakers = speakersAmong(candidates, query);
   const ranked = candidates.map((candidate) => score(asked, speakers, candidate));
-  // A single word asks for where it stands, a question for its answer.
+  // A word or two ask for where they stand, a question for its answer.
   const telling = new Set(
     query.terms.filter(({ isStopWord, isRelated }) => !isStopWord && !isRelated).map(({ position }) => position),
   );
-  const isQuestion = telling.size >= WORDS_OF_A_QUESTION;
+  const isQuestion = telling.size >= WORDS_OF_A_QUESTION || IS_QUESTION.test(query.text);
   return ranked
     .filter(({ match, matched }) => isQuestion || (match !== 'neighbour' && !matched.every(isWider)))
     .toSorted(bestFirst);
@@ -82,14 +84,16 @@ interface ScoredQuery extends RankedQuery {
 function score(query: ScoredQuery, speakers: Speakers, candidate: ReadCandidate): RankedCandidate {
   const { matched } = candidate;
   const said = speakers(candidate);
+  const isAsking = asks(candidate);
   return {
     ...candidate,
     isSaidByAsked: said.isByAsked,
+    asks: isAsking,
     score:
       (said.isByAsked ? SPEAKER_FACTOR : 1) *
       (query.expected?.(said.text, said.at) === true ? EXPECTED_FACTOR : 1) *
       (isOfOthers(query.terms, matched, said) ? NAMELESS_FACTOR : 1) *
-      (asks(candidate) ? ASKING_FACTOR : 1) *
+      (isAsking ? ASKING_FACTOR : 1) *
       candidate.wordScore,
     match: matchOf(query, candidate, matched),
   };

@@ -23,6 +23,11 @@ const SIMILARITY_OF_MEANT = 0.5;
 const TIMES_AS_MANY = 5;
 /** What is meant stands for the word without taking its place in the query. */
 const BESIDE_THE_WORD = { isRelated: true, position: -1 } as const;
+/** What holds a word as a part of an identifier is as much alike as this; its letters say less: the rest of the identifier is longer. */
+const SIMILARITY_OF_PART = 0.7;
+/** A plain word that begins or ends with another of so many letters ("supermarket"); "art" in "apartment" is chance. */
+const SHORTEST_PART_OF_WORD = 5;
+const SIMILARITY_OF_PART_OF_WORD = 0.5;
 /** Words that one word may stand for. */
 const MOST_SIMILAR = 5;
 /** Pairs of characters that one character may stand for: those that hold it. */
@@ -102,13 +107,25 @@ async function lookUp(sql: Queries, scope: LookedUpScope, { terms, word }: Query
   const like = isUnspacedCharacter(word)
     ? sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`%${stem}%`} and term <> ${stem} and char_length(term) <= ${2 * stem.length}`
     : scope.hasTrigrams
-      ? sql`select term, greatest(similarity(term, ${stem}), case when term like ${`%${escaped}%`} then 0.7 else 0 end)::float8 as similarity
+      ? sql`select term, greatest(similarity(term, ${stem}), ${likenessOfPart(sql, word, escaped)})::float8 as similarity
         from search_vocabulary where term % ${stem} or term like ${`%${escaped}%`}`
       : sql`select term, 0.7::float8 as similarity from search_vocabulary where term like ${`${escaped}%`}`;
   const isCompared = !isUnspacedCharacter(word) && !(await knowsLetters(sql, scope, stem));
   const given = isCompared ? await wordsOfLikeLetters(sql, stem, SMALLEST_SIMILARITY) : [];
   const all = given.length === 0 ? like : withGiven(sql, like, given);
   return isCountedInPart(scope) ? amongPostings(sql, scope, all, most) : amongStatistics(sql, scope, all, most);
+}
+
+/** How much alike a term is for having the word as a part. */
+function likenessOfPart(sql: Queries, word: string, escaped: string): Fragment {
+  const isPart = sql`term like ${`%${escaped}%`}`;
+  if (!/^\p{L}+$/u.test(word)) return sql`case when ${isPart} then ${SIMILARITY_OF_PART}::float8 else 0 end`;
+  const isOfIdentifier = sql`${isPart} and term ~ '[0-9_./:@-]'`;
+  const ofWord =
+    word.length < SHORTEST_PART_OF_WORD
+      ? sql``
+      : sql`when term like ${`${escaped}%`} or term like ${`%${escaped}`} then ${SIMILARITY_OF_PART_OF_WORD}::float8`;
+  return sql`case when ${isOfIdentifier} then ${SIMILARITY_OF_PART}::float8 ${ofWord} else 0 end`;
 }
 
 function withGiven(sql: Queries, like: Fragment, given: readonly LikeWord[]): Fragment {

@@ -5,8 +5,18 @@ import type { WordScored } from './score-words.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 import { countPlaces } from './words.ts';
 
-/** Two small letters before the stop: "Dr." and initials end no sentence. */
-const SENTENCE_END = /(?<=(?:[\p{Ll}\p{N})"'’”]{2}|\s\p{L})[.!?]|[。！？])\s+|\n+/u;
+/**
+ * A single stop needs two small or two capital letters before it: "Dr." and initials end no sentence. Any other mark, dots in a row, and
+ * what people type instead of a mark (":)", an emoji) end one: of "I got the job!! Can you believe it?" half is no question.
+ */
+const SENTENCE_END = new RegExp(
+  [
+    String.raw`(?<=(?:[\p{Ll}\p{N})"'’”]{2}|\p{Lu}{2}|\p{N}\p{Lu}|\s\p{L})\.|\.\.|[…!?。！？؟])(?:["'’”)\]]+\s+(?!\p{Ll})|\s+)`,
+    String.raw`(?<=[:;=]-?[()DPp]|\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\s+(?=\p{Lu})`,
+    String.raw`\n+`,
+  ].join('|'),
+  'u',
+);
 const MAYBE_ASKS = /[?？؟]/u;
 const QUESTION = /[?？؟]["'”’)\]!\s]*$/u;
 

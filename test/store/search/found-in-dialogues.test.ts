@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { dialogue } from '../../../bench/memory/dialogues/dialogue.ts';
 import type { Dialogue } from '../../../bench/memory/dialogues/dialogue.ts';
-import { writtenDialogue } from '../../../bench/memory/dialogues/written-dialogue.ts';
+import { writtenDialogues } from '../../../bench/memory/dialogues/written-dialogues.ts';
 import { loadEntries } from '../../../bench/memory/load-entries.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
@@ -27,16 +27,20 @@ async function ask({ turns, questions }: Dialogue): Promise<readonly [one: numbe
   return [among(1), among(3), among(10)];
 }
 
-// Measured: 79, 95 and 100, then 66, 84 and 94. A change that wins elsewhere may lose some questions here, but not many.
+// Measured of the written ones: 74 to 82, 90 to 95 and 100, then of generated talk 66, 84 and 94. A change that wins elsewhere may lose
+// some questions here, but not many.
 
-it('of a talk that a hand wrote the turn that answers is found, where the question has a word or two of it', async () => {
-  const { turns, questions } = await writtenDialogue();
-  const near = questions.filter(({ isFar }) => !isFar);
-  expect(near.length).toBeGreaterThan(50);
-  const [one, three, ten] = await ask({ turns, questions: near });
-  expect(ten).toBeGreaterThanOrEqual(95);
-  expect(three).toBeGreaterThanOrEqual(91);
-  expect(one).toBeGreaterThanOrEqual(75);
+it('of talks that were written the turn that answers is found, where the question has a word or two of it', async () => {
+  const talks = await writtenDialogues();
+  expect(talks.length).toBeGreaterThanOrEqual(4);
+  for (const { name, turns, questions } of talks) {
+    const near = questions.filter(({ isFar }) => !isFar);
+    expect(near.length, name).toBeGreaterThanOrEqual(50);
+    const [one, three, ten] = await ask({ turns, questions: near });
+    expect(ten, name).toBeGreaterThanOrEqual(95);
+    expect(three, name).toBeGreaterThanOrEqual(86);
+    expect(one, name).toBeGreaterThanOrEqual(70);
+  }
 });
 
 it('of months of talk the turn that answers is found by a question in other words', async () => {

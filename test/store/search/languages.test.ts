@@ -11,6 +11,9 @@ it.each([
   ['明天下午三点开会', 'english'],
   ['const x = await readFile(path)', 'english'],
   ['Die hard men at work', 'english'],
+  ['No, no, no!', 'english'],
+  ['Ha ha ha, so funny', 'english'],
+  ['Das ist gut, das ist es', 'german'],
   ['', 'english'],
 ])('the language of %j is %s', (text, language) => {
   expect(languageOf(text)).toBe(language);

@@ -24,6 +24,7 @@ function passage(id: string, text: string, more: Partial<RankedCandidate> = {}):
     score: 1,
     match: 'words',
     isSaidByAsked: false,
+    asks: false,
     matched: [],
     ...more,
   };

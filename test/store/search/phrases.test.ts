@@ -135,7 +135,14 @@ describe('a phrase', () => {
       select ${passageColumns(sql)} from passages p where p.conversation_id = ${conversationId} order by p.character_offset`;
       const row = side === 'before' ? first : second;
       if (row === undefined) throw new Error('the text is not cut');
-      const found = { ...toCandidate(row), score: 1, match: 'words', matched: [], isSaidByAsked: false } as const;
+      const found = {
+        ...toCandidate(row),
+        score: 1,
+        match: 'words',
+        matched: [],
+        isSaidByAsked: false,
+        asks: false,
+      } as const;
       const [joined, ...more] = await phrasesAcrossCuts(sql, [found], phrasesOf(`"${SAID}"`));
       expect(more).toEqual([]);
       expect(joined).toMatchObject({ match: 'phrase', offset: 0, text: `${first?.text}${second?.text}` });

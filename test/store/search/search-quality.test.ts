@@ -141,6 +141,7 @@ describe('searchMemory', () => {
     expect(found.map(({ text: said, match }) => [said, match])).toEqual([
       ['No pet is allowed in the hall', 'words'],
       ['Our beagle chews on everything in the hall', 'similar'],
+      ['The ferry leaves at nine', 'neighbour'],
     ]);
   });
 
