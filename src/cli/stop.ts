@@ -47,7 +47,7 @@ async function stop(reference: string, flags: StopFlags): Promise<void> {
     else if (!isRunning) {
       output.line(
         waitingMessages > 0
-          ? 'No turn is running yet; the one that was about to begin is stopped.'
+          ? `No turn is running yet; the one that was about to begin is stopped.${turn === null ? '' : ' What was queued behind a turn that has ended just now is answered.'}`
           : 'No turn is running, and no message waits: there was nothing to stop.',
       );
     } else if (outcome !== null) {

@@ -10,12 +10,12 @@ import { notifyWatchers } from './event-writer.ts';
 import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
 import type { WaitingMessage } from './inbox.ts';
 import { noteIdle, wasIdle } from './idle-runs.ts';
-import type { ConversationSettings, MessageKind } from './messages.ts';
+import type { ConversationSettings, MessageKind, MessageMode } from './messages.ts';
 import { appendMemories, appendRules, endPassesOfTurns, insertTurn, tellBeginning } from './new-turn.ts';
 import type { BeginTurnRequest, TurnSnapshot } from './new-turn.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
-import { isStopMeant } from './stop-meant.ts';
+import { isStopMeantBehindLast } from './stop-meant.ts';
 import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeEvents } from './transaction.ts';
 import type { WriterSource } from './transaction.ts';
@@ -123,6 +123,9 @@ interface LockedRow {
 
 interface WaitingRow extends WaitingMessage {
   readonly kind: MessageKind;
+  readonly mode: MessageMode;
+  /** Not the time of its entry. */
+  readonly sentAt: Date;
 }
 
 async function begin(
@@ -148,7 +151,7 @@ async function begin(
   const resumes = branchRequested ? [] : idsOf(waiting, 'resume');
   const commandOnly = messages.length === 0 && resumes.length === 0;
   const nothingWaits = commandOnly && !compactRequested && !branchRequested;
-  const stopRequested = !nothingWaits && isStopMeant(waiting.map(({ kind }) => kind));
+  const stopRequested = !nothingWaits && (await isStopMeantBehindLast(sql, conversationId, waiting));
   // Any other stop was meant for what is over, or taken back; one that is sent meanwhile is meant for this turn.
   if (!stopRequested) {
     await consumeCommands(sql, { conversationId, kind: 'stop', turnId: null, ids: idsOf(waiting, 'stop') });
@@ -262,7 +265,7 @@ async function findBegun(
 /** Commands, all steering messages and the oldest queued one, in order of arrival. */
 async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
-    select id, position, kind, content, measurements from messages
+    select id, position, kind, mode, created_at as "sentAt", content, measurements from messages
     where conversation_id = ${conversationId} and consumed_at is null
       and (kind <> 'message' or mode = 'steer' or position = (
         select min(q.position) from messages q

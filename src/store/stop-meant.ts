@@ -1,7 +1,13 @@
 import type { CancelRequest } from '../turn/cancel-request.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Queries } from './database.ts';
-import type { MessageKind } from './messages.ts';
+import type { MessageKind, MessageMode } from './messages.ts';
+
+/**
+ * How long behind a turn's end a stop is still meant for it: who sent it could not know yet that the turn was over. As long as a
+ * stop may take, so nobody has waited longer for its effect.
+ */
+const LATE_STOP_MILLISECONDS = 2_000;
 
 /**
  * Whether the newest stop that waits is meant for the turn that begins. It is when something waited before it, unless a later
@@ -15,6 +21,41 @@ export function isStopMeant(waiting: readonly MessageKind[]): boolean {
   const after = waiting.slice(stop + 1);
   if (before.length === 0 || after.some((kind) => kind === 'message' || kind === 'resume')) return false;
   return !(before.every((kind) => kind === 'compact') && after.includes('compact'));
+}
+
+/** A row that waits. */
+export interface WaitingRow {
+  readonly kind: MessageKind;
+  readonly mode: MessageMode;
+  /** By the clock of Postgres. */
+  readonly sentAt: Date;
+}
+
+/**
+ * The same behind another turn. A stop that came just behind its end was meant for that turn, and what had been queued by then
+ * still starts the next one. With the turn long over, it stops the one that begins.
+ * @param endedAt end of the last turn; `null`: there was none, or it is open still
+ */
+export function isStopMeantBehind(waiting: readonly WaitingRow[], endedAt: Date | null): boolean {
+  const stop = waiting.findLast(({ kind }) => kind === 'stop');
+  const end = endedAt?.getTime() ?? -Infinity;
+  const isLate = stop !== undefined && stop.sentAt.getTime() <= end + LATE_STOP_MILLISECONDS;
+  const isQueued = ({ kind, mode, sentAt }: WaitingRow): boolean =>
+    kind === 'message' && mode === 'queue' && sentAt.getTime() <= end;
+  const answered = isLate ? waiting.filter(isQueued) : [];
+  return isStopMeant([...waiting.filter((row) => !answered.includes(row)), ...answered].map(({ kind }) => kind));
+}
+
+/** The same behind the conversation's last turn. */
+export async function isStopMeantBehindLast(
+  sql: Queries,
+  conversationId: string,
+  waiting: readonly WaitingRow[],
+): Promise<boolean> {
+  if (waiting.every(({ kind }) => kind !== 'stop')) return false;
+  const [last] = await sql<{ ended_at: Date | null }[]>`
+    select ended_at from turns where conversation_id = ${conversationId} order by epoch desc limit 1`;
+  return isStopMeantBehind(waiting, last?.ended_at ?? null);
 }
 
 /**

@@ -24,7 +24,7 @@ type Raise = Partial<ConversationCounts>;
 
 /**
  * What a turn that begins may use: what is configured, the conversation's limits with every raise of them so far. With a `resume`
- * it goes on where the task of its branch ended: what that turn left, and this raise; what of it counts for the conversation is kept
+ * it goes on where the task of its branch ended: what that turn left, within what was configured since, and this raise; what of it counts for the conversation is kept
  * with it. `null`: only its steps are limited.
  */
 export async function limitsOfNewTurn(
@@ -34,7 +34,7 @@ export async function limitsOfNewTurn(
   const { conversationId, snapshot, resumes } = begin;
   const configured = snapshot.limits.spending;
   if (configured === undefined && resumes.length === 0) return null;
-  const base = configured ?? { turn: {}, conversation: {}, noteAt: DEFAULT_NOTE_AT };
+  const base = configured ?? { turn: { steps: snapshot.limits.steps }, conversation: {}, noteAt: DEFAULT_NOTE_AT };
   // Most turns begin with neither a raise nor a limit that one could have raised.
   if (resumes.length === 0 && Object.keys(base.conversation).length === 0) return base;
   const raises = await sql<{ id: string; raise: Raise; counts: Raise }[]>`
@@ -47,31 +47,49 @@ export async function limitsOfNewTurn(
   if (task === null) return before;
   const ended = await readEndedTurn(sql, task.turnId);
   const now = raises.filter(({ id }) => resumes.includes(id));
-  const { used } = ended;
   const counts = now.map(({ raise }) => raiseOfConversation({ ...ended, limits: before }, raise));
   for (const [index, { id }] of now.entries())
     await sql`update messages set conversation_raise = ${jsonText(counts[index])}::text::json where id = ${id}`;
   return {
     ...base,
-    turn: resumedLimits(ended.limits.turn, used.turn, sum(now.map(({ raise }) => raise))),
+    turn: resumedLimits(
+      base.turn,
+      { limits: ended.limits.turn, used: ended.used.turn, configured: ended.configured },
+      sum(now.map(({ raise }) => raise)),
+    ),
     conversation: raisedLimits(before.conversation, sum(counts)),
   };
 }
 
-/** How a turn ended, or stands if it is open. @throws StoreError `turn_not_found` */
-export async function readEndedTurn(sql: Queries, turnId: string): Promise<EndedSpending> {
+/**
+ * How a turn ended, or stands if it is open.
+ * @returns `configured`: limits of the turn as its agent had them when it began
+ * @throws StoreError `turn_not_found`
+ */
+export async function readEndedTurn(
+  sql: Queries,
+  turnId: string,
+): Promise<EndedSpending & { readonly configured: Partial<Counts> }> {
   const [row] = await sql<
-    { conversation_id: string; ended: boolean; reason: string | null; limits: SpendingLimits | null; steps: number }[]
+    {
+      conversation_id: string;
+      ended: boolean;
+      reason: string | null;
+      limits: SpendingLimits | null;
+      steps: number;
+      configured: Partial<Counts> | null;
+    }[]
   >`
     select conversation_id, ended_at is not null as ended, case when outcome = 'budget_exhausted' then reason end as reason,
-      limits, (snapshot -> 'limits' ->> 'steps')::float8 as steps
+      limits, (snapshot -> 'limits' ->> 'steps')::float8 as steps, snapshot -> 'limits' -> 'spending' -> 'turn' as configured
     from turns where id = ${turnId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turnId}`);
-  const { reason } = row;
-  const limits = row.limits ?? { turn: { steps: row.steps }, conversation: {} };
+  const { reason, steps } = row;
+  const limits = row.limits ?? { turn: { steps }, conversation: {} };
   const turn = await readTurnCounts(sql, turnId);
   const conversation = await readConversationCounts(sql, row.conversation_id, row.ended ? 0 : turn.wallTime);
-  return { reason, limits, used: { turn, conversation: { ...conversation, idleTime: 0 } } };
+  const used = { turn, conversation: { ...conversation, idleTime: 0 } };
+  return { reason, limits, used, configured: row.configured ?? { steps } };
 }
 
 function sum(raises: readonly Raise[]): Raise {

@@ -95,13 +95,22 @@ export function countedOf(reason: string): CountedOfConversation | null {
 
 /**
  * The limits of a turn that goes on where another ended: what that one left, and what the user added. Its own counts begin
- * at 0, so the two together may use no more than the first's limits and the raise.
+ * at 0, so the two together may use no more than the first's limits and the raise. What was configured or lowered since holds it
+ * as any turn that begins; what is higher or gone since changes nothing of what is left.
+ * @param ended `configured`: what was configured when it began, raises not counted
  */
-export function resumedLimits(limits: Partial<Counts>, used: Counts, raise: Partial<Counts>): Partial<Counts> {
+export function resumedLimits(
+  configured: Partial<Counts>,
+  ended: { readonly limits: Partial<Counts>; readonly used: Counts; readonly configured: Partial<Counts> },
+  raise: Partial<Counts>,
+): Partial<Counts> {
   return Object.fromEntries(
     COUNTED.flatMap((counted) => {
-      const limit = limits[counted];
-      return limit === undefined ? [] : [[counted, Math.max(0, limit - used[counted]) + (raise[counted] ?? 0)]];
+      const limit = ended.limits[counted];
+      const left = limit === undefined ? Infinity : Math.max(0, limit - ended.used[counted]);
+      const now = configured[counted] ?? Infinity;
+      const least = now < (ended.configured[counted] ?? Infinity) ? Math.min(left, now) : left;
+      return least === Infinity ? [] : [[counted, least + (raise[counted] ?? 0)]];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { MessageKind } from '../../src/store/messages.ts';
-import { isStopMeant } from '../../src/store/stop-meant.ts';
+import type { MessageKind, MessageMode } from '../../src/store/messages.ts';
+import { isStopMeant, isStopMeantBehind } from '../../src/store/stop-meant.ts';
 
 test.each<[waiting: string, meant: boolean]>([
   ['', false],
@@ -41,4 +41,36 @@ test.each<[waiting: string, meant: boolean]>([
   ['compact stop compact stop', true],
 ])('of "%s" the stop is meant for the turn that begins: %s', (waiting, meant) => {
   expect(isStopMeant(waiting.split(' ').filter(Boolean) as MessageKind[])).toBe(meant);
+});
+
+// Each with its second; the last turn ended in second 10.
+test.each<[waiting: string, meant: boolean]>([
+  // The stop was meant for the turn that was over; what was queued behind it is later.
+  ['queue@5 stop@10', false],
+  ['queue@5 stop@12', false],
+  ['queue@5 stop@10 stop@11', false],
+  ['steer@5 queue@6 stop@11', false],
+  ['queue@5 compact@6 stop@11', false],
+  // Nothing was queued that could be.
+  ['steer@5 stop@11', true],
+  ['compact@5 stop@11', true],
+  ['stop@11', false],
+  // Sent when the turn was over.
+  ['queue@11 stop@11', true],
+  ['fork@11 queue@11 stop@11', true],
+  // The turn is long over.
+  ['queue@5 stop@13', true],
+  ['queue@5 stop@11 stop@60', true],
+  ['queue@5 stop@60 steer@61', false],
+])('of "%s" behind a turn that ended at 10 the stop is meant for the turn that begins: %s', (waiting, meant) => {
+  const at = (second: number): Date => new Date(second * 1_000);
+  const rows = waiting.split(' ').map((row) => {
+    const [word = '', second] = row.split('@');
+    const mode: MessageMode = word === 'queue' ? 'queue' : 'steer';
+    const kind = (word === 'queue' || word === 'steer' ? 'message' : word) as MessageKind;
+    return { kind, mode, sentAt: at(Number(second)) };
+  });
+  expect(isStopMeantBehind(rows, at(10))).toBe(meant);
+  // Without a turn before, nothing is behind one.
+  expect(isStopMeantBehind(rows, null)).toBe(isStopMeant(rows.map(({ kind }) => kind)));
 });

@@ -40,14 +40,19 @@ test('turns that go on from one another never use more than the first limit and 
   const amount = fc.integer({ min: 0, max: 50 });
   fc.assert(
     fc.property(fc.array(fc.record({ used: amount, raise: amount }), { maxLength: 10 }), (turns) => {
-      let limits: SpendingLimits['turn'] = { cost: 30 };
+      const configured = { cost: 30 };
+      let limits: SpendingLimits['turn'] = configured;
       let allowed = 30;
       let spent = 0;
       for (const { used, raise } of turns) {
         const cost = Math.min(used, limits.cost ?? 0);
         spent += cost;
         allowed += raise;
-        limits = resumedLimits(limits, { ...NOTHING, cost }, { cost: raise, steps: 5 });
+        limits = resumedLimits(
+          configured,
+          { configured, limits, used: { ...NOTHING, cost } },
+          { cost: raise, steps: 5 },
+        );
         expect(spent + (limits.cost ?? 0)).toBe(allowed);
       }
       expect(limits.steps).toBeUndefined();
@@ -55,6 +60,24 @@ test('turns that go on from one another never use more than the first limit and 
   );
   expect(raisedLimits({ cost: 5 }, { cost: 2, steps: 1 })).toEqual({ cost: 7 });
 });
+
+test.each([
+  ['no limit then, one now', {}, {}, 0, { cost: 5 }, 5],
+  ['no limit then, when more was used than the one now', {}, {}, 8, { cost: 5 }, 5],
+  ['the same limit', { cost: 10 }, { cost: 10 }, 7, { cost: 10 }, 3],
+  ['the same limit, which was raised for the turn', { cost: 10 }, { cost: 30 }, 7, { cost: 10 }, 23],
+  ['a lower one now, of which more is left', { cost: 10 }, { cost: 10 }, 1, { cost: 5 }, 5],
+  ['a lower one now, of which less is left', { cost: 10 }, { cost: 10 }, 7, { cost: 5 }, 3],
+  ['a higher one now', { cost: 10 }, { cost: 10 }, 7, { cost: 20 }, 3],
+  ['none now', { cost: 10 }, { cost: 10 }, 7, {}, 3],
+] as const)(
+  'a turn that goes on is held by what is left and by what was configured since: %s',
+  (_, configured, limits, cost, now, left) => {
+    const ended = { configured, limits, used: { ...NOTHING, cost } };
+    expect(resumedLimits(now, ended, {})).toEqual({ cost: left });
+    expect(resumedLimits(now, ended, { cost: 2 })).toEqual({ cost: left + 2 });
+  },
+);
 
 const ended = (
   reason: string | null,
@@ -93,7 +116,7 @@ test.each<[string, EndedSpending, ReturnType<typeof missingRaises>]>([
   expect(missingRaises(spent, missing)).toEqual({});
   const { limits, used } = spent;
   const next: SpendingLimits = {
-    turn: resumedLimits(limits.turn, used.turn, missing),
+    turn: resumedLimits(limits.turn, { limits: limits.turn, used: used.turn, configured: limits.turn }, missing),
     conversation: raisedLimits(limits.conversation, raiseOfConversation(spent, missing)),
     noteAt: 0.8,
   };
