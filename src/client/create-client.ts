@@ -79,8 +79,7 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
   }
   const temporal = lazyTemporal(options.temporal);
   const doorbell = createDoorbell(
-    temporal,
-    options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE,
+    { database, temporal, taskQueue: options.taskQueue ?? DEFAULT_TURN_TASK_QUEUE },
     options.onDoorbellFailure ?? (() => undefined),
   );
   const listeners = createListeners(database);

@@ -1,4 +1,7 @@
 import type { Client } from '@temporalio/client';
+import type { Database } from '../store/database.ts';
+import { isRungFor, noteArrival } from '../store/rings.ts';
+import type { RungMessage } from '../store/rings.ts';
 import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 
 /** Milliseconds that a closing client waits for rings under way; a row that was not rung for is found by upkeep. */
@@ -7,6 +10,8 @@ const CLOSE_PATIENCE_MILLISECONDS = 2_000;
 /** Rings the doorbells of conversations in the background. */
 export interface Doorbell {
   ring(conversationId: string): void;
+  /** The same for a message, unless its turn was rung a moment ago and takes it without. */
+  ringFor(message: RungMessage): void;
   /** Waits up to 2 s for rings under way, then tells of each that has not arrived. */
   settle(): Promise<void>;
 }
@@ -20,21 +25,28 @@ export interface RungTemporal {
 
 /** @param failed told of each ring that did not arrive. */
 export function createDoorbell(
-  temporal: RungTemporal,
-  taskQueue: string,
+  { database, temporal, taskQueue }: { database: Database; temporal: RungTemporal; taskQueue: string },
   failed: (conversationId: string, error: unknown) => void,
 ): Doorbell {
   const underWay = new Map<Promise<void>, string>();
   let settled = false;
+  const ring = async (conversationId: string): Promise<void> =>
+    ringDoorbell(await temporal.client(), taskQueue, conversationId);
+  const ringFor = async (message: RungMessage): Promise<void> => {
+    // Rings are for speed, and these two for fewer of them: without an answer it is rung, and once more by upkeep.
+    if (await isRungFor(database, message).catch(() => false)) return;
+    await ring(message.conversationId);
+    await noteArrival(database, message).catch(() => undefined);
+  };
+  const inBackground = (conversationId: string, work: Promise<void>): void => {
+    const ringing = work
+      .catch((error: unknown) => (settled ? undefined : failed(conversationId, error)))
+      .finally(() => underWay.delete(ringing));
+    underWay.set(ringing, conversationId);
+  };
   return {
-    ring(conversationId) {
-      const ringing = temporal
-        .client()
-        .then((connected) => ringDoorbell(connected, taskQueue, conversationId))
-        .catch((error: unknown) => (settled ? undefined : failed(conversationId, error)))
-        .finally(() => underWay.delete(ringing));
-      underWay.set(ringing, conversationId);
-    },
+    ring: (conversationId) => inBackground(conversationId, ring(conversationId)),
+    ringFor: (message) => inBackground(message.conversationId, ringFor(message)),
     async settle() {
       // Temporal's time to answer begins when it can be asked: loading takes longer than that on a busy machine.
       if (underWay.size > 0) await temporal.load();

@@ -25,15 +25,25 @@ export interface WaysToSend {
 }
 
 export function waysToSend(database: Database, temporal: RungTemporal, doorbell: Doorbell): WaysToSend {
-  const sendBy = async (message: MessageInput, accept: () => Promise<AcceptedMessage>): Promise<SentMessage> => {
+  const sendBy = async (
+    message: MessageInput,
+    accept: () => Promise<AcceptedMessage>,
+    ring: (message: MessageInput, accepted: AcceptedMessage) => void = ({ conversationId }) =>
+      doorbell.ring(conversationId),
+  ): Promise<SentMessage> => {
     const { id: messageId, conversationId } = message;
-    const { state } = await guarded(accept);
-    doorbell.ring(conversationId);
-    return { conversationId, messageId, duplicate: state === 'duplicate' };
+    const accepted = await guarded(accept);
+    ring(message, accepted);
+    return { conversationId, messageId, duplicate: accepted.state === 'duplicate' };
+  };
+  const ringOnce = ({ id, conversationId, kind, mode = 'steer' }: MessageInput, { state }: AcceptedMessage): void => {
+    // What is sent again is, because nothing has come of it.
+    if (kind === 'message' && state === 'accepted') doorbell.ringFor({ id, conversationId, mode });
+    else doorbell.ring(conversationId);
   };
   const send = async (sent: Sent): Promise<SentMessage> => {
     const message = messageOf(sent);
-    return sendBy(message, () => acceptMessage(database, message));
+    return sendBy(message, () => acceptMessage(database, message), ringOnce);
   };
   const changeBranch = async (change: Sent): Promise<SentMessage> => {
     const message = messageOf(change);

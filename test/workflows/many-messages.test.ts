@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createClient } from '../../src/client/create-client.ts';
+import { textOf } from '../../src/context/content.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
+import { startTurnHarness } from '../support/turn-harness.ts';
+import type { TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { createHeldCalls } from './support/held-calls.ts';
+
+const SENDERS = 4;
+const MESSAGES_OF_EACH = 75;
+/** Far fewer than one each. */
+const MOST_EVENTS = (SENDERS * MESSAGES_OF_EACH) / 2;
+
+let harness: TurnHarness;
+const { tool: hold, held, start } = createHeldCalls();
+
+beforeAll(async () => {
+  harness = await startTurnHarness({ tools: [hold], agent: { tools: ['hold'] } });
+  await harness.startWorker();
+});
+
+afterAll(() => harness.stop());
+
+async function eventsOfHistory(conversationId: string): Promise<number> {
+  return (await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).describe()).historyLength;
+}
+
+const contentOf = (sender: number): string[] =>
+  Array.from({ length: MESSAGES_OF_EACH }, (_, index) => `Say ${sender}/${index}`);
+
+/** By a client of its own; returns when its rings have arrived. */
+async function sendAll(conversationId: string, sender: number): Promise<void> {
+  const { databaseUrl, taskQueue, temporalAddress: address } = harness;
+  const client = await createClient({ databaseUrl, taskQueue, temporal: { address, namespace: 'default' } });
+  for (const content of contentOf(sender)) await client.sendMessage({ conversationId, content, mode: 'steer' });
+  await client.close();
+}
+
+test('hundreds of messages during one tool call add few events to the history of its turn, and each enters once and in order', async () => {
+  const { client, database } = harness;
+  const task = await start(harness, 'steered');
+  const { conversationId } = task;
+  const first = await client.sendMessage({ conversationId, content: 'Say first', mode: 'steer' });
+  await waitUntil('the turn was rung for it', async () => {
+    const [row] = await database`select rung_at from messages where id = ${first.messageId}`;
+    return row?.['rung_at'] !== null;
+  });
+  const before = await eventsOfHistory(conversationId);
+  await Promise.all(Array.from({ length: SENDERS }, (_, sender) => sendAll(conversationId, sender)));
+  expect((await eventsOfHistory(conversationId)) - before).toBeLessThan(MOST_EVENTS);
+  held.get('steered')?.release();
+  expect(await client.waitForOutcome({ ...task, timeoutMilliseconds: 120_000 })).toMatchObject({
+    outcome: 'completed',
+  });
+  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  const said = entries.filter(({ kind }) => kind === 'user').map(({ content }) => textOf(content));
+  expect(said).toHaveLength(2 + SENDERS * MESSAGES_OF_EACH);
+  for (let sender = 0; sender < SENDERS; sender += 1)
+    expect(said.filter((text) => text.startsWith(`Say ${sender}/`))).toEqual(contentOf(sender));
+}, 300_000);
