@@ -141,14 +141,14 @@ export async function markInterrupted(
   });
 }
 
-/** Conversations whose search index is behind, most behind first. */
+/** Conversations whose search index may be behind, most behind first. One that is whole after all costs its indexing a look. */
 export async function findUnindexedConversations(
   sql: Database,
   request: { readonly limit?: number },
 ): Promise<{ readonly conversationId: string }[]> {
   const rows = await sql<{ id: string }[]>`
     select c.id from conversations c left join search_progress p on p.conversation_id = c.id
-    where c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0)
+    where c.is_unindexed
     order by c.last_sequence - coalesce(p.through_sequence, 0) desc limit ${request.limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({ conversationId: row.id }));
 }

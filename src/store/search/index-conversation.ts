@@ -127,7 +127,25 @@ async function indexBatch(open: Transaction, conversationId: string, portion: Po
   await open`
     update search_progress set through_sequence = ${entries.through}, through_compaction = ${summaries.through}
     where conversation_id = ${conversationId}`;
+  await markIndexed(open, conversationId, { sequence: entries.through, compaction: summaries.through });
   return { passages, skipped: 0, more: entries.more };
+}
+
+/**
+ * Unless something came meanwhile. The last statement of who indexes, so that a step waits for no more than the commit; and where a
+ * step or a deletion has the row, the mark stays, for whoever looks next.
+ */
+async function markIndexed(
+  open: Transaction,
+  conversationId: string,
+  through: { readonly sequence: number; readonly compaction: number },
+): Promise<void> {
+  await open`
+    update conversations set is_unindexed = false where id = (
+      select c.id from conversations c
+      where c.id = ${conversationId} and c.is_unindexed
+        and c.last_sequence <= ${through.sequence} and c.compactions <= ${through.compaction}
+      for no key update skip locked)`;
 }
 
 interface EntryRow {
@@ -235,9 +253,7 @@ async function indexSummaries(
  */
 export async function indexAgent(sql: Database, agent: string): Promise<void> {
   const behind = await sql<{ id: string }[]>`
-    select c.id from conversations c left join search_progress p on p.conversation_id = c.id
-    where c.agent = ${agent}
-      and (c.last_sequence > coalesce(p.through_sequence, 0) or c.compactions > coalesce(p.through_compaction, 0))`;
+    select id from conversations where agent = ${agent} and is_unindexed`;
   for (const { id } of behind) {
     try {
       await indexConversation(sql, id);

@@ -1,4 +1,4 @@
-import type { Database } from '../database.ts';
+import type { Database, Queries } from '../database.ts';
 import { transaction } from '../transaction.ts';
 import { indexConversation } from './index-conversation.ts';
 import type { IndexedCount } from './index-conversation.ts';
@@ -13,9 +13,13 @@ export async function reindexConversation(
   conversationId: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<IndexedCount> {
+  // By itself first, because a step would wait for it until the old index is gone.
+  await markUnindexed(sql, conversationId);
   await transaction(sql, async (open) => {
     // Locked first, as when indexing: who indexes now finishes before.
     await open`select from search_progress where conversation_id = ${conversationId} for update`;
+    // Nothing to do, unless somebody finished indexing in between.
+    await markUnindexed(open, conversationId);
     const [words] = await open<{ terms: string[] }[]>`
       select coalesce(array_agg(s.term), '{}') as terms from search_statistics s
       join search_progress p on p.number = s.conversation_number where p.conversation_id = ${conversationId}`;
@@ -25,6 +29,11 @@ export async function reindexConversation(
     await open`select forget_words(${words?.terms ?? []}::text[])`;
   });
   return indexConversation(sql, conversationId, options);
+}
+
+/** So that upkeep or a search finishes it when this is interrupted. */
+async function markUnindexed(sql: Queries, conversationId: string): Promise<void> {
+  await sql`update conversations set is_unindexed = true where id = ${conversationId} and not is_unindexed`;
 }
 
 /** All conversations, those that were active last first. */

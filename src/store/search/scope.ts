@@ -74,17 +74,21 @@ export async function conversationScope(
   };
 }
 
-/** All conversations of an agent; `null` when nothing of them is indexed. */
+/** All conversations of an agent; `null` when nothing of them is indexed. What it reads has a bound, however many they are. */
 export async function agentScope(sql: Queries, agent: string, mostBlocks = MOST_BLOCKS): Promise<SearchedScope | null> {
   const [rows, blocks] = await Promise.all([
     sql<(ProgressRow & { readonly total: string; readonly all_languages: string[] })[]>`
-      select c.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
-        sum(p.passages) over () as total, a.languages as all_languages
-      from search_agents a join conversations c on c.agent = a.agent join search_progress p on p.conversation_id = c.id
-      where a.agent = ${agent} and p.passages > 0 order by p.passages desc, p.number limit ${COUNTED_CONVERSATIONS}`,
+      select a.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
+        a.passages as total, a.languages as all_languages
+      from search_agents a cross join lateral (
+        select s.number, s.passages, s.words, s.languages from search_progress s
+        where s.agent_number = a.number and s.passages > 0
+        order by s.passages desc, s.number limit ${COUNTED_CONVERSATIONS}) p
+      where a.agent = ${agent} order by p.passages desc, p.number`,
     sql<{ number: number }[]>`
-      select b.number from search_blocks b join search_agents a on a.number = b.agent_number
-      where a.agent = ${agent} order by b.number desc limit ${mostBlocks + 1}`,
+      select number from search_blocks
+      where agent_number = (select a.number from search_agents a where a.agent = ${agent})
+      order by number desc limit ${mostBlocks + 1}`,
   ]);
   const [largest] = rows;
   if (largest === undefined) return null;
