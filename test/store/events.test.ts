@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { EVENTS_CHANNEL, listEvents, recordEvent } from '../../src/store/events.ts';
+import { notifyWatchersSoon } from '../../src/store/event-writer.ts';
 import { newId } from '../../src/store/ids.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { answer, finishToolCall, openTestStore, startTurn, step, text } from './support/store-builders.ts';
@@ -66,18 +67,18 @@ describe('events', () => {
     await listening.unlisten();
   });
 
-  it('are told together where many are appended at once', async () => {
-    const turn = await startTurn(sql);
-    await answer(sql, turn, 1, { calls: 20 });
-    const told: number[] = [];
-    const listening = await sql.listen(EVENTS_CHANNEL, (payload) => {
-      const [conversationId = '', number] = payload.split(' ');
-      if (conversationId === turn.conversationId) told.push(Number(number));
-    });
-    await Promise.all(Array.from({ length: 20 }, (_, index) => finishToolCall(sql, turn, 1, index)));
-    const total = (await listEvents(sql, turn)).length;
-    await waitUntil('the newest event is told', () => told.includes(total));
-    expect(told.length).toBeLessThan(20);
+  it('are told together: of what comes within a moment watchers are told the newest, once', async () => {
+    const told: string[] = [];
+    const listening = await sql.listen(EVENTS_CHANNEL, (payload) => told.push(payload));
+    const [conversation, other] = [newId(), newId()];
+    for (const number of [1, 2, 4, 3]) notifyWatchersSoon(sql, conversation, number);
+    notifyWatchersSoon(sql, other, 1);
+    const ofBoth = () => told.filter((payload) => payload.startsWith(conversation) || payload.startsWith(other));
+    await waitUntil('both are told', () => ofBoth().length >= 2);
+    // What is told behind these comes after all that was told before it.
+    notifyWatchersSoon(sql, conversation, 5);
+    await waitUntil('the last is told', () => ofBoth().includes(`${conversation} 5`));
+    expect(ofBoth().toSorted()).toEqual([`${conversation} 4`, `${other} 1`, `${conversation} 5`].toSorted());
     await listening.unlisten();
   });
 

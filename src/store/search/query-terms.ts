@@ -140,7 +140,7 @@ function stopWordsOf(
   const isOfAnother = ofFallback === undefined || most > Math.max(ofFallback.size, FEWEST_OF_ANOTHER_LANGUAGE - 1);
   const ofQuery = isOfAnother ? found.filter(({ size }) => size === most) : [ofFallback];
   const japanese = words.filter(({ text }) => JAPANESE_STOP_WORDS.has(text)).map(({ text }) => text);
-  return new Set([...ofQuery.flatMap((each) => [...each]), ...japanese]);
+  return new Set([...ofQuery, japanese].flatMap((each) => Array.from(each)));
 }
 
 /** So many of a query's words, in their order where it has no more. */
