@@ -42,8 +42,10 @@ export interface BenchOptions {
   readonly seed: number;
   /** `memory` writes its table into docs/presets.md. */
   readonly writesPage: boolean;
-  /** Entries that `memory-search` searches: a conversation for each number. */
+  /** Entries that `memory-search` searches: a conversation for each number, or an agent. */
   readonly entries: readonly number[];
+  /** Entries of each conversation of the agent that `memory-search` searches; `null`: it searches one conversation. */
+  readonly entriesEach: number | null;
   /** Minutes of `load`. */
   readonly minutes: number;
   /** Conversations of 1,000 entries that `load` fills the database with. */
@@ -58,6 +60,7 @@ Examples:
   $ npm run bench -- recall --recall-data <folder>
   $ npm run bench -- dialogues                 (how often search finds the turn that answers)
   $ npm run bench -- memory-search --entries 100000,1000000   (half an hour: a million entries are indexed first)
+  $ npm run bench -- memory-search --entries-each 5           (20,000 conversations of an agent)
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- load --minutes 10         (200 open turns; fills a database of 2,000 conversations)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
@@ -82,6 +85,14 @@ function parseEntries(text: string): readonly number[] {
     throw new InvalidArgumentError('Entries are whole numbers from 1,000 to 10,000,000, with commas between them.');
   }
   return sizes;
+}
+
+function parseEntriesEach(text: string): number {
+  const entries = Number(text);
+  if (!Number.isInteger(entries) || entries < 1 || entries > 1_000) {
+    throw new InvalidArgumentError('Entries of each conversation are a whole number from 1 to 1,000.');
+  }
+  return entries;
 }
 
 function parseSeed(text: string): number {
@@ -124,6 +135,12 @@ function createCommand(): Command {
         .argParser(parseEntries),
     )
     .addOption(
+      new Option(
+        '--entries-each <number>',
+        'spread the entries of memory-search over conversations of so many, and search by agent',
+      ).argParser(parseEntriesEach),
+    )
+    .addOption(
       new Option('--seed <number>', 'of the sessions of memory and of dialogues').default(1).argParser(parseSeed),
     )
     .option('--write-page', 'write the table of memory into docs/presets.md')
@@ -146,6 +163,7 @@ interface Flags {
   readonly rounds: number;
   readonly recallData?: string;
   readonly entries: readonly number[];
+  readonly entriesEach?: number;
   readonly seed: number;
   readonly writePage?: true;
   readonly minutes: number;
@@ -179,6 +197,7 @@ export function parseOptions(commandArguments: readonly string[]): BenchOptions 
     ),
     recallData: flags.recallData ?? null,
     entries: flags.entries,
+    entriesEach: flags.entriesEach ?? null,
     seed: flags.seed,
     writesPage: flags.writePage ?? false,
     minutes: flags.minutes,

@@ -22,7 +22,7 @@ export async function runBenchmarks(
   stack: BenchStack,
   options: Pick<
     BenchOptions,
-    'names' | 'rounds' | 'recallData' | 'entries' | 'seed' | 'writesPage' | 'minutes' | 'conversations'
+    'names' | 'rounds' | 'recallData' | 'entries' | 'entriesEach' | 'seed' | 'writesPage' | 'minutes' | 'conversations'
   >,
   events: { readonly signal: AbortSignal; readonly onBegin: (name: string) => void },
 ): Promise<Figure[]> {
@@ -57,9 +57,10 @@ async function searchFigures(
     names,
     recallData,
     entries,
+    entriesEach,
     seed,
     writesPage,
-  }: Pick<BenchOptions, 'names' | 'recallData' | 'entries' | 'seed' | 'writesPage'>,
+  }: Pick<BenchOptions, 'names' | 'recallData' | 'entries' | 'entriesEach' | 'seed' | 'writesPage'>,
   events: { readonly onBegin: (name: string) => void },
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -73,7 +74,7 @@ async function searchFigures(
   }
   if (names.includes('memory-search')) {
     events.onBegin('memory-search');
-    for (const size of entries) figures.push(...(await measureMemorySearch(database, size)));
+    for (const size of entries) figures.push(...(await measureMemorySearch(database, size, entriesEach)));
   }
   if (names.includes('memory')) {
     const simulatorUrl = connections.simulatorUrl ?? '';

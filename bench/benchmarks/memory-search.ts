@@ -1,6 +1,7 @@
 import type { Database } from '../../src/store/database.ts';
+import { newId } from '../../src/store/ids.ts';
 import { indexConversation, searchMemory } from '../../src/store/search.ts';
-import type { FoundPassage } from '../../src/store/search.ts';
+import type { FoundPassage, MemoryQuery } from '../../src/store/search.ts';
 import type { Figure } from '../figures.ts';
 import { loadEntries } from '../memory/load-entries.ts';
 import type { LoadedKind } from '../memory/load-entries.ts';
@@ -41,45 +42,76 @@ interface Round {
 }
 
 /**
- * Searches of one conversation of so many entries, whose words come as often as in real text, with questions of 5 to 12
+ * Searches of one conversation, or of an agent, of so many entries, whose words come as often as in real text, with questions of 5 to 12
  * words, common ones among them. Each question is asked once to warm up and three times more for the time. An answer is right
  * when one of the ten entries found has the question's words in a row, as the one has that they were taken from; a round is
  * equal to the first when each of its questions finds the same passages in the same order.
+ * @param entriesEach of conversations that the entries are spread over, all of one agent, by which they are searched. `null`: of one
  */
-export async function measureMemorySearch(sql: Database, entries: number): Promise<Figure[]> {
+export async function measureMemorySearch(
+  sql: Database,
+  entries: number,
+  entriesEach: number | null,
+): Promise<Figure[]> {
   const corpus = await NaturalCorpus.read(process.cwd());
-  const { conversationId, entryIds } = await loadEntries(
-    sql,
-    entries,
-    (index) => corpus.text(index),
-    undefined,
-    (index) => KINDS[index % KINDS.length] ?? 'user',
-  );
+  const { conversationIds, entryIds } = await load(sql, corpus, entries, entriesEach ?? entries);
+  const agent = `bench-${newId()}`;
+  await sql`update conversations set agent = ${agent} where id = any(${conversationIds}::uuid[])`;
+  const scope = entriesEach === null ? { conversationId: conversationIds[0] ?? '' } : { agent };
   const started = performance.now();
-  await indexConversation(sql, conversationId);
+  for (const conversationId of conversationIds) await indexConversation(sql, conversationId);
   const perEntry = (performance.now() - started) / entries;
   // As autovacuum would in time.
-  await sql`vacuum analyze passages`;
-  await sql`vacuum analyze search_statistics`;
+  await sql`
+    vacuum analyze passages, search_statistics, search_progress, search_blocks, search_agents, conversations`;
   const questions = Array.from({ length: QUESTIONS }, (_, index) => corpus.question(index, entries));
-  const first = await ask(sql, conversationId, questions);
+  const first = await ask(sql, scope, questions);
   const rounds: Round[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await ask(sql, conversationId, questions));
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await ask(sql, scope, questions));
   const misspelt = questions.map(misspell);
-  await ask(sql, conversationId, misspelt);
+  await ask(sql, scope, misspelt);
   const ofMisspelt: Round[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) ofMisspelt.push(await ask(sql, conversationId, misspelt));
+  for (let round = 0; round < ROUNDS; round += 1) ofMisspelt.push(await ask(sql, scope, misspelt));
   const indexes = new Map(entryIds.map((id, index) => [id, index]));
   const answered = first.results.filter((found, question) =>
     found.some(({ entryId }) => corpus.answers(indexes.get(entryId) ?? -1, questions[question] ?? '')),
   ).length;
-  return figuresOf(entries, {
+  const size = sizeOf(entries, conversationIds.length);
+  return figuresOf(entries, size, {
     perEntry,
     rounds: rounds.map(({ times }) => times),
     misspelt: ofMisspelt.map(({ times }) => times),
     found: (100 * answered) / QUESTIONS,
     equal: rounds.filter(({ results }) => isEqual(results, first.results)).length,
   });
+}
+
+/** Conversations of so many entries each, the last one of what is left. Entries are in the order of the corpus. */
+async function load(
+  sql: Database,
+  corpus: NaturalCorpus,
+  entries: number,
+  each: number,
+): Promise<{ readonly conversationIds: readonly string[]; readonly entryIds: readonly string[] }> {
+  const conversationIds: string[] = [];
+  const entryIds: string[] = [];
+  for (let first = 0; first < entries; first += each) {
+    const loaded = await loadEntries(
+      sql,
+      Math.min(each, entries - first),
+      (index) => corpus.text(first + index),
+      undefined,
+      (index) => KINDS[(first + index) % KINDS.length] ?? 'user',
+    );
+    conversationIds.push(loaded.conversationId);
+    for (const id of loaded.entryIds) entryIds.push(id);
+  }
+  return { conversationIds, entryIds };
+}
+
+function sizeOf(entries: number, conversations: number): string {
+  const size = `${entries.toLocaleString('en-US')} entries`;
+  return conversations === 1 ? size : `${size} in ${conversations.toLocaleString('en-US')} conversations of an agent`;
 }
 
 /** Its longest word with two letters exchanged, as typing does: what is in no text stands for words like it. */
@@ -91,12 +123,16 @@ function misspell(question: string): string {
   return words.map((word) => (word === longest ? wrong : word)).join(' ');
 }
 
-async function ask(sql: Database, conversationId: string, questions: readonly string[]): Promise<Round> {
+async function ask(
+  sql: Database,
+  scope: Pick<MemoryQuery, 'conversationId' | 'agent'>,
+  questions: readonly string[],
+): Promise<Round> {
   const times: number[] = [];
   const results: (readonly FoundPassage[])[] = [];
   for (const query of questions) {
     const asked = performance.now();
-    results.push(await searchMemory(sql, { conversationId, query }));
+    results.push(await searchMemory(sql, { ...scope, query }));
     times.push(performance.now() - asked);
   }
   return { times, results };
@@ -118,41 +154,40 @@ interface Measured {
   readonly equal: number;
 }
 
-function figuresOf(entries: number, { perEntry, rounds, misspelt, found, equal }: Measured): Figure[] {
+function figuresOf(entries: number, size: string, { perEntry, rounds, misspelt, found, equal }: Measured): Figure[] {
   const figure = { benchmark: 'memory-search', unit: 'ms' } as const;
   const target = { atMost: entries <= SMALL ? SMALL_MILLISECONDS : LARGE_MILLISECONDS };
-  const size = entries.toLocaleString('en-US');
   return [
-    { ...figure, name: `search of ${size} entries`, ...summarize(rounds.flat()) },
+    { ...figure, name: `search of ${size}`, ...summarize(rounds.flat()) },
     {
       ...figure,
-      name: `95 of 100 searches of ${size} entries`,
+      name: `95 of 100 searches of ${size}`,
       target,
       ...summarize(rounds.map(slowOf)),
     },
     {
       ...figure,
-      name: `95 of 100 searches with a misspelt word, ${size} entries`,
+      name: `95 of 100 searches with a misspelt word, ${size}`,
       target,
       ...summarize(misspelt.map(slowOf)),
     },
     {
       ...figure,
-      name: `an entry with the words in a row among the first 10, ${size} entries`,
+      name: `an entry with the words in a row among the first 10, ${size}`,
       unit: '%',
       target: { atLeast: FOUND_PERCENT },
       ...exactly(found),
     },
     {
       ...figure,
-      name: `rounds with the results of the first, ${size} entries`,
+      name: `rounds with the results of the first, ${size}`,
       unit: 'rounds',
       target: { atLeast: ROUNDS },
       ...exactly(equal),
     },
     {
       ...figure,
-      name: `indexing an entry, off the step path, ${size} entries`,
+      name: `indexing an entry, off the step path, ${size}`,
       target: { atMost: INDEXING_MILLISECONDS },
       ...exactly(perEntry),
     },

@@ -233,6 +233,29 @@ describe('migrate', () => {
     expect(await languages()).toEqual([{ languages: ['danish', 'english', 'german'] }, { languages: [] }]);
   });
 
+  it('knows which conversations an earlier version left unindexed, and how many passages its agents have', async () => {
+    const sql = connect();
+    const later = (await readdir(directory)).filter((file) => file >= '000075');
+    await Promise.all(later.map(async (file) => rm(join(directory, file))));
+    await migrate(sql, directory);
+    const ids = [newId(), newId(), newId(), newId()];
+    await sql`
+      insert into conversations (id, agent, last_sequence, compactions)
+      select * from unnest(${ids}::uuid[], '{a,a,b,b}'::text[], '{3,3,3,0}'::int[], '{1,1,0,0}'::int[])`;
+    await sql`insert into search_agents (agent) values ('a'), ('b')`;
+    await sql`insert into search_progress values (${ids[0] ?? ''}, 3, 1, default, 5), (${ids[1] ?? ''}, 3, 0, default, 2)`;
+    await cp(MIGRATIONS, directory, { recursive: true });
+    await migrate(sql, directory);
+    expect(await sql`select id from conversations where is_unindexed order by id`).toEqual(
+      ids.slice(1, 3).map((id) => ({ id })),
+    );
+    const passages = () => sql`select passages::int from search_agents order by agent`;
+    expect(await passages()).toEqual([{ passages: 7 }, { passages: 0 }]);
+    await sql`insert into search_progress (conversation_id, passages) values (${ids[2] ?? ''}, 4)`;
+    await sql`delete from search_progress where conversation_id = ${ids[0] ?? ''}`;
+    expect(await passages()).toEqual([{ passages: 2 }, { passages: 4 }]);
+  });
+
   it('comments every table, column, function and type', async () => {
     const sql = connect();
     await migrate(sql, directory);

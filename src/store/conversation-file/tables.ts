@@ -54,7 +54,12 @@ const MEMORIES_THAT_STAND_ALONE = `
 
 /** What a turn does not write, before all else. */
 export const TABLES_BEFORE: readonly ExportedTable[] = [
-  { name: 'conversations', order: 'id', where: 'id = $1', omitted: ['imported_at', 'imported_through', 'is_unindexed'] },
+  {
+    name: 'conversations',
+    order: 'id',
+    where: 'id = $1',
+    omitted: ['imported_at', 'imported_through', 'is_unindexed'],
+  },
   { name: 'branches', order: 'branch, ancestor' },
   { name: 'contents', order: 'id' },
   {
