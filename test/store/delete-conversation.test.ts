@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clientError } from '../../src/client/errors.ts';
+import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
@@ -11,8 +12,9 @@ import { closeToolCall, conversationOf, said, send, startTurn, useTestStore } fr
 import { waitUntil } from '../support/wait-until.ts';
 
 let sql: Database;
+let url: string;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, url } = store);
 });
 
 describe('deleting a conversation', () => {
@@ -113,17 +115,26 @@ describe('deleting a conversation', () => {
     }
   });
 
-  it('works for a role that may only delete rows', async () => {
+  it('works for a role that may only delete rows, also where the connection has called it by its schema', async () => {
     const conversationId = await richConversation(sql);
     const role = `plain_${newId().replaceAll('-', '')}`;
     await sql.unsafe(
       `create role ${role}; grant select, insert, update, delete on all tables in schema public to ${role}`,
     );
     try {
-      await sql.begin(async (open) => {
-        await open.unsafe(`set local role ${role}`);
-        await open`select from delete_conversation(${conversationId})`;
-      });
+      const connection = connectDatabase({ url, applicationName: 'fresh', maximumConnections: 1 });
+      // Postgres remembers the name by which a connection called it first.
+      await connection`create schema elsewhere`;
+      await connection.unsafe(
+        "create function elsewhere.delete_conversation(uuid) returns void language sql as 'select'",
+      );
+      await connection`set search_path to elsewhere, public`;
+      await connection`select from public.delete_conversation(${newId()})`;
+      await connection`drop schema elsewhere cascade`;
+      await connection`reset search_path`;
+      await connection`set role ${connection(role)}`;
+      await connection`select from delete_conversation(${conversationId})`;
+      await connection.end();
       expect(await rowsOf(sql, conversationId)).toEqual({});
     } finally {
       await sql.unsafe(`drop owned by ${role}; drop role ${role}`);

@@ -238,7 +238,7 @@ describe('migrate', () => {
     const later = (await readdir(directory)).filter((file) => file >= '000075');
     await Promise.all(later.map(async (file) => rm(join(directory, file))));
     await migrate(sql, directory);
-    const ids = [newId(), newId(), newId(), newId()];
+    const ids = [newId(), newId(), newId(), newId()].toSorted();
     await sql`
       insert into conversations (id, agent, last_sequence, compactions)
       select * from unnest(${ids}::uuid[], '{a,a,b,b}'::text[], '{3,3,3,0}'::int[], '{1,1,0,0}'::int[])`;

@@ -17,7 +17,7 @@ afterAll(() => harness.stop());
 
 test("a turn that waits for the provider's rate limit says so in its state, in the list and in the timeline", async () => {
   const { client } = harness;
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 14, times: 1 });
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 24, times: 1 });
   const sent = await client.startTask({ task: 'Say hello' });
   await waitUntil(
     'the turn waits',
@@ -28,10 +28,10 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   expect((await runCli(['list'], options)).stdout).toContain('waiting for rate limit');
   // What a watcher is told while it waits, not only afterwards.
   const watching = startCli(['watch', sent.conversationId], options);
-  await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'), 10_000);
+  await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'), 20_000);
   expect((await client.getConversation(sent.conversationId)).turn?.state).toBe('waiting_for_rate_limit');
   expect(watching.stdout()).toMatch(
-    /The turn waits 1[3-6] s for simulator: rate limit, until \d\d:\d\d:\d\d; no worker is held\./u,
+    /The turn waits 2[3-6] s for simulator: rate limit, until \d\d:\d\d:\d\d; no worker is held\./u,
   );
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });

@@ -20,7 +20,9 @@ let harness: TurnHarness;
 let worker: RunningWorker;
 
 beforeAll(async () => {
+  // What upkeep writes has a test of its own.
   harness = await startTurnHarness({
+    upkeep: false,
     agent: {
       model: 'simulator/sim-64k',
       allowCommands: true,

@@ -1,7 +1,7 @@
 /** Bytes in one piece: longer than any digest or identifier that is asked for. A path of them may be as long. */
 const LONG_RUN = /[A-Za-z0-9+/_-]{200,}={0,2}/g;
 /** Lines as base64 is broken into in mail and PEM files, and as digests and paths may come too. The last one is shorter. */
-const LINES = /(?:[A-Za-z0-9+/]{60,80}\r?\n){3,}(?:[A-Za-z0-9+/]+={0,2}(?![^\r\n]))?/g;
+const LINES = /(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{60,80}\r?\n){3,}(?:[A-Za-z0-9+/]+={0,2}(?![^\r\n]))?/g;
 const LINE = /[A-Za-z0-9+/]+={0,2}/g;
 const SHORTEST_LINE = 60;
 const FEWEST_LINES = 3;
