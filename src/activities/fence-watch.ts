@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../store/database.ts';
 import { findReplaced } from '../store/fences.ts';
 import type { FencedWork } from '../store/fences.ts';
+import type { StoreError } from '../store/errors.ts';
 import { describeError } from './activity-error.ts';
 
 /**
@@ -11,14 +11,11 @@ import { describeError } from './activity-error.ts';
  */
 const INTERVAL_MILLISECONDS = 750;
 
-/** Milliseconds that one look of `isReplaced` may take: whoever asks was aborted and must end. */
-const LOOK_MILLISECONDS = 500;
-
 /** Work of this worker that is under watch. */
 export interface WatchedWork {
   /** Aborted, with the `StoreError` that a write would meet, once a newer turn or attempt took the work over. */
   readonly signal: AbortSignal;
-  /** Looks now, for half a second at most. `true`: the work was taken over; `false`: it was not, or Postgres does not say. */
+  /** Looks now whether the work was taken over. Rejects with what keeps Postgres from saying. */
   isReplaced(): Promise<boolean>;
   /** Looks now. Rejects with the `StoreError` that a write would meet if the work was taken over, or with what keeps Postgres from saying. */
   requireHeld(): Promise<void>;
@@ -69,17 +66,20 @@ export function createFenceWatch(database: Database, logger: Logger): FenceWatch
       const controller = new AbortController();
       watched.set(controller, work);
       timer ??= setInterval(() => void lookAtAll(), INTERVAL_MILLISECONDS);
+      const look = async (): Promise<StoreError | null> => {
+        const [refusal = null] = await findReplaced(database, [work]);
+        if (refusal !== null) controller.abort(refusal);
+        return refusal;
+      };
       return {
         signal: controller.signal,
         async isReplaced() {
-          if (!controller.signal.aborted) await Promise.race([lookAt([[controller, work]]), delay(LOOK_MILLISECONDS)]);
+          if (!controller.signal.aborted) await look();
           return controller.signal.aborted;
         },
         async requireHeld() {
-          const [refusal = null] = await findReplaced(database, [work]);
-          if (refusal === null) return;
-          controller.abort(refusal);
-          throw refusal;
+          const refusal = await look();
+          if (refusal !== null) throw refusal;
         },
         end() {
           watched.delete(controller);

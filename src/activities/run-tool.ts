@@ -197,7 +197,8 @@ async function run(
         // The turn was stopped or the worker shuts down: whoever decided that closes the call. A call that was taken over
         // is closed already, and what it came to is kept beside the log, in one place: that of what comes later, if that does.
         if (end.ending === 'aborted') {
-          if (!(await fence.isReplaced())) throw new CancelledFailure('tool call aborted');
+          const isReplaced = await throughOutage(dependencies, lasting, () => fence.isReplaced());
+          if (!isReplaced) throw new CancelledFailure('tool call aborted');
           if (end.later !== undefined) throw supersededAttempt();
         }
         dependencies.reachCrashPoint('runTool:finished');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { CancelledFailure } from '@temporalio/common';
 import { z } from 'zod';
 import { expect, onTestFinished, test } from 'vitest';
@@ -38,17 +39,21 @@ function attemptGivenUp() {
   };
 }
 
-/** A turn whose first answer calls `publish`, a `once` tool. */
-async function publishing() {
+/**
+ * A turn whose first answer calls `publish`, a `once` tool.
+ * @param isSlow it ends when it is told to, with what it came to until then
+ */
+async function publishing(isSlow = false) {
   const runs: string[] = [];
   const tool = defineTool({
     name: 'publish',
     description: 'Publishes.',
     input: z.object({}),
     effect: 'once',
-    run(_, { conversationId }) {
+    async run(_, { conversationId, signal }) {
       runs.push(conversationId);
-      return Promise.resolve({ content: `receipt ${runs.length}` });
+      if (isSlow) await once(signal, 'abort');
+      return { content: `receipt ${runs.length}` };
     },
   });
   const { sql } = store;
@@ -56,6 +61,9 @@ async function publishing() {
   await storeAnswer(sql, answerWith(turn, 1, await register(sql, turn, 1), [toolCall(0, 'publish')]));
   return { tool, turn, runs };
 }
+
+type Publishing = Awaited<ReturnType<typeof publishing>>;
+type CutOff = Awaited<ReturnType<typeof behindProxy>>;
 
 async function results({ conversationId }: TurnReference): Promise<string[]> {
   const entries = await listEntries(store.sql, { conversationId, kinds: ['tool_result'] });
@@ -98,33 +106,58 @@ test('an attempt that waits for the result of the one before ends when it is sto
   expect(await results(turn)).toEqual(['receipt 1']);
 });
 
-test('when another worker is asked first, the model reads that the outcome is unknown and the result is kept beside the log', async () => {
-  const { tool, turn, runs } = await publishing();
+/** Dependencies of a worker that loses its way to Postgres, and what gives it back. */
+async function behindProxy(tool: Publishing['tool']) {
   const proxy = await startTcpProxy(store.url);
   const database = connectDatabase({ url: proxy.url(store.url), applicationName: 'cut-off', maximumConnections: 2 });
   onTestFinished(async () => {
     await database.end({ timeout: 1 });
     await proxy.close();
   });
-  const cutOff = {
-    ...activityDependencies(database, { tools: [tool], worker: 'cut off' }),
-    reachCrashPoint: (point: string) => void (point === 'runTool:finished' && proxy.reset()),
-  };
-  const first = attemptGivenUp();
-  const givenUp = expect(runTool(cutOff, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
-  await waitUntil('the tool has acted', () => runs.length === 1);
-  first.giveUp();
-  await givenUp;
+  return { proxy, dependencies: activityDependencies(database, { tools: [tool], worker: 'cut off' }) };
+}
+
+/** What becomes of the call of a worker that is cut off, was given up and is asked again elsewhere, once its way is back. */
+async function expectKeptBeside({ tool, turn }: Publishing, { proxy, dependencies }: CutOff): Promise<void> {
   const other = activityDependencies(store.sql, { tools: [tool] });
   expect(await runTool(other, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
     state: 'outcome_unknown',
   });
   await proxy.mend();
-  await cutOff.outlastingWork.settled(execution());
+  await dependencies.outlastingWork.settled(execution());
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
   const late = await listLateToolResults(store.sql, [turn.turnId]);
-  expect(late).toMatchObject([{ attempt: 1, workerIdentity: 'cut off', outcome: 'succeeded' }]);
-  expect(late.map(({ content }) => textOf(content))).toEqual(['receipt 1']);
+  expect(late).toMatchObject([{ attempt: 1, workerIdentity: 'cut off' }]);
+  expect(late.map(({ content }) => textOf(content))).toEqual([expect.stringContaining('receipt 1')]);
+}
+
+test('when another worker is asked first, the model reads that the outcome is unknown and the result is kept beside the log', async () => {
+  const published = await publishing();
+  const cutOff = await behindProxy(published.tool);
+  const dependencies = {
+    ...cutOff.dependencies,
+    reachCrashPoint: (point: string) => void (point === 'runTool:finished' && cutOff.proxy.reset()),
+  };
+  const first = attemptGivenUp();
+  const running = runTool(dependencies, { turn: published.turn, ...CALL }, first.execution);
+  const givenUp = expect(running).rejects.toThrow(CancelledFailure);
+  await waitUntil('the tool has acted', () => published.runs.length === 1);
+  first.giveUp();
+  await givenUp;
+  await expectKeptBeside(published, cutOff);
+});
+
+test('what a tool came to that is ended while Postgres does not say why is kept beside the log, once Postgres says it', async () => {
+  const published = await publishing(true);
+  const cutOff = await behindProxy(published.tool);
+  const first = attemptGivenUp();
+  const running = runTool(cutOff.dependencies, { turn: published.turn, ...CALL }, first.execution);
+  const givenUp = expect(running).rejects.toThrow(CancelledFailure);
+  await waitUntil('the tool acts', () => published.runs.length === 1);
+  await cutOff.proxy.reset();
+  first.giveUp();
+  await givenUp;
+  await expectKeptBeside(published, cutOff);
 });
 
 test.each([
