@@ -41,7 +41,7 @@ function attemptGivenUp() {
 
 /**
  * A turn whose first answer calls `publish`, a `once` tool.
- * @param isSlow it ends when it is told to, with what it came to until then
+ * @param isSlow it ends when it is told to
  */
 async function publishing(isSlow = false) {
   const runs: string[] = [];
@@ -52,7 +52,10 @@ async function publishing(isSlow = false) {
     effect: 'once',
     async run(_, { conversationId, signal }) {
       runs.push(conversationId);
-      if (isSlow) await once(signal, 'abort');
+      if (isSlow) {
+        await once(signal, 'abort');
+        signal.throwIfAborted();
+      }
       return { content: `receipt ${runs.length}` };
     },
   });
@@ -118,7 +121,11 @@ async function behindProxy(tool: Publishing['tool']) {
 }
 
 /** What becomes of the call of a worker that is cut off, was given up and is asked again elsewhere, once its way is back. */
-async function expectKeptBeside({ tool, turn }: Publishing, { proxy, dependencies }: CutOff): Promise<void> {
+async function expectKeptBeside(
+  { tool, turn }: Publishing,
+  { proxy, dependencies }: CutOff,
+  told: string,
+): Promise<void> {
   const other = activityDependencies(store.sql, { tools: [tool] });
   expect(await runTool(other, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
     state: 'outcome_unknown',
@@ -128,7 +135,7 @@ async function expectKeptBeside({ tool, turn }: Publishing, { proxy, dependencie
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
   const late = await listLateToolResults(store.sql, [turn.turnId]);
   expect(late).toMatchObject([{ attempt: 1, workerIdentity: 'cut off' }]);
-  expect(late.map(({ content }) => textOf(content))).toEqual([expect.stringContaining('receipt 1')]);
+  expect(late.map(({ content }) => textOf(content))).toEqual([expect.stringContaining(told)]);
 }
 
 test('when another worker is asked first, the model reads that the outcome is unknown and the result is kept beside the log', async () => {
@@ -144,7 +151,7 @@ test('when another worker is asked first, the model reads that the outcome is un
   await waitUntil('the tool has acted', () => published.runs.length === 1);
   first.giveUp();
   await givenUp;
-  await expectKeptBeside(published, cutOff);
+  await expectKeptBeside(published, cutOff, 'receipt 1');
 });
 
 test('what a tool came to that is ended while Postgres does not say why is kept beside the log, once Postgres says it', async () => {
@@ -157,7 +164,7 @@ test('what a tool came to that is ended while Postgres does not say why is kept 
   await cutOff.proxy.reset();
   first.giveUp();
   await givenUp;
-  await expectKeptBeside(published, cutOff);
+  await expectKeptBeside(published, cutOff, 'The call was stopped.');
 });
 
 test.each([

@@ -74,7 +74,7 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
       }
       const last = await startWorkerProcess(harness, {}, path);
       workers.push(last);
-      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 300_000 });
       expect(turn.outcome).toBe(outcome);
       if (undisturbed !== undefined) {
         await undisturbed(harness);

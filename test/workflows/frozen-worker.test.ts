@@ -88,7 +88,7 @@ async function written(): Promise<unknown> {
 
 test(
   'a worker that wakes up after its turns were taken over writes nothing, stops its model call and its tools within 2 s, and its report is shown as late',
-  { timeout: 150_000 },
+  { timeout: 300_000 },
   async () => {
     await harness.fault({ kind: 'delay', milliseconds: 60_000, match: { containing: 'Say hello' } });
     const frozen = await startWorkerProcess(harness, {}, script);
