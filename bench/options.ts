@@ -60,7 +60,7 @@ Examples:
   $ npm run bench -- recall --recall-data <folder>
   $ npm run bench -- dialogues                 (how often search finds the turn that answers)
   $ npm run bench -- memory-search --entries 100000,1000000   (half an hour: a million entries are indexed first)
-  $ npm run bench -- memory-search --entries-each 5           (20,000 conversations of an agent)
+  $ npm run bench -- memory-search --entries 1000 --entries-each 20   (50 conversations of an agent)
   $ npm run bench -- memory --seed 2           (what each preset still knows after 1, 5 and 10 compactions)
   $ npm run bench -- load --minutes 10         (200 open turns; fills a database of 2,000 conversations)
   $ npm run bench -- estimates session.jsonl   (how far estimates are from recorded usage; needs no servers)
