@@ -15,7 +15,7 @@ export interface OpenActivity {
 }
 
 /** `PendingActivityState.STARTED` of Temporal's API. */
-const STARTED = 2;
+export const STARTED = 2;
 
 /** All activities of the conversations' turns that have started, as Temporal tells. */
 export async function readOpenActivities(

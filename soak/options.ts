@@ -32,6 +32,8 @@ export interface SoakOptions {
    * conversations to leave the processor some room. At 120 ms these took all of two cores, and a takeover 12.7 s (p95, 259 kills).
    */
   readonly latency: number;
+  /** Milliseconds in which every turn reaches its outcome once nothing strikes any more. */
+  readonly settling: number;
   readonly json: boolean;
   /** Whether the folder with logs and data stays. */
   readonly keep: boolean;
@@ -51,6 +53,7 @@ export const DEFAULT_OPTIONS: SoakOptions = {
   minutes: 75,
   patience: 8_000,
   latency: 600,
+  settling: 120_000,
   json: false,
   keep: false,
 };

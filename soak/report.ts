@@ -36,7 +36,7 @@ export function reportLines(result: SoakResult): string[] {
     ...listed(unknownOutcomes.map(({ key, tool, explainedBy }) => `${tool} ${key}: ${explainedBy ?? 'unexplained'}`)),
     `  histories read       ${result.histories}`,
     `  facts right          ${result.factsRight} of ${result.factsChecked}, in ${plural(result.reports, 'report')}; ${plural(result.reportsOwed, 'conversation')} that nobody stopped gave ${result.reportsGiven}`,
-    `  settled              ${result.settledMilliseconds === null ? 'not within two minutes' : formatDuration(result.settledMilliseconds)}`,
+    `  settled              ${result.settledMilliseconds === null ? 'not in time' : formatDuration(result.settledMilliseconds)}`,
     `  time                 ${formatDuration(result.wallMilliseconds)}`,
     ...missedTargets.map((target) => `✗ target missed: ${target}`),
     ...violations.slice(0, LISTED).map(({ name, found }) => `✗ ${name}: ${found}`),

@@ -1,5 +1,6 @@
 import type { SoakFindings } from './check.ts';
 import type { SoakOptions } from './options.ts';
+import type { Settled } from './settle.ts';
 import type { Strike, StrikeKind } from './strikes.ts';
 import type { Takeover } from './takeovers.ts';
 import type { Violation } from './violation.ts';
@@ -52,7 +53,7 @@ export interface SoakResult extends Omit<SoakFindings, 'violations'> {
   /** The slowest takeovers from killed workers. */
   readonly slowestTakeovers: readonly SlowTakeover[];
   readonly conversations: number;
-  /** Until the last turn had its outcome; `null`: longer than two minutes. */
+  /** Until the last turn had its outcome; `null`: longer than the run waits. */
   readonly settledMilliseconds: number | null;
   readonly wallMilliseconds: number;
   readonly violations: readonly Violation[];
@@ -63,7 +64,7 @@ export function soakResult(
   options: SoakOptions,
   run: {
     readonly struck: readonly StruckOnce[];
-    readonly settled: number | null;
+    readonly settled: Settled;
     readonly findings: SoakFindings;
     readonly conversations: number;
     readonly wallMilliseconds: number;
@@ -83,7 +84,7 @@ export function soakResult(
     takeovers: takeoversByKind(struck),
     slowestTakeovers: slowestOf(struck),
     conversations: run.conversations,
-    settledMilliseconds: settled,
+    settledMilliseconds: settled.milliseconds,
     wallMilliseconds,
     violations,
     missedTargets,
@@ -93,12 +94,10 @@ export function soakResult(
 /** What was not shown: a turn that did not end, reports that nobody could check, or too few of them. */
 function unfinished(
   { kills }: SoakOptions,
-  { settled, findings }: { readonly settled: number | null; readonly findings: SoakFindings },
+  { settled, findings }: { readonly settled: Settled; readonly findings: SoakFindings },
 ): Violation[] {
   return [
-    ...(settled === null
-      ? [{ name: 'turn_not_settled', found: 'not every turn reached its outcome within two minutes' }]
-      : []),
+    ...settled.unsettled,
     // In a short run all may have been stopped.
     ...(kills >= MANY_KILLS && findings.factsChecked === 0
       ? [{ name: 'no_report_checked', found: 'no task of reading was completed' }]

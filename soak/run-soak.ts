@@ -23,14 +23,13 @@ import type { Random } from './random.ts';
 import { soakResult } from './result.ts';
 import type { SoakResult, StruckOnce } from './result.ts';
 import { startServers } from './servers.ts';
+import { settle } from './settle.ts';
 import { strike } from './strikes.ts';
 import type { Battlefield, Struck } from './strikes.ts';
 import { measureTakeover } from './takeovers.ts';
 import type { Takeover } from './takeovers.ts';
 import { startWorkers } from './workers.ts';
 
-/** Milliseconds in which every turn reaches its outcome once nothing strikes any more. */
-const SETTLING_MILLISECONDS = 120_000;
 /** A run that waits for takeovers freezes processes beyond the heartbeat timeout of 5 s, a short one does not. */
 const SHORTEST_LONG_FREEZE_MILLISECONDS = 1_000;
 /** Milliseconds until the next try when there was nothing to hit: what is tried again at once keeps the processor from the work. */
@@ -99,7 +98,7 @@ async function fight(
     const { struck, exposures } = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
     await clearFaults(simulatorUrl);
     onProgress('nothing strikes any more; every turn has to reach its outcome');
-    const settled = await settle(conversations, endUsers);
+    const settled = await settle({ database, temporal, conversations }, options.settling, endUsers);
     await waitForCommands(directory);
     await workers.stop();
     const findings = await checkSoak({
@@ -236,24 +235,6 @@ async function keepBusy(
     else await conversations.interfere();
     await conversations.refill();
   }
-}
-
-/**
- * Milliseconds until no turn is open and no row waits; `null` when that takes too long.
- * @param endUsers called then; what they wished at the last moment has to end too
- */
-async function settle(conversations: Conversations, endUsers: () => Promise<unknown>): Promise<number | null> {
-  const startedAt = Date.now();
-  const isSettled = async (): Promise<boolean> => {
-    while ((await conversations.countUnfinished()) > 0) {
-      if (Date.now() - startedAt > SETTLING_MILLISECONDS) return false;
-      await delay(250);
-    }
-    return true;
-  };
-  const settled = await isSettled();
-  await endUsers();
-  return settled && (await isSettled()) ? Date.now() - startedAt : null;
 }
 
 /** JSON is YAML too. */

@@ -38,7 +38,15 @@ function resultOf(
 ): SoakResult {
   return soakResult(
     { ...DEFAULT_OPTIONS, kills: times.length, ...options },
-    { struck: times, settled: 1, findings: FINDINGS, conversations: 2, wallMilliseconds: 1, left: [], ...run },
+    {
+      struck: times,
+      settled: { milliseconds: 1, unsettled: [] },
+      findings: FINDINGS,
+      conversations: 2,
+      wallMilliseconds: 1,
+      left: [],
+      ...run,
+    },
   );
 }
 
@@ -50,9 +58,10 @@ describe('the result', () => {
   });
 
   test('a turn that did not reach its outcome in time is a violation', () => {
-    const result = resultOf(fast, {}, { settled: null });
-    expect(result).toMatchObject({ ok: false, violations: [{ name: 'turn_not_settled' }] });
-    expect(reportLines(result).join('\n')).toContain('not within two minutes');
+    const unsettled = [{ name: 'turn_not_settled', found: 'turn t of c is open' }];
+    const result = resultOf(fast, {}, { settled: { milliseconds: null, unsettled } });
+    expect(result).toMatchObject({ ok: false, settledMilliseconds: null, violations: unsettled });
+    expect(reportLines(result).join('\n')).toContain('turn t of c is open');
   });
 
   test('a process that was left is a violation', () => {

@@ -18,6 +18,8 @@ const SMALL: SoakOptions = {
   minutes: 8,
   patience: 300,
   latency: 120,
+  // Beside other tests the processors are busy.
+  settling: 300_000,
   // A process that starts again takes seconds of the processor, one that was frozen none.
   kinds: [
     ['worker_crash_point', 30],
@@ -49,4 +51,4 @@ test('25 strikes at workers, Temporal and Postgres lose nothing, double nothing,
   expect(compactContext + summarize + commitCompaction).toBeGreaterThan(0);
   expect(result.factsChecked).toBeGreaterThan(0);
   expect(result.reportsOwed).toBeGreaterThan(0);
-}, 800_000);
+}, 1_000_000);
