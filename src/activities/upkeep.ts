@@ -200,8 +200,14 @@ export async function deleteExpired(
   if (retention.length === 0 || !(await takeUp(database, 'retention', RETENTION_EVERY_SECONDS))) return;
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
   // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.
-  const deleted = await applyRetention(database, retention, ending, (conversationId) =>
-    logger.info({ conversationId, workflowId: turnWorkflowId(conversationId) }, 'conversation deleted by retention'),
-  );
+  const deleted = await applyRetention(database, retention, ending, {
+    deleted: (conversationId) =>
+      logger.info({ conversationId, workflowId: turnWorkflowId(conversationId) }, 'conversation deleted by retention'),
+    passedOver: (conversationId, error) =>
+      logger.warn(
+        { conversationId, ...describeError(error) },
+        'a conversation was not deleted by retention, since others had it locked; upkeep tries again',
+      ),
+  });
   if (deleted > 0) reachCrashPoint('deleteExpired:deleted');
 }

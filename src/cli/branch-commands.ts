@@ -99,15 +99,14 @@ async function change(reference: string, flags: ConnectionFlags, prepare: Prepar
     const end = await requestAndFollow(client, output, { conversationId, request, untilChanged: false, flags });
     if (end.kind !== 'ended') return leave(output, { conversationId, messageId: end.messageId }, flags);
     const { messageId, turn } = end;
-    const branches = await client.listBranches(conversationId);
-    const active = branches.find((branch) => branch.active) ?? null;
+    const active = await client.getActiveBranch(conversationId);
     const done = turn.outcome === 'completed' && turn.reason === null;
     if (!done) process.exitCode = EXIT_CODES.turnNotCompleted.code;
     if (flags.json === true)
       output.json({ conversationId, messageId, outcome: turn.outcome, reason: turn.reason, active });
     else if (done)
       output.lines([
-        `Branch ${active?.branch ?? 0} is active.`,
+        `Branch ${active.branch} is active.`,
         `  go on with it: npx holdfast send ${shortId(conversationId)} "…"`,
       ]);
     else output.line(turn.explanation ?? 'The branch was not changed.');
@@ -217,13 +216,13 @@ async function resend(reference: string, flags: ResendFlags, prepare: Prepare): 
     // Its turn ended, and the branch was not changed: it was taken back with the fork.
     const refused = end.kind === 'ended' ? end.turn : null;
     if (refused !== null) process.exitCode = EXIT_CODES.turnNotCompleted.code;
-    const active = (await client.listBranches(conversationId)).find((branch) => branch.active) ?? null;
+    const active = await client.getActiveBranch(conversationId);
     if (flags.json === true) {
       const { outcome = null, reason = null } = refused ?? {};
       output.json({ conversationId, messageId, forked: refused === null, outcome, reason, active });
     } else if (refused === null)
       output.lines([
-        `Sent, to be answered on branch ${active?.branch ?? 0}.`,
+        `Sent, to be answered on branch ${active.branch}.`,
         `  follow it: npx holdfast watch ${shortId(conversationId)}`,
       ]);
     else

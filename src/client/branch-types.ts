@@ -10,6 +10,8 @@ export type { BranchRow as Branch } from '../store/branches.ts';
  */
 export interface BranchCommands {
   listBranches(conversationId: string): Promise<BranchRow[]>;
+  /** The branch that the conversation goes on with, without looking at the others. */
+  getActiveBranch(conversationId: string): Promise<BranchRow>;
   /**
    * Begins a branch after an entry, inside a group after its end, and goes on with it.
    * @param options.entryId `null`: before the first entry

@@ -1,5 +1,5 @@
 import type { ContentPart } from '../context/content.ts';
-import { listBranches, readSaidMessage } from '../store/branches.ts';
+import { listBranches, readActiveBranch, readSaidMessage } from '../store/branches.ts';
 import type { Database } from '../store/database.ts';
 import type { BranchCommands } from './branch-types.ts';
 import { guarded } from './errors.ts';
@@ -41,6 +41,7 @@ export function branchCommands(
   };
   return {
     listBranches: (id) => guarded(() => listBranches(database, id)),
+    getActiveBranch: (id) => guarded(() => readActiveBranch(database, id)),
     fork,
     switchBranch: ({ conversationId, branch, summarize = true, messageId }) =>
       changeBranch({

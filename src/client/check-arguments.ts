@@ -85,6 +85,7 @@ const ARGUMENTS = {
   requestCompaction: z.object({ ...toSend, focus: text.optional() }),
   resume: z.object({ ...toSend, raise: z.record(z.string(), z.number({ error: 'must be a number' })).optional() }),
   listBranches: text,
+  getActiveBranch: text,
   fork: z.object({ ...toSend, entryId: uuid.nullable(), summarize: flag.optional() }),
   switchBranch: z.object({ ...toSend, branch: whole(0), summarize: flag.optional() }),
   regenerate: z.object({ ...toSend, entryId: text.optional(), summarize: flag.optional() }),

@@ -50,6 +50,7 @@ export function checkedClient(client: HoldfastClient): HoldfastClient {
     requestCompaction: checked('requestCompaction', (argument) => client.requestCompaction(argument)),
     resume: checked('resume', (argument) => client.resume(argument)),
     listBranches: checked('listBranches', (argument) => client.listBranches(argument)),
+    getActiveBranch: checked('getActiveBranch', (argument) => client.getActiveBranch(argument)),
     fork: checked('fork', (argument) => client.fork(argument)),
     switchBranch: checked('switchBranch', (argument) => client.switchBranch(argument)),
     regenerate: checked('regenerate', (argument) => client.regenerate(argument)),

@@ -7,6 +7,8 @@ import type { StoredEntry } from '../store/entries.ts';
 import { searchMemory } from '../store/search.ts';
 import type { MeaningSearch } from '../store/search/embedder.ts';
 import { embedBehind } from '../store/search/embeddings.ts';
+import { StoreError } from '../store/errors.ts';
+import type { IndexedCount } from '../store/search/index-conversation.ts';
 import { listIndexable, reindexConversation } from '../store/search/reindex.ts';
 import { listLateToolResults } from '../store/tool-calls.ts';
 import type { LateToolResult } from '../store/tool-calls.ts';
@@ -173,7 +175,10 @@ export async function reindexConversations(
   const done = { conversations: 0, passages: 0, skipped: 0, embedded: 0 };
   for (const id of wanted) {
     if (signal?.aborted === true) break;
-    const { passages, skipped, isWhole } = await reindexConversation(database, id, definedOf({ signal }));
+    const { passages, skipped, isWhole } =
+      conversationId === undefined
+        ? await reindexListed(database, id, signal)
+        : await reindexConversation(database, id, definedOf({ signal }));
     done.passages += passages;
     done.skipped += skipped;
     if (!isWhole) break;
@@ -185,6 +190,17 @@ export async function reindexConversations(
   if (!embedding.aborted)
     done.embedded = await embedBehind(database, meaning.embedder, { signal: embedding, isAnew: true });
   return { ...done, interrupted: embedding.aborted };
+}
+
+/** One that was deleted since it was listed has nothing to index. */
+async function reindexListed(database: Database, id: string, signal: AbortSignal | undefined): Promise<IndexedCount> {
+  try {
+    return await reindexConversation(database, id, definedOf({ signal }));
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'conversation_not_found')
+      return { passages: 0, skipped: 0, isWhole: true };
+    throw error;
+  }
 }
 
 function listed(entry: StoredEntry, late: readonly LateToolResult[]): ListedEntry {

@@ -1,8 +1,8 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { onPath } from './branch-path.ts';
 import type { ViewPoint } from './branch-path.ts';
 import type { Queries } from './database.ts';
 import { StoreError } from './errors.ts';
+import { newestOnPath } from './newest-on-path.ts';
 
 /** Why a fork or a switch is not carried out. */
 export type BranchRefusal =
@@ -110,11 +110,10 @@ async function forkPlace(sql: Queries, conversationId: string, entryId: string |
 async function leafOf(sql: Queries, conversationId: string, branch: number): Promise<BranchPlace | null> {
   const [row] = await sql<{ head: string | null; sequence: number | null }[]>`
     select leaf.id as head, leaf.sequence from branches own
-    left join lateral (
-      select e.id, e.sequence from entries e
-      join branches b on b.conversation_id = e.conversation_id and b.branch = own.branch and b.ancestor = e.branch
-        and e.sequence <= b.through_sequence
-      where e.conversation_id = own.conversation_id order by e.sequence desc limit 1) as leaf on true
+    left join lateral (${newestOnPath(sql, sql`e.id, e.sequence`, {
+      of: sql`branches b`,
+      where: sql`b.conversation_id = own.conversation_id and b.branch = own.branch`,
+    })}) as leaf on true
     where own.conversation_id = ${conversationId} and own.branch = ${branch} and own.ancestor = ${branch}`;
   return row === undefined ? null : { branch, headEntryId: row.head, headSequence: row.sequence ?? 0 };
 }
@@ -126,10 +125,14 @@ async function commonAncestor(
   one: BranchPlace,
   other: BranchPlace,
 ): Promise<number> {
-  const [row] = await sql<{ sequence: number }[]>`
-    select e.sequence from entries e
-    where ${onPath(sql, pointOf(conversationId, one))} and ${onPath(sql, pointOf(conversationId, other))}
-    order by e.sequence desc limit 1`;
+  const [row] = await sql<{ sequence: number }[]>`${newestOnPath(sql, sql`e.sequence`, {
+    of: sql`(
+      select o.conversation_id, o.ancestor,
+        least(o.through_sequence, t.through_sequence, ${one.headSequence}::integer, ${other.headSequence}::integer) as through_sequence
+      from branches o join branches t on t.conversation_id = o.conversation_id and t.ancestor = o.ancestor
+      where o.conversation_id = ${conversationId} and o.branch = ${one.branch} and t.branch = ${other.branch}) as b`,
+    where: sql`true`,
+  })}`;
   return row?.sequence ?? 0;
 }
 

@@ -1,8 +1,9 @@
 import type { ContentPart } from '../context/content.ts';
 import { textOf } from '../context/content.ts';
-import type { Queries } from './database.ts';
+import type { Fragment, Queries } from './database.ts';
 import { StoreError } from './errors.ts';
 import { isId } from './ids.ts';
+import { newestOnPath } from './newest-on-path.ts';
 import { isoTimeOrNull } from './stored-text.ts';
 
 /** A branch as users see it. */
@@ -29,24 +30,44 @@ const TITLE_CHARACTERS = 80;
 
 /** The branches of a conversation, oldest first. @throws StoreError `conversation_not_found` */
 export async function listBranches(sql: Queries, conversationId: string): Promise<BranchRow[]> {
+  return readBranches(sql, conversationId, sql`true`);
+}
+
+/** The branch that a conversation goes on with. @throws StoreError `conversation_not_found` */
+export async function readActiveBranch(sql: Queries, conversationId: string): Promise<BranchRow> {
+  const [active] = await readBranches(sql, conversationId, sql`own.branch = c.branch`);
+  if (active === undefined) throw new TypeError('the branches of a conversation are refused when there are none');
+  return active;
+}
+
+interface BranchColumns {
+  readonly branch: number;
+  readonly active: boolean;
+  readonly forked_from: number | null;
+  readonly forked_at: number | null;
+  readonly entries: number;
+  readonly head: string | null;
+  readonly first: readonly ContentPart[] | null;
+  readonly active_at: Date | null;
+}
+
+/**
+ * Sequences have no gaps, so that those of the first branch, which may be nearly all, are what the others leave; an index tells how many
+ * these have. Everything else is one row of an index.
+ */
+async function readBranches(sql: Queries, conversationId: string, which: Fragment): Promise<BranchRow[]> {
   const rows = isId(conversationId)
-    ? await sql<
-        {
-          branch: number;
-          active: boolean;
-          forked_from: number | null;
-          forked_at: number | null;
-          entries: number;
-          head: string | null;
-          first: readonly ContentPart[] | null;
-          active_at: Date | null;
-        }[]
-      >`
+    ? await sql<BranchColumns[]>`
         select own.branch, own.branch = c.branch as active, fork.ancestor as forked_from, fork.through_sequence as forked_at,
-          of_it.entries, of_it.active_at,
-          (select e.id from entries e join branches b on b.conversation_id = e.conversation_id and b.branch = own.branch
-              and b.ancestor = e.branch and e.sequence <= b.through_sequence
-            where e.conversation_id = c.id order by e.sequence desc limit 1) as head,
+          case when own.branch > 0
+            then (select count(*) from entries e where e.conversation_id = c.id and e.branch = own.branch)
+            else c.last_sequence - (select count(*) from entries e where e.conversation_id = c.id and e.branch > 0)
+          end::int as entries,
+          newest.created_at as active_at,
+          coalesce(newest.id, (select leaf.id from (${newestOnPath(sql, sql`e.id, e.sequence`, {
+            of: sql`branches b`,
+            where: sql`b.conversation_id = c.id and b.branch = own.branch`,
+          })}) as leaf)) as head,
           (select e.content from entries e where e.conversation_id = c.id and e.branch = own.branch and e.kind = 'user'
             order by e.sequence limit 1) as first
         from conversations c
@@ -55,10 +76,10 @@ export async function listBranches(sql: Queries, conversationId: string): Promis
           select b.ancestor, b.through_sequence from branches b
           where b.conversation_id = c.id and b.branch = own.branch and b.ancestor <> own.branch
           order by b.through_sequence desc limit 1) as fork on true
-        cross join lateral (
-          select count(*)::int as entries, max(e.created_at) as active_at from entries e
-          where e.conversation_id = c.id and e.branch = own.branch) as of_it
-        where c.id = ${conversationId} order by own.branch`
+        left join lateral (
+          select e.id, e.created_at from entries e where e.conversation_id = c.id and e.branch = own.branch
+          order by e.sequence desc limit 1) as newest on true
+        where c.id = ${conversationId} and ${which} order by own.branch`
     : [];
   if (rows.length === 0) throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
   return rows.map((row) => ({
@@ -97,16 +118,19 @@ export async function readSaidMessage(
   conversationId: string,
   entryId: string | null,
 ): Promise<SaidMessage> {
-  const wanted = entryId === null ? sql`true` : sql`e.id = ${isId(entryId) ? entryId : null}`;
+  const columns = sql`e.id, e.parent_id, e.content, e.sequence`;
   const rows = isId(conversationId)
-    ? await sql<{ id: string; parent_id: string | null; content: readonly ContentPart[] }[]>`
-        select e.id, e.parent_id, e.content from entries e
-        join conversations c on c.id = e.conversation_id
-        where e.conversation_id = ${conversationId} and e.kind = 'user' and ${wanted}
-          and (${entryId !== null} or exists (
-            select from branches b where b.conversation_id = c.id and b.branch = c.branch and b.ancestor = e.branch
-              and e.sequence <= b.through_sequence))
-        order by e.sequence desc limit 1`
+    ? await sql<{ id: string; parent_id: string | null; content: readonly ContentPart[] }[]>`${
+        entryId === null
+          ? newestOnPath(sql, columns, {
+              of: sql`conversations c join branches b on b.conversation_id = c.id and b.branch = c.branch`,
+              where: sql`c.id = ${conversationId}`,
+              which: sql`e.kind = 'user'`,
+            })
+          : sql`
+              select ${columns} from entries e
+              where e.conversation_id = ${conversationId} and e.id = ${isId(entryId) ? entryId : null} and e.kind = 'user'`
+      }`
     : [];
   const [row] = rows;
   if (row === undefined) throw await whyNotSaid(sql, conversationId, entryId);

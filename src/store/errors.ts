@@ -159,3 +159,12 @@ export function outageOf(error: unknown): Outage | null {
 export function isOutage(error: unknown): boolean {
   return outageOf(error) !== null;
 }
+
+/**
+ * Whether others were in the way of it alone: it waited too long for a lock (55P03), or gave way to who waited for it in turn (40P01).
+ * Nothing is wrong with Postgres: the same work on anything else need not wait.
+ */
+export function isLockConflict(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
+  return /^(?:40\w{3}|55P03)$/u.test(error.code);
+}

@@ -1,7 +1,7 @@
 import { measureConversations } from './conversation-sizes.ts';
 import type { Database } from './database.ts';
 import { deleteConversation, keptSinceOf } from './delete-conversation.ts';
-import { StoreError } from './errors.ts';
+import { StoreError, isLockConflict } from './errors.ts';
 
 /** How long conversations are kept, of one agent or of all. */
 export interface RetentionRule {
@@ -26,9 +26,16 @@ export async function takeUp(sql: Database, task: string, everySeconds: number):
   return count > 0;
 }
 
+/** Is told what becomes of single conversations. */
+export interface RetentionListener {
+  readonly deleted?: (conversationId: string) => void;
+  /** Others had it locked for too long: it stays until the next look. */
+  readonly passedOver?: (conversationId: string, error: unknown) => void;
+}
+
 /**
  * Deletes idle conversations that a rule no longer keeps, least recently active first. Conversations with an open turn or
- * a message that waits stay, whatever their age.
+ * a message that waits stay, whatever their age. One that others have locked keeps none of the others.
  *
  * @returns how many were deleted
  */
@@ -36,16 +43,16 @@ export async function applyRetention(
   sql: Database,
   rules: readonly RetentionRule[],
   signal: AbortSignal,
-  onDeleted: (conversationId: string) => void = () => undefined,
+  listener: RetentionListener = {},
 ): Promise<number> {
   const named = rules.flatMap(({ agent }) => (agent === null ? [] : [agent]));
   let deleted = 0;
   for (const rule of rules) {
     for (const expired of await findExpired(sql, rule, { named, signal })) {
       if (signal.aborted) return deleted;
-      if (!(await deleteIdle(sql, expired))) continue;
+      if (!(await deleteIdle(sql, expired, listener))) continue;
       deleted += 1;
-      onDeleted(expired.id);
+      listener.deleted?.(expired.id);
     }
   }
   return deleted;
@@ -88,14 +95,20 @@ async function findExpired(
   return [...tooOld, ...tooMuch];
 }
 
-/** `false` when a message came or a turn began meanwhile, or somebody else deleted it. */
-async function deleteIdle(sql: Database, { id, kept_since: idleSince }: Expired): Promise<boolean> {
+/** `false` when a message came or a turn began meanwhile, or somebody else deleted it or has it locked. */
+async function deleteIdle(
+  sql: Database,
+  { id, kept_since: idleSince }: Expired,
+  { passedOver }: RetentionListener,
+): Promise<boolean> {
   try {
     await deleteConversation(sql, id, idleSince);
     return true;
   } catch (error) {
     const passed = error instanceof StoreError && ['conversation_busy', 'conversation_not_found'].includes(error.code);
     if (passed) return false;
-    throw error;
+    if (!isLockConflict(error)) throw error;
+    passedOver?.(id, error);
+    return false;
   }
 }

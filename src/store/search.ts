@@ -1,6 +1,6 @@
 import { definedOf } from '../context/defined-of.ts';
 import type { Database } from './database.ts';
-import { StoreError } from './errors.ts';
+import { StoreError, isLockConflict } from './errors.ts';
 import { isId } from './ids.ts';
 import { arrange } from './search/arrange.ts';
 import type { ArrangedCandidate } from './search/arrange.ts';
@@ -88,11 +88,31 @@ export async function searchMemory(
   meaning: MeaningSearch | null = null,
   limits: SearchLimits = {},
 ): Promise<FoundPassage[]> {
-  const text = plainText(query.query.trim()).slice(0, LONGEST_QUERY);
-  const askedAt = askedAtOf(query);
-  if (text === '') return [];
+  const asked: AskedQuery = {
+    ...query,
+    text: plainText(query.query.trim()).slice(0, LONGEST_QUERY),
+    askedAt: askedAtOf(query),
+  };
+  if (asked.text === '') return [];
   const scope = await openScope(sql, query, limits);
   if (scope === null) return [];
+  const found = await searchScope(sql, scope, asked, { meaning, limits });
+  return found.length === 0 && (await isReplaced(sql, scope)) ? searchMemory(sql, query, meaning, limits) : found;
+}
+
+interface AskedQuery extends Omit<MemoryQuery, 'askedAt'> {
+  /** Of `query`, as it is searched for. */
+  readonly text: string;
+  readonly askedAt: Date;
+}
+
+async function searchScope(
+  sql: Database,
+  scope: SearchedScope,
+  query: AskedQuery,
+  { meaning, limits }: { readonly meaning: MeaningSearch | null; readonly limits: SearchLimits },
+): Promise<FoundPassage[]> {
+  const { text, askedAt } = query;
   const excepted = await readExcepted(sql, query.exceptEntryId);
   const phrases = phrasesOf(text);
   const [named, byWords, byMeaning] = await Promise.all([
@@ -143,8 +163,30 @@ async function openConversation(sql: Database, conversationId: string): Promise<
   if (!isId(conversationId)) return null;
   const { scope, isBehind } = await conversationScope(sql, conversationId);
   if (!isBehind) return scope;
-  await indexConversation(sql, conversationId);
-  return (await conversationScope(sql, conversationId)).scope;
+  const conflict = await indexUnlessLocked(sql, conversationId);
+  const now = await conversationScope(sql, conversationId);
+  if (now.scope !== null || !now.isBehind) return now.scope;
+  // Nothing of it is indexed, since its index is built anew: "nothing found" would be untrue.
+  if (conflict !== null) throw conflict;
+  return openConversation(sql, conversationId);
+}
+
+/** What is indexed is searched when others index for longer than a lock is waited for; until an index that is built anew has begun, that is the old one. */
+async function indexUnlessLocked(sql: Database, conversationId: string): Promise<unknown> {
+  try {
+    await indexConversation(sql, conversationId);
+    return null;
+  } catch (error) {
+    if (isLockConflict(error)) return error;
+    throw error;
+  }
+}
+
+/** The index that was searched is gone: another one was begun meanwhile (`holdfast reindex`), or the conversation was deleted. */
+async function isReplaced(sql: Database, { conversationId, numbers }: SearchedScope): Promise<boolean> {
+  if (conversationId === null) return false;
+  const { scope } = await conversationScope(sql, conversationId);
+  return scope?.numbers[0] !== numbers[0];
 }
 
 interface RankedQueryOptions extends SearchFilter, SearchLimits {

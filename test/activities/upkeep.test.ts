@@ -1,14 +1,20 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { repairLostTurns, repairSomeTurns, ringForWaitingMessages } from '../../src/activities/upkeep.ts';
+import {
+  deleteExpired,
+  repairLostTurns,
+  repairSomeTurns,
+  ringForWaitingMessages,
+} from '../../src/activities/upkeep.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { connectDatabase } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';
 import type { MovedClock } from '../store/support/moved-clock.ts';
-import { openTestStore, send, startTurn } from '../store/support/store-builders.ts';
+import { endedAs, openTestStore, send, startTurn } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { activityDependencies } from './support/activity-dependencies.ts';
 
@@ -117,4 +123,26 @@ test('a look at lost turns fails when none of them could be looked at', async ()
     select conversation_id from turns where outcome is null`)
     poisoned.add(id);
   await expect(repairLostTurns(dependencies())).rejects.toThrow(Poison);
+});
+
+test('a conversation that others have locked keeps no other one from being deleted by retention, and is warned of', async () => {
+  const { sql, url } = store;
+  const turns = [await startTurn(sql), await startTurn(sql)];
+  for (const turn of turns) await endedAs(sql, turn);
+  const [locked, free] = turns.map(({ conversationId }) => conversationId);
+  await sql`
+    update conversations set agent = 'expired', active_at = active_at - interval '10 days' where id = any(${[locked ?? '', free ?? '']})`;
+  const hasty = connectDatabase({ url, applicationName: 'hasty', maximumConnections: 1 });
+  await hasty`set lock_timeout = 100`;
+  const retention = [{ agent: 'expired', days: 7, megabytes: null }];
+  await sql.begin(async (open) => {
+    await open`select from conversations where id = ${locked ?? ''} for key share`;
+    await deleteExpired({ ...dependencies(), database: hasty, retention }, undefined, {
+      signal: new AbortController().signal,
+    });
+  });
+  await hasty.end();
+  const left = await sql<{ id: string }[]>`select id from conversations where agent = 'expired'`;
+  expect(left.map(({ id }) => id)).toEqual([locked]);
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ conversationId: locked, code: '55P03' }]);
 });

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { newId } from '../../src/store/ids.ts';
 import type { Database } from '../../src/store/database.ts';
+import { end } from '../store/support/branch-builders.ts';
+import { waitForWaiters } from '../store/support/lock-waits.ts';
 import { conversationOf, useTestStore } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { parseOutput, startCli } from './run-cli.ts';
@@ -101,4 +103,21 @@ test('reindex that is interrupted says so, with exit code 130; what was begun is
   const json = await interrupted('--json');
   expect(json.code).toBe(130);
   expect(JSON.parse(json.stdout)).toMatchObject({ conversations: 0, interrupted: true });
+});
+
+test('reindex of all goes on behind a conversation that is deleted meanwhile', async () => {
+  const [kept, deleted] = [
+    await conversationOf(sql, 'The numbat rests.'),
+    await conversationOf(sql, 'The numbat left.'),
+  ];
+  await end(sql, deleted);
+  let all: ReturnType<typeof cli> | undefined;
+  await sql.begin(async (open) => {
+    // Listed as one that is there: the deletion is not done.
+    await open`select from delete_conversation(${deleted.conversationId})`;
+    all = cli('reindex');
+    await waitForWaiters(open, 1);
+  });
+  expect(await all).toMatchObject({ code: 0 });
+  expect(await found(kept.conversationId)).toEqual(['The numbat rests.']);
 });

@@ -128,6 +128,7 @@ test.each([[newId()], ['no-uuid']])(
       () => client.getView(of),
       () => client.getContext(unknown),
       () => client.listBranches(unknown),
+      () => client.getActiveBranch(unknown),
       () => client.listCosts({ ...of, by: 'turn' }),
       () => client.reindex(of),
       () => client.waitForOutcome({ ...of, messageId }),

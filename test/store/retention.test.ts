@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { commitCompaction } from '../../src/store/compactions.ts';
 import { writePieces } from '../../src/store/content-pieces.ts';
 import { importExportedConversation } from '../../src/store/conversation-file/import-exported.ts';
+import { connectDatabase } from '../../src/store/database.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { newId } from '../../src/store/ids.ts';
@@ -13,8 +14,9 @@ import { RAW, each, exported } from './support/conversation-files.ts';
 import { continueConversation, send, startTurn, text, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
+let url: string;
 useTestStore((store) => {
-  ({ sql } = store);
+  ({ sql, url } = store);
 });
 
 const RULES = [{ agent: null, days: 7, megabytes: null }];
@@ -116,6 +118,29 @@ describe('retention', () => {
     await sql`update conversations set imported_at = imported_at - interval '366 days' where id = ${conversationId}`;
     expect(await applyRetention(sql, rules, never)).toBe(1);
     expect(await exists(conversationId)).toBe(false);
+  });
+
+  it('passes over a conversation that others have locked for too long, says so, and deletes the others', async () => {
+    const [locked, free] = [await idle('crowded', 11), await idle('crowded', 10)];
+    const hasty = connectDatabase({ url, applicationName: 'hasty', maximumConnections: 1 });
+    await hasty`set lock_timeout = 100`;
+    const told: unknown[] = [];
+    const rules = [{ agent: 'crowded', days: 7, megabytes: null }];
+    await sql.begin(async (open) => {
+      await open`select from conversations where id = ${locked} for key share`;
+      const deleted = await applyRetention(hasty, rules, never, {
+        deleted: (id) => told.push({ deleted: id }),
+        passedOver: (id, error) => told.push({ passedOver: id, error }),
+      });
+      expect(deleted).toBe(1);
+    });
+    await hasty.end();
+    expect(told).toEqual([
+      { passedOver: locked, error: expect.objectContaining({ code: '55P03' }) },
+      { deleted: free },
+    ]);
+    expect(await Promise.all([locked, free].map(exists))).toEqual([true, false]);
+    expect(await applyRetention(sql, rules, never)).toBe(1);
   });
 
   it('is taken up by one worker, and again when it is due', async () => {

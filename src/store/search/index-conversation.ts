@@ -3,10 +3,11 @@ import type { ContentPart } from '../../context/content.ts';
 import type { EntryKind } from '../../context/entry.ts';
 import type { Database, Transaction } from '../database.ts';
 import { entryPieces, entryText, originalText } from '../entry-text.ts';
-import { isOutage } from '../errors.ts';
+import { isLockConflict, isOutage } from '../errors.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/names.ts';
 import { transaction } from '../transaction.ts';
 import type { IndexedConversation } from './block-allocator.ts';
+import { holdConversation } from './hold-conversation.ts';
 import { pathIn } from './paths.ts';
 import { PassageWriter } from './passage-writer.ts';
 
@@ -39,6 +40,7 @@ export interface IndexedCount {
  * run at once from many processes: they wait for each other and find nothing left to do. What was
  * done stays when it is interrupted. An entry whose words Postgres refuses is left out: it must not keep all others out.
  * @param options.signal stops it after the batch that is under way.
+ * @throws StoreError `conversation_not_found`
  */
 export async function indexConversation(
   sql: Database,
@@ -108,6 +110,7 @@ interface Progress extends IndexedConversation {
 }
 
 async function indexBatch(open: Transaction, conversationId: string, portion: Portion): Promise<IndexedBatch> {
+  await holdConversation(open, conversationId);
   await open`insert into search_progress (conversation_id) values (${conversationId}) on conflict do nothing`;
   await open`
     insert into search_agents (agent) select c.agent from conversations c
@@ -117,7 +120,8 @@ async function indexBatch(open: Transaction, conversationId: string, portion: Po
     select p.conversation_id as id, p.number, p.through_sequence, p.through_compaction, a.number as "agentNumber"
     from search_progress p join conversations c on c.id = p.conversation_id join search_agents a on a.agent = c.agent
     where p.conversation_id = ${conversationId} for update of p`;
-  if (progress === undefined) return { passages: 0, skipped: 0, more: false };
+  // Whoever builds the index anew took the row away while it was waited for: the next batch makes one.
+  if (progress === undefined) return { passages: 0, skipped: 0, more: true };
   const writer = new PassageWriter(open, progress);
   const entries = await indexEntries(open, writer, progress, portion.entries);
   const summaries = portion.summaries
@@ -258,7 +262,7 @@ export async function indexAgent(sql: Database, agent: string): Promise<void> {
     try {
       await indexConversation(sql, id);
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (isOutage(error) && !isLockConflict(error)) throw error;
     }
   }
 }

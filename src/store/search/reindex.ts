@@ -1,5 +1,6 @@
 import type { Database, Queries } from '../database.ts';
 import { transaction } from '../transaction.ts';
+import { holdConversation } from './hold-conversation.ts';
 import { indexConversation } from './index-conversation.ts';
 import type { IndexedCount } from './index-conversation.ts';
 
@@ -7,6 +8,7 @@ import type { IndexedCount } from './index-conversation.ts';
  * Builds the index of a conversation anew from its log. A search that comes meanwhile waits for it
  * or finds the part that is done.
  * @param options.signal stops it after the batch that is under way; the rest follows with upkeep or the next search.
+ * @throws StoreError `conversation_not_found`
  */
 export async function reindexConversation(
   sql: Database,
@@ -16,7 +18,8 @@ export async function reindexConversation(
   // By itself first, because a step would wait for it until the old index is gone.
   await markUnindexed(sql, conversationId);
   await transaction(sql, async (open) => {
-    // Locked first, as when indexing: who indexes now finishes before.
+    await holdConversation(open, conversationId);
+    // Locked next, as when indexing: who indexes now finishes before.
     await open`select from search_progress where conversation_id = ${conversationId} for update`;
     // Nothing to do, unless somebody finished indexing in between.
     await markUnindexed(open, conversationId);
