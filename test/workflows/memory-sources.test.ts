@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { listMemories } from '../../src/store/memories.ts';
@@ -19,8 +21,10 @@ const TASK = [
 let harness: TurnHarness;
 
 beforeEach(async () => {
+  harness = await startTurnHarness({ agent: { memory: true } });
+  // For the worker that is a process of its own.
   const agents = { default: { model: 'simulator/sim-32k', memory: true } };
-  harness = await startTurnHarness({ agent: { memory: true }, configurationFile: JSON.stringify({ agents }) });
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
 });
 
 afterEach(() => harness.stop());
