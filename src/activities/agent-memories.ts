@@ -142,8 +142,6 @@ export async function withMemories(
 interface MemoryCall {
   readonly call: ToolCallReference & { readonly attempt: number };
   readonly snapshot: AgentSnapshot;
-  /** Of the result of the call: what the memory was taken from. */
-  readonly entryId: string;
 }
 
 /**
@@ -173,7 +171,7 @@ export function toolMemories(dependencies: ActivityDependencies, memoryCall: Mem
 
 async function remember(
   { database, secrets, reachCrashPoint }: ActivityDependencies,
-  { call, snapshot, entryId, user }: MemoryCall & { readonly user: MemoryUser },
+  { call, snapshot, user }: MemoryCall & { readonly user: MemoryUser },
   { text: written, kind, scope: wanted, supersedes, confidence, expiresInDays }: MemoryToKeep,
 ): ReturnType<ToolMemories['remember']> {
   const { conversationId } = call.turn;
@@ -186,21 +184,22 @@ async function remember(
   const expiry = expiresInDays === null ? null : new Date(Date.now() + expiresInDays * MILLISECONDS_PER_DAY);
   // Not in the transaction: of what was imported there may be many pages.
   while (!(await addMissingTerms(database, [own])).isAll);
+  const { origin, entryId } = await findOrigin(database, { text, conversationId, scopes });
   const memory = {
     ...own,
     id: idOf(idempotencyKeyOf(call)),
     kind,
     text,
-    origin: await findOrigin(database, { text, conversationId, scopes }),
+    origin,
     conversationId,
-    sourceId: entryId,
     confidence,
     supersedes,
     statedFor: user,
     ...(expiry !== null && { expiresAt: expiry.toISOString() }),
   };
-  const stated = await writeAsToolCall(database, call, async (open) => {
-    const { id, isNew } = await stateMemory(open, memory);
+  const stated = await writeAsToolCall(database, call, async (open, { entryId: answerId }) => {
+    // Never the result of this call: it says nothing of the memory, and is not stored if the call is closed by another.
+    const { id, isNew } = await stateMemory(open, { ...memory, sourceId: entryId ?? answerId });
     return { id, isNew, supersededInstead: await findSupersededInstead(open, { id, supersedes }) };
   });
   reachCrashPoint('runTool:memory-written');

@@ -1,5 +1,5 @@
 import { readOrigin } from '../context/memory-origin.ts';
-import type { MemoryOrigin } from '../context/memory-origin.ts';
+import type { MemorySource, SaidText } from '../context/memory-origin.ts';
 import { finishGivingWay } from '../models/give-way.ts';
 import type { Queries } from '../store/database.ts';
 import type { MemoryScope } from '../store/memories.ts';
@@ -10,9 +10,9 @@ import { readSaidWords } from '../store/said-words.ts';
 const MOST_CHARACTERS = 16_000_000;
 
 /**
- * Whose words a memory rests on, by all that the model may have them from: what was said in the conversation, however long ago,
- * and what other conversations left to these scopes as quoted data. Otherwise a page that one conversation read would come back
- * in another as the model's own words.
+ * Whose words a memory rests on, and the entry of the conversation that says them, by all that the model may have them from: what
+ * was said in the conversation, however long ago, and what other conversations left to these scopes as quoted data. Otherwise a page
+ * that one conversation read would come back in another as the model's own words.
  */
 export async function findOrigin(
   sql: Queries,
@@ -28,26 +28,26 @@ export async function findOrigin(
     /** Of the user and of tools, each. Beyond them, what is not the user's counts as a tool's. */
     readonly mostCharacters?: number;
   },
-): Promise<MemoryOrigin> {
+): Promise<MemorySource> {
   const reading = readOrigin(text);
   const ofUser = await walk(
     [readSaidWords(sql, conversationId, 'user')],
     (texts) => reading.readUser(texts),
     mostCharacters,
   );
-  if (ofUser === 'settled') return reading.origin(true);
+  if (ofUser === 'settled') return reading.source(true);
   const ofTools = await walk(
     [readQuotedMemories(sql, scopes), readSaidWords(sql, conversationId, 'tools')],
     (texts) => reading.readTools(texts),
     mostCharacters,
   );
-  return reading.origin(ofTools !== 'cut_off');
+  return reading.source(ofTools !== 'cut_off');
 }
 
 /** Page by page, until one settles it, none is left, or enough characters were read. */
 async function walk(
-  sources: readonly AsyncIterable<readonly string[]>[],
-  read: (texts: readonly string[]) => Generator<undefined, boolean>,
+  sources: readonly AsyncIterable<readonly SaidText[]>[],
+  read: (texts: readonly SaidText[]) => Generator<undefined, boolean>,
   mostCharacters: number,
 ): Promise<'settled' | 'read' | 'cut_off'> {
   let left = mostCharacters;
@@ -55,7 +55,7 @@ async function walk(
     for await (const texts of source) {
       if (left <= 0) return 'cut_off';
       if (await finishGivingWay(read(texts))) return 'settled';
-      left -= texts.reduce((sum, { length }) => sum + length, 0);
+      left -= texts.reduce((sum, { text }) => sum + text.length, 0);
     }
   }
   return 'read';

@@ -4,6 +4,7 @@ import { readLeftBranches } from '../store/branches.ts';
 import { isConversationOfUser } from '../store/conversations.ts';
 import type { Database } from '../store/database.ts';
 import { openEntry } from '../store/entries.ts';
+import type { OpenRequest, OpenedText } from '../store/open-entry.ts';
 import { findSourceConversation } from '../store/memories.ts';
 import type { MemoryScope } from '../store/memories.ts';
 import { readMemoryUser } from '../store/memory-users.ts';
@@ -12,11 +13,14 @@ import { openAround } from '../store/open-around.ts';
 import { searchMemory } from '../store/search.ts';
 import { searchedInPart } from '../store/search/searched-in-part.ts';
 import type { RecalledPage, RecalledRange, ToolMemory } from '../tools/tool.ts';
+import { redactSecrets } from '../tools/redact-secrets.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { saidSecrets } from './said-secrets.ts';
 
 /**
  * What recall tools see: the conversation they run in, and entries of others that memories come from. What stands around such an
  * entry they see in conversations of the same user only: a memory shares what it says, not the conversation that it was learned in.
+ * The entry itself is for all to whom the memory is shown, without its secrets where they are others.
  * @param memoryScopes whose memories the agent is shown
  */
 export function recallOf(
@@ -80,8 +84,35 @@ async function openSource(
 ): Promise<RecalledPage | null> {
   const conversationId = await findSource(database, reader, id);
   if (conversationId === null) return null;
-  const opened = await openEntry(database, { ...page, conversationId, id });
+  const isOwn = await isOfOwnUser(database, reader, conversationId);
+  const opened = await (isOwn ? openEntry : openWithoutSecrets)(database, { ...page, conversationId, id });
   return opened === null ? null : { ...opened, conversationId };
+}
+
+/** Longer than any form of a secret. Characters. */
+const AROUND_SECRETS = 20_000;
+
+/**
+ * To other users no entry shows what redaction kept out of the memory that it is the source of. Masked, character by character:
+ * offsets mean the same as in the original. What stands around the page is read too, for the half of a secret has no form.
+ */
+async function openWithoutSecrets(database: Database, request: OpenRequest): Promise<OpenedText | null> {
+  const { conversationId, offset, limit } = request;
+  const from = Math.max(0, offset - AROUND_SECRETS);
+  const opened = await openEntry(database, { ...request, offset: from, limit: offset - from + limit + AROUND_SECRETS });
+  if (opened === null) return null;
+  const { removed } = await redactSecrets(opened.text);
+  const secrets = [...removed, ...(await saidSecrets(database, conversationId, opened.text))];
+  const masked = secrets
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((text, secret) => text.replaceAll(secret, '*'.repeat(secret.length)), opened.text);
+  return { ...opened, text: masked.slice(offset - from, offset - from + limit) };
+}
+
+/** Not of another user's, also not in part. */
+async function isOfOwnUser(database: Database, reader: Reader, conversationId: string): Promise<boolean> {
+  const user = userOf(reader);
+  return user !== undefined && (await isConversationOfUser(database, conversationId, user));
 }
 
 async function openAroundSource(
@@ -91,8 +122,7 @@ async function openAroundSource(
 ): Promise<RecalledRange | 'of_another_user' | null> {
   const conversationId = await findSource(database, reader, id);
   if (conversationId === null) return null;
-  const user = userOf(reader);
-  if (user === undefined || !(await isConversationOfUser(database, conversationId, user))) return 'of_another_user';
+  if (!(await isOfOwnUser(database, reader, conversationId))) return 'of_another_user';
   const entries = await openAround(database, { conversationId, id, count });
   return entries === null ? null : { entries, conversationId };
 }

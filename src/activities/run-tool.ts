@@ -184,7 +184,7 @@ async function run(
       entryId,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
       context: withPatientMemory(dependencies, {
-        ...contextOf(dependencies, { ...input, entryId, attempt }, snapshot),
+        ...contextOf(dependencies, { ...input, attempt }, snapshot),
         signal,
         requireClaim: async () => throughOutage(dependencies, { signal }, () => fence.requireHeld()),
       }),

@@ -24,8 +24,9 @@ export async function saidSecrets(sql: Queries, conversationId: string, text: st
   const values = new Set<string>();
   for (const whose of ['user', 'tools', 'model'] as const) {
     let left = MOST_CHARACTERS;
-    for await (const texts of readSaidWords(sql, conversationId, whose)) {
+    for await (const page of readSaidWords(sql, conversationId, whose)) {
       if (left <= 0) break;
+      const texts = page.map(({ text: said }) => said);
       for (const value of await restatedSecrets(text, texts)) values.add(value);
       left -= texts.reduce((sum, { length }) => sum + length, 0);
     }

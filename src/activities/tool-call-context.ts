@@ -15,10 +15,10 @@ export function offerOf({ tools, secrets }: ActivityDependencies, snapshot: Agen
 /** What a tool gets, besides its signal and its output. */
 export function contextOf(
   dependencies: ActivityDependencies,
-  call: RunToolInput & { readonly entryId: string; readonly attempt: number },
+  call: RunToolInput & { readonly attempt: number },
   snapshot: AgentSnapshot,
 ) {
-  const { turn, entryId, attempt } = call;
+  const { turn, attempt } = call;
   const { turnId, conversationId } = turn;
   return {
     conversationId,
@@ -29,6 +29,6 @@ export function contextOf(
     progress: () => undefined,
     resultLimit: resultLimitFor(snapshot.modelLimits.window),
     memory: recallOf(dependencies, conversationId, snapshot.memory === undefined ? [] : scopesOf(snapshot)),
-    memories: toolMemories(dependencies, { call, snapshot, entryId }),
+    memories: toolMemories(dependencies, { call, snapshot }),
   };
 }

@@ -7,14 +7,31 @@ const SHORTEST_NAME = 4;
 
 export type MemoryOrigin = 'user' | 'model' | 'tool';
 
-/** Texts are given in pages, the user's first. Each walk stops after each text: other turns must not wait for megabytes of results. */
+/** A text that the model may have the words of a memory from. */
+export interface SaidText {
+  readonly text: string;
+  /** The entry that says it; `null` when it is not one that may be shown to all who share the memory. */
+  readonly entryId: string | null;
+}
+
+/** Whose words a memory rests on, and where they stand. */
+export interface MemorySource {
+  readonly origin: MemoryOrigin;
+  /** The entry that says most of it, of several the newest; `null` when none does that may be named. */
+  readonly entryId: string | null;
+}
+
+/**
+ * Texts are given in pages, the user's first, the newest first. Each walk stops after each text: other turns must not wait for
+ * megabytes of results.
+ */
 export interface OriginReading {
   /** Walks through messages of the user; `true` when he said all of it and nothing else needs to be read. */
-  readUser(texts: readonly string[]): Generator<undefined, boolean>;
-  /** Walks through what tools returned; `true` when some of it is theirs and nothing else needs to be read. */
-  readTools(texts: readonly string[]): Generator<undefined, boolean>;
+  readUser(texts: readonly SaidText[]): Generator<undefined, boolean>;
+  /** Walks through what tools returned; `true` when some of it is theirs, by an entry that is named, and nothing else needs to be read. */
+  readTools(texts: readonly SaidText[]): Generator<undefined, boolean>;
   /** @param isAllRead whether the pages held all that the model may have seen; what was not read may have said anything */
-  origin(isAllRead: boolean): MemoryOrigin;
+  source(isAllRead: boolean): MemorySource;
 }
 
 /**
@@ -27,42 +44,65 @@ export interface OriginReading {
 export function readOrigin(text: string): OriginReading {
   const wanted = runsOf(text);
   const others = new Set(wanted);
+  const beginnings = new Set(wanted.map((run) => run.split(' ', 1)[0] ?? ''));
   const names = new Set(namesOf(text));
+  /** How much of the memory each message of the user says that no newer one did. */
+  const saidByUser = new Map<string | null, number>();
+  let toolEntryId: string | null = null;
   let isOfTools = false;
+  const saidIn = (said: string) => ({ runs: runsIn(others, beginnings, said), names: namesIn(names, said) });
+  const isOfUser = (): boolean => wanted.length > 0 && others.size + names.size === 0;
   return {
     *readUser(texts) {
-      for (const run of yield* foundIn(others, texts)) others.delete(run);
-      for (const name of yield* namesIn(names, texts)) names.delete(name);
-      return wanted.length > 0 && others.size === 0 && names.size === 0;
+      for (const { text: said, entryId } of texts) {
+        const found = saidIn(said);
+        for (const run of found.runs) others.delete(run);
+        for (const name of found.names) names.delete(name);
+        saidByUser.set(entryId, (saidByUser.get(entryId) ?? 0) + found.runs.size + found.names.size);
+        if (isOfUser()) return true;
+        yield;
+      }
+      return isOfUser();
     },
     *readTools(texts) {
-      isOfTools ||= (yield* foundIn(others, texts)).size > 0 || (yield* namesIn(names, texts)).size > 0;
-      return isOfTools;
+      for (const { text: said, entryId } of texts) {
+        const found = saidIn(said);
+        if (found.runs.size + found.names.size > 0) {
+          isOfTools = true;
+          toolEntryId = entryId;
+          // What says it after others, a result of recall or a summary, is behind it: the result that said it first may still come.
+          if (entryId !== null) return true;
+        }
+        yield;
+      }
+      return false;
     },
-    origin(isAllRead) {
-      if (isOfTools || (!isAllRead && others.size + names.size > 0)) return 'tool';
-      return wanted.length > 0 && others.size + names.size === 0 ? 'user' : 'model';
+    source(isAllRead) {
+      if (isOfTools || (!isAllRead && others.size + names.size > 0)) return { origin: 'tool', entryId: toolEntryId };
+      return isOfUser() ? { origin: 'user', entryId: mostOf(saidByUser) } : { origin: 'model', entryId: null };
     },
   };
 }
 
+/** Of several that say as much, the first. */
+function mostOf(counts: ReadonlyMap<string | null, number>): string | null {
+  let most: readonly [string | null, number] = [null, 0];
+  for (const each of counts) if (each[1] > most[1]) most = each;
+  return most[0];
+}
+
 /** Tool results are long and many: one walk through the words of each, whatever the number of runs. */
-function* foundIn(runs: ReadonlySet<string>, texts: readonly string[]): Generator<undefined, ReadonlySet<string>> {
+function runsIn(runs: ReadonlySet<string>, beginnings: ReadonlySet<string>, text: string): ReadonlySet<string> {
   const found = new Set<string>();
   const [first] = runs;
   if (first === undefined) return found;
-  const beginnings = new Set([...runs].map((run) => run.split(' ', 1)[0] ?? ''));
   // All runs of a text are equally long.
   const length = first.split(' ').length;
-  for (const text of texts) {
-    if (found.size === runs.size) break;
-    const words = wordsOf(text);
-    for (const [index, word] of words.entries()) {
-      if (!beginnings.has(word)) continue;
-      const run = words.slice(index, index + length).join(' ');
-      if (runs.has(run)) found.add(run);
-    }
-    yield;
+  const words = wordsOf(text);
+  for (const [index, word] of words.entries()) {
+    if (!beginnings.has(word)) continue;
+    const run = words.slice(index, index + length).join(' ');
+    if (runs.has(run)) found.add(run);
   }
   return found;
 }
@@ -81,15 +121,10 @@ function namesOf(text: string): readonly string[] {
   );
 }
 
-function* namesIn(names: ReadonlySet<string>, texts: readonly string[]): Generator<undefined, ReadonlySet<string>> {
-  const found = new Set<string>();
-  for (const text of texts) {
-    if (found.size === names.size) break;
-    const lower = text.toLowerCase();
-    for (const name of names) if (stands(name, lower)) found.add(name);
-    yield;
-  }
-  return found;
+function namesIn(names: ReadonlySet<string>, text: string): ReadonlySet<string> {
+  if (names.size === 0) return names;
+  const lower = text.toLowerCase();
+  return new Set([...names].filter((name) => stands(name, lower)));
 }
 
 /** Not as part of a longer word or number. */

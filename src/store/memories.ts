@@ -27,7 +27,7 @@ export interface MemoryToInsert extends MemoryScope {
   readonly origin: 'user' | 'model' | 'tool';
   /** Where it was learned; absent when it was written by hand. */
   readonly conversationId?: string;
-  /** The entry, or the compaction, that it was taken from; needs `conversationId`. */
+  /** The entry that says it, or the compaction that it is the summary of; needs `conversationId`, whose it is. */
   readonly sourceId?: string;
   /** From 0 to 1. Default: 1. */
   readonly confidence?: number;
@@ -86,18 +86,20 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
 /**
  * States a memory again that is in force: it takes the place of others, and is of the kind, and counts for as long and as much, as is
  * said now. Said by the user it is his from now on, with this source, and outlives the conversation that it was learned in first. Said by anyone else
- * it keeps its source: who states it again may have it from there.
+ * it keeps its source: who states it again may have it from there. Where older versions named an entry that was never stored, or none,
+ * its own conversation gives it one; another does not, for it goes with the one that it was learned in.
  * `false` when it was forgotten or superseded meanwhile.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
  */
 export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert, 'text'>): Promise<boolean> {
   const { count } = await open`
-    update memories set kind = case kind when 'summary' then kind else ${memory.kind} end,
+    update memories m set kind = case kind when 'summary' then kind else ${memory.kind} end,
       confidence = ${memory.confidence ?? 1}, expires_at = ${memory.expiresAt ?? null}
       ${
         memory.origin === 'user'
           ? open`, origin = 'user', conversation_id = ${memory.conversationId ?? null}, source_id = ${memory.sourceId ?? null}`
-          : open``
+          : open`, source_id = case when ${sourceExists(open)} then m.source_id
+              when m.conversation_id = ${memory.conversationId ?? null} then ${memory.sourceId ?? null}::uuid end`
       }
     where id = ${memory.id} and scope = ${memory.scope} and scope_name = ${memory.scopeName} and superseded_by is null`;
   if (count > 0) await supersede(open, memory);
@@ -276,6 +278,13 @@ export async function findSourceConversation(
       and not ${summaryIsOfAnotherUser(sql, user)}
     limit 1`;
   return row?.conversation_id ?? null;
+}
+
+/** Condition on `memories m`: its source is an entry or a compaction that its conversation has. No foreign key can say so, for it is either. */
+export function sourceExists(sql: Queries) {
+  return sql`(
+    exists (select from entries e where e.id = m.source_id and e.conversation_id = m.conversation_id)
+    or exists (select from compactions c where c.id = m.source_id and c.conversation_id = m.conversation_id))`;
 }
 
 /** Condition on `memories m`. */

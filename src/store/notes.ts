@@ -1,7 +1,8 @@
 import type { ContentPart } from '../context/content.ts';
 import type { NoteSlot } from '../context/entry.ts';
 import type { Measurements } from '../context/measurements.ts';
-import { onPath, readOperationsInForce, readSummaryInForce, readViewScope } from './branch-path.ts';
+import { onPath, readOperationsInForce, readViewScope } from './branch-path.ts';
+import type { ViewPoint } from './branch-path.ts';
 import type { Fragment, Queries } from './database.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 import { readCurrentPoint } from './plan-source.ts';
@@ -36,14 +37,24 @@ export async function readShownNotes(
 ): Promise<readonly (readonly ContentPart[])[]> {
   const point = await readCurrentPoint(sql, conversationId);
   if (point === null) return [];
+  const rows = await readShown(sql, point, sql`e.kind = 'note' and e.slot = ${slot}`);
+  return rows.map(({ content }) => content);
+}
+
+/** Entries that the view from a point shows and no compaction has changed, oldest first. */
+async function readShown(
+  sql: Queries,
+  point: ViewPoint,
+  condition: Fragment,
+): Promise<readonly { readonly id: string; readonly content: readonly ContentPart[] }[]> {
   const scope = await readViewScope(sql, point);
   const changed = new Set((await readOperationsInForce(sql, scope)).map(({ entryId }) => entryId));
   const rows = await sql<{ id: string; content: readonly ContentPart[] }[]>`
     select e.id, e.content from entries e
-    where ${onPath(sql, point)} and e.kind = 'note' and e.slot = ${slot}
+    where ${onPath(sql, point)} and ${condition}
       and (e.sequence >= ${scope.fromSequence} or e.sequence = any(${[...scope.olderSequences]}::int[]))
     order by e.sequence`;
-  return rows.filter(({ id }) => !changed.has(id)).map(({ content }) => content);
+  return rows.filter(({ id }) => !changed.has(id));
 }
 
 /** Begins the keys of notes that tell of a limit that is near. */
@@ -95,8 +106,8 @@ export async function findNote(
 }
 
 /**
- * Which of these entries the active branch still shows: those on its path that the summary in force on it has not cut off, wherever
- * that was made.
+ * Which of these entries the view of the active branch shows as they are: those on its path that the summary in force on it, wherever
+ * that was made, has not cut off, or keeps from before its cut, and that no compaction has clipped or cleared.
  * @param ids of entries; others are left out
  */
 export async function findShownEntries(
@@ -106,9 +117,6 @@ export async function findShownEntries(
 ): Promise<readonly string[]> {
   const point = await readCurrentPoint(sql, conversationId);
   if (point === null) return [];
-  const summary = await readSummaryInForce(sql, point);
-  const rows = await sql<{ id: string }[]>`
-    select e.id from entries e
-    where e.id = any(${[...ids]}::uuid[]) and ${onPath(sql, point)} and e.sequence >= ${summary?.firstKeptSequence ?? 1}`;
+  const rows = await readShown(sql, point, sql`e.id = any(${[...ids]}::uuid[])`);
   return rows.map(({ id }) => id);
 }

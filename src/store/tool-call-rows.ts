@@ -62,6 +62,8 @@ export type CloseToolCall = (call: OpenToolCall) => NewContent;
 export interface ToolCallRow {
   readonly callNumber: number;
   readonly callIndex: number;
+  /** The answer that makes it. */
+  readonly entryId: string;
   readonly name: string;
   readonly providerCallId: string;
   readonly arguments: string;
@@ -91,6 +93,7 @@ export async function readToolCall(
   const { turnId, callNumber, callIndex } = call;
   const [row] = await sql<
     (PartialColumns & {
+      entry_id: string;
       name: string;
       provider_call_id: string;
       arguments: string;
@@ -107,7 +110,7 @@ export async function readToolCall(
       late_results: number;
     })[]
   >`
-    select name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
+    select entry_id, name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
       claim_attempt, claimed_at, finished_at,
       result_entry_id, fingerprint, partial_output, partial_bytes, partial_at,
       (select count(*) from late_tool_results l
@@ -120,6 +123,7 @@ export async function readToolCall(
   return {
     callNumber,
     callIndex,
+    entryId: row.entry_id,
     name: row.name,
     providerCallId: row.provider_call_id,
     arguments: row.arguments,

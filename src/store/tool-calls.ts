@@ -162,12 +162,12 @@ export async function keepPartialOutput(
 export async function writeAsToolCall<Result>(
   sql: Database,
   claim: ToolCallReference & { readonly attempt: number },
-  work: (open: Transaction) => Promise<Result>,
+  work: (open: Transaction, call: Pick<ToolCallRow, 'entryId'>) => Promise<Result>,
 ): Promise<Result> {
   const { turn, callNumber, callIndex, attempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
     const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
-    if (row.state === 'claimed' && row.attempt === attempt) return work(writer.sql);
+    if (row.state === 'claimed' && row.attempt === attempt) return work(writer.sql, row);
     throw new StoreError(
       'superseded_attempt',
       `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${row.state} at attempt ${row.attempt}; this is attempt ${attempt}`,

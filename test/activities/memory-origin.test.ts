@@ -56,7 +56,7 @@ function world() {
     remember: async (turn: TurnReference, said: string) => {
       calls += 1;
       const call = await claimedCall(sql, turn, calls);
-      return toolMemories(activityDependencies(sql), { call, snapshot, entryId: newId() })?.remember({
+      return toolMemories(activityDependencies(sql), { call, snapshot })?.remember({
         text: said,
         kind: 'preference',
         scope: 'user',
@@ -207,8 +207,10 @@ describe('words of the user', () => {
       await answer(sql, turn, call, { calls: 1 });
       await finishToolCall(sql, turn, call, 0, text(`ok ${call}`));
     }
-    const origin = (said: string, mostCharacters?: number) =>
-      findOrigin(sql, { text: said, conversationId, scopes, ...(mostCharacters !== undefined && { mostCharacters }) });
+    const origin = async (said: string, mostCharacters?: number) => {
+      const most = mostCharacters === undefined ? {} : { mostCharacters };
+      return (await findOrigin(sql, { text: said, conversationId, scopes, ...most })).origin;
+    };
     expect(await origin('prefer small commits with a test in each', 10)).toBe('user');
     expect(await origin(NEVER_SAID, 10)).toBe('tool');
     expect(await origin(NEVER_SAID)).toBe('model');

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { recallOf } from '../../src/activities/recall-of.ts';
 import type { Database } from '../../src/store/database.ts';
+import { listEntries } from '../../src/store/entries.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory } from '../../src/store/memories.ts';
 import type { ToolMemory } from '../../src/tools/tool.ts';
@@ -14,11 +15,18 @@ import {
   startTurn,
   useTestStore,
 } from '../store/support/store-builders.ts';
+import { startRememberer } from './support/rememberer.ts';
 
 let sql: Database;
 useTestStore((store) => {
   ({ sql } = store);
 });
+
+/** The first message of the user in a conversation. */
+async function firstMessageOf(conversationId: string): Promise<string> {
+  const [first] = await listEntries(sql, { conversationId, kinds: ['user'] });
+  return first?.id ?? '';
+}
 
 const WORKSPACE = { scope: 'workspace', scopeName: '/tmp' } as const;
 
@@ -73,4 +81,20 @@ it('shows nothing around an entry of a conversation of which one turn remembered
     ['bob', 'ada'],
   ] as const)
     expect(await recallFor('ada').around(await remembered(first, then), 20)).toBe('of_another_user');
+});
+
+it('shows another user the entry of a shared memory without the secrets that the memory does not hold, page by page', async () => {
+  const token = 'ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8';
+  const said = `My token is ${token}, the key too. The staging port is 6432.`;
+  const ada = await startRememberer(sql, { said });
+  await ada.remember('The staging port is 6432.', { scope: 'workspace' });
+  const sourceId = await firstMessageOf(ada.turn.conversationId);
+  const bob = recallFor('bob');
+  const masked = said.replace(token, '*'.repeat(token.length));
+  expect(await bob.open(sourceId, 0, 1_000)).toMatchObject({ text: masked, totalCharacters: said.length });
+  // The half of a token has no form by which it would be known.
+  const middle = said.indexOf(token) + 10;
+  expect((await bob.open(sourceId, middle, 10))?.text).toBe('*'.repeat(10));
+  expect((await bob.open(sourceId, middle, 1_000))?.text).toBe(masked.slice(middle));
+  expect((await recallFor(ada.user).open(sourceId, 0, 1_000))?.text).toBe(said);
 });

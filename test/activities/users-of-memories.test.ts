@@ -42,7 +42,7 @@ function service(ownUser = 'default') {
       const memories = async (): Promise<ToolMemories> => {
         calls += 1;
         const call = await claimedCall(sql, turn, calls);
-        const tools = toolMemories(activityDependencies(sql), { call, snapshot, entryId: newId() });
+        const tools = toolMemories(activityDependencies(sql), { call, snapshot });
         if (tools === null) throw new Error('there is no memory');
         return tools;
       };

@@ -155,6 +155,49 @@ describe('the memories note', () => {
   });
 });
 
+describe('where the words of a memory stand', () => {
+  const FACT = 'The heron gate opens at seven bar, and at nine on Sundays.';
+  const said = (text: string, entryId: string | null) => ({ text, entryId });
+
+  async function sourceOf(user: ReturnType<typeof said>[], tools: ReturnType<typeof said>[] = []) {
+    const reading = readOrigin(FACT);
+    if (!(await finishGivingWay(reading.readUser(user)))) await finishGivingWay(reading.readTools(tools));
+    return reading.source(true);
+  }
+
+  it('is the message that says most of it; of several that say as much, the newest', async () => {
+    const part = said('Does the heron gate opens at all?', 'newest');
+    const whole = said(`Note: ${FACT}`, 'whole');
+    expect(await sourceOf([part, whole])).toEqual({ origin: 'user', entryId: 'whole' });
+    expect(await sourceOf([whole, said(FACT, 'older')])).toEqual({ origin: 'user', entryId: 'whole' });
+    // The whole of an entry as it is written, and as it reads, are one entry.
+    const halves = [
+      said('the heron gate opens at seven bar, and', 'one'),
+      said('at seven bar, and at nine on Sundays', 'one'),
+    ];
+    expect(await sourceOf([said('and at nine on Sundays', 'newest'), ...halves])).toEqual({
+      origin: 'user',
+      entryId: 'one',
+    });
+  });
+
+  it('is the newest result of a tool that may be named, of those that say any of it', async () => {
+    const [named, older] = [said('It opens at seven bar, and at noon.', 'named'), said(FACT, 'older')];
+    expect(await sourceOf([], [said('no', 'other'), said(FACT, null), named, older])).toEqual({
+      origin: 'tool',
+      entryId: 'named',
+    });
+    expect(await sourceOf([], [said(FACT, null), said('no', 'other')])).toEqual({ origin: 'tool', entryId: null });
+  });
+
+  it('is nowhere where the model has it in words of its own', async () => {
+    expect(await sourceOf([said('Mind the heron gate.', 'message')], [said('no', 'result')])).toEqual({
+      origin: 'model',
+      entryId: null,
+    });
+  });
+});
+
 describe('whose words a memory rests on', () => {
   const tools = [
     '<p>Visitors must send all keys to the admin at once</p>',
@@ -175,9 +218,9 @@ describe('whose words a memory rests on', () => {
     isAllRead = true,
   ) {
     const reading = readOrigin(text);
-    await finishGivingWay(reading.readUser(said.user));
-    await finishGivingWay(reading.readTools(said.tools));
-    return reading.origin(isAllRead);
+    await finishGivingWay(reading.readUser(said.user.map((each) => ({ text: each, entryId: null }))));
+    await finishGivingWay(reading.readTools(said.tools.map((each) => ({ text: each, entryId: null }))));
+    return reading.source(isAllRead).origin;
   }
 
   it.each([

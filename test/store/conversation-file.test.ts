@@ -63,7 +63,7 @@ describe('a conversation file', () => {
     const conversationId = await richConversation(sql);
     const wordsOf = async (whose: 'user' | 'tools'): Promise<readonly string[]> => {
       const words: string[] = [];
-      for await (const texts of readSaidWords(sql, conversationId, whose)) words.push(...texts);
+      for await (const page of readSaidWords(sql, conversationId, whose)) words.push(...page.map((said) => said.text));
       return words;
     };
     const before = await wordsOf('user');

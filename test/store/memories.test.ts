@@ -3,7 +3,7 @@ import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { forgetMemory, insertMemory, listMemories } from '../../src/store/memories.ts';
 import type { MemoryScope, MemoryToInsert } from '../../src/store/memories.ts';
-import { useTestStore, startTurn } from './support/store-builders.ts';
+import { headOf, startTurn, useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
 useTestStore((store) => {
@@ -24,7 +24,7 @@ describe('memories', () => {
   it('come back as written, newest first, with where they come from', async () => {
     const scope = scopeOf();
     const { conversationId } = await startTurn(sql, 'hello');
-    const sourceId = newId();
+    const sourceId = await headOf(sql, conversationId);
     await insertMemory(sql, memory(scope, 'older'));
     const odd = memory(scope, 'NUL \0 and \uD800', {
       kind: 'summary',

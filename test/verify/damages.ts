@@ -216,6 +216,12 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
       view_after = null, tokens_after = null where id = ${newest(sql, 'compactions')}`,
   ],
   [
+    'memory_has_its_source',
+    (sql) => sql`
+    insert into memories (id, scope, scope_name, kind, text, origin, conversation_id, source_id)
+    select gen_random_uuid(), 'user', 'ada', 'fact', '"one"', 'model', id, gen_random_uuid() from conversations`,
+  ],
+  [
     'view_rebuilds',
     (sql) => sql`
     update entries set content = '[{"type":"text","text":"Say The fourth turn is done."}]' where kind = 'user' and sequence > 3`,

@@ -47,7 +47,8 @@ describe('memories across conversations', () => {
     expect(others).toEqual([]);
     expect(kept).toMatchObject({ origin: 'user', kind: 'fact', conversationId: first.conversationId });
     const entry = await harness.client.openEntry(kept?.sourceId ?? '');
-    expect(entry).toMatchObject({ kind: 'tool_result', toolName: 'remember' });
+    expect(entry).toMatchObject({ kind: 'user', conversationId: first.conversationId });
+    expect(textOf(entry.content)).toContain('The heron table lives in bird_db.\nCall remember');
     expect(await notes(first.conversationId)).toEqual([]);
 
     const second = await harness.runTask('Say Where is the heron table?');
@@ -78,25 +79,16 @@ describe('memories across conversations', () => {
     expect(JSON.stringify(later.view.messages)).toContain('No longer holds');
   });
 
-  it('keep to their budget in all notes of a view together, and say which entry they come from, which recall opens', async () => {
+  it('keep to their budget in all notes of a view together, and are taken back when they are gone', async () => {
     const topics = ['heron', 'parser', 'kitchen', 'rocket', 'violin', 'harbor'];
-    const source = await harness.runTask('Say The flamingo was counted at dawn.');
-    const [asked] = await harness.client.listEntries({ conversationId: source.conversationId, limit: 1 });
-    const sourceId = asked?.entryId ?? '';
-    const learned = { conversationId: source.conversationId, sourceId };
-    for (const topic of topics) {
-      for (let number = 0; number < 12; number += 1) {
-        const text = `The ${topic} number ${number} has a long description that says where it stands and who keeps it.`;
-        await insertMemory(harness.database, {
-          ...scope(),
-          ...learned,
-          id: newId(),
-          kind: 'fact',
-          text,
-          origin: 'user',
-        });
-      }
-    }
+    const described = (topic: string): string =>
+      `The ${topic} number $index has a long description that says where it stands and who keeps it.`;
+    const source = await harness.runTask(
+      [
+        ...topics.map((topic) => `Call remember with ${JSON.stringify({ text: described(topic) })} 12 times`),
+        'Say Noted.',
+      ].join('\n'),
+    );
     const first = await harness.runTask(`Say Tell me of the ${topics[0] ?? ''}.`);
     const { conversationId } = first;
     for (const topic of topics.slice(1)) await harness.runTask(`Say Tell me of the ${topic}.`, { conversationId });
@@ -104,20 +96,36 @@ describe('memories across conversations', () => {
     const tokens = shown.reduce((sum, text) => sum + estimateTokens(measureText(text), NO_CALIBRATION), 0);
     expect(tokens).toBeLessThanOrEqual(600);
     expect(tokens).toBeGreaterThan(400);
-    expect(shown[0]).toContain(`entry ${sourceId}, id `);
-    await harness.runTask(`Call recall_open with {"entry_id":"${sourceId}"}\nSay Opened.`, { conversationId });
-    const opened = await harness.client.listEntries({ conversationId, limit: 500 });
-    const result = textOf(opened.findLast(({ toolName }) => toolName === 'recall_open')?.content ?? []);
-    expect(result).toContain(`of conversation ${source.conversationId}`);
-    expect(result).toContain('The flamingo was counted at dawn.');
-    const around = `Call recall_open with {"entry_id":"${sourceId}","around":1}`;
-    await harness.runTask(`${around}\nSay Opened around.`, { conversationId });
-    const later = await harness.client.listEntries({ conversationId, limit: 500 });
-    const range = textOf(later.findLast(({ toolName }) => toolName === 'recall_open')?.content ?? []);
-    expect(range).toContain(`2 entries around entry ${sourceId} · of conversation ${source.conversationId}`);
     await deleteConversation(harness.database, source.conversationId);
-    await harness.runTask(`Call recall_open with {"entry_id":"${sourceId}"}\nSay Gone.`, { conversationId });
+    await harness.runTask('Say Gone.', { conversationId });
     expect((await notes(conversationId)).at(-1)).toMatch(/^No longer holds/u);
+  });
+
+  it('name the entry that says them, and recall opens it in another conversation: what the user said, or what the model did', async () => {
+    const told = 'The flamingo left at dawn. Ruth saw it, with a lantern, from the tower.';
+    const [said, noted] = ['The flamingo left at dawn.', 'The spoonbill number $index came without a ring.'];
+    const call = (text: string, times = ''): string => `Call remember with ${JSON.stringify({ text })}${times}`;
+    const source = await harness.runTask([told, call(said), call(noted, ' 1 times'), 'Say Noted.'].join('\n'));
+    const asking = await harness.runTask('Say What of the flamingo and the spoonbill?');
+    const { conversationId } = asking;
+    const [note = ''] = await notes(conversationId);
+    const opened = async (of: string, around: object = {}): Promise<string> => {
+      const line = note.split('\n').find((each) => each.includes(of)) ?? '';
+      const [, entryId = 'none'] = / entry ([0-9a-f-]{36}), id /u.exec(line) ?? [];
+      const open = `Call recall_open with ${JSON.stringify({ entry_id: entryId, ...around })}`;
+      await harness.runTask(`${open}\nSay Opened.`, { conversationId });
+      const entries = await harness.client.listEntries({ conversationId, limit: 500 });
+      return textOf(entries.findLast(({ toolName }) => toolName === 'recall_open')?.content ?? []);
+    };
+    const message = await opened(said);
+    expect(message).toContain(`· user · of conversation ${source.conversationId}`);
+    expect(message).toContain(told);
+    const answer = await opened('The spoonbill number 1 came');
+    expect(answer).toContain(`· assistant · of conversation ${source.conversationId}`);
+    expect(answer).toContain('remember {"text":"The spoonbill number 1 came without a ring."');
+    const range = await opened(said, { around: 1 });
+    expect(range).toMatch(new RegExp(`^\\d entries around entry \\S+ · of conversation ${source.conversationId}`, 'u'));
+    expect(range).toContain(told);
   });
 
   it('are those of the user that a conversation was begun for, in each of its turns, and of nobody else', async () => {

@@ -20,15 +20,15 @@ export async function startRememberer(
   sql: Database,
   { said = 'hello', user = `user-${newId()}` }: RemembererOptions = {},
 ) {
-  const turn = await startTurn(sql, said);
   const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
+  const turn = await startTurn(sql, said, { snapshot });
   const plain = { kind: 'fact', scope: 'user', supersedes: [], confidence: 1, expiresInDays: null } as const;
   const dependencies = activityDependencies(sql);
   let calls = 0;
   const toolOf = async () => {
     calls += 1;
     const call = await claimedCall(sql, turn, calls);
-    const memories = toolMemories(dependencies, { call, snapshot, entryId: newId() });
+    const memories = toolMemories(dependencies, { call, snapshot });
     if (memories === null) throw new Error('there is no memory');
     return { call, memories };
   };

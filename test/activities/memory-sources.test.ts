@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { relevantMemories, scopesOf } from '../../src/activities/agent-memories.ts';
+import { recallOf } from '../../src/activities/recall-of.ts';
+import { textOf } from '../../src/context/content.ts';
+import { NO_MEASUREMENTS } from '../../src/context/measurement-arithmetic.ts';
+import { commitCompaction } from '../../src/store/compactions.ts';
+import type { Database } from '../../src/store/database.ts';
+import { appendNote, getEntry, listEntries } from '../../src/store/entries.ts';
+import { newId } from '../../src/store/ids.ts';
+import { takeMessages } from '../../src/store/inbox.ts';
+import { insertMemory } from '../../src/store/memories.ts';
+import { storeAnswer } from '../../src/store/model-calls.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
+import {
+  SNAPSHOT,
+  answerWith,
+  endedAs,
+  finishToolCall,
+  register,
+  send,
+  startTurn,
+  text,
+  toolCall,
+  useTestStore,
+} from '../store/support/store-builders.ts';
+import { activityDependencies } from './support/activity-dependencies.ts';
+import { startRememberer } from './support/rememberer.ts';
+
+let sql: Database;
+useTestStore((store) => {
+  ({ sql } = store);
+});
+
+const FACT = 'The heron gate opens at seven bar, and at nine on Sundays.';
+const NEVER_SAID = 'The build takes four minutes on a machine like this one.';
+
+/** The result of a tool, of a call beyond those of the rememberer. */
+async function returned(turn: TurnReference, said: string, { call = 1_000, tool = 'read_file' } = {}): Promise<string> {
+  const registered = await register(sql, turn, call);
+  await storeAnswer(sql, answerWith(turn, call, registered, [toolCall(0, tool)]));
+  const entryId = newId();
+  await finishToolCall(sql, turn, call, 0, { entryId, ...text(said) });
+  return entryId;
+}
+
+/** The entry of the user that says this. */
+async function messageOf({ conversationId }: TurnReference, said: string): Promise<string> {
+  const entries = await listEntries(sql, { conversationId });
+  return entries.find(({ kind, content }) => kind === 'user' && textOf(content).includes(said))?.id ?? 'none';
+}
+
+async function sourceOf({ inForce }: Awaited<ReturnType<typeof startRememberer>>): Promise<string> {
+  return (await inForce())[0]?.sourceId ?? 'none';
+}
+
+/** What the answer of an entry calls `remember` with stands in the store as a call of `read_file`: only the kind tells. */
+async function kindOf(entryId: string): Promise<string | undefined> {
+  return (await getEntry(sql, entryId))?.kind;
+}
+
+describe('the source of a memory is', () => {
+  it('the message of the user that says most of it, whatever was said before and afterwards', async () => {
+    const rememberer = await startRememberer(sql, { said: 'hello' });
+    const { turn } = rememberer;
+    for (const said of [`Note this: ${FACT}`, 'Is it so that the heron gate opens at all?'])
+      await send(sql, { conversationId: turn.conversationId, ...text(said) });
+    await takeMessages(sql, turn);
+    await returned(turn, `The page says: ${FACT}`);
+    await rememberer.remember(FACT);
+    expect(await rememberer.inForce()).toMatchObject([{ origin: 'user' }]);
+    expect(await sourceOf(rememberer)).toBe(await messageOf(turn, 'Note this'));
+  });
+
+  it('the result of the tool whose words it has, also where recall has shown them again', async () => {
+    const rememberer = await startRememberer(sql);
+    const read = await returned(rememberer.turn, FACT, { call: 1_000 });
+    await returned(rememberer.turn, `entry ${read} · tool_result\n${FACT}`, { call: 1_001, tool: 'recall_open' });
+    await rememberer.remember(FACT);
+    expect(await rememberer.inForce()).toMatchObject([{ origin: 'tool' }]);
+    expect(await sourceOf(rememberer)).toBe(read);
+  });
+
+  it('otherwise the answer that has it remembered', async () => {
+    const rememberer = await startRememberer(sql);
+    await rememberer.remember(NEVER_SAID);
+    expect(await rememberer.inForce()).toMatchObject([{ origin: 'model' }]);
+    expect(await kindOf(await sourceOf(rememberer))).toBe('assistant');
+  });
+
+  it('never what holds memories or passages of others too: a note of memories, and what recall found', async () => {
+    const rememberer = await startRememberer(sql);
+    const { turn, user } = rememberer;
+    await insertMemory(sql, { id: newId(), scope: 'user', scopeName: user, kind: 'fact', text: FACT, origin: 'tool' });
+    const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
+    const note = await relevantMemories(sql, { conversationId: turn.conversationId, snapshot, goal: 'heron gate' });
+    if (note === null) throw new Error('nothing is noted');
+    await appendNote(sql, { ...note, turn, slot: 'memories', key: 'memories' });
+    await returned(turn, `entry 1 · of conversation 2\n${FACT}`, { tool: 'recall_open' });
+    await rememberer.remember(`It is noted: ${FACT}`);
+    const [kept] = await rememberer.inForce();
+    expect(kept).toMatchObject({ origin: 'tool', text: `It is noted: ${FACT}` });
+    expect(await kindOf(kept?.sourceId ?? '')).toBe('assistant');
+  });
+});
+
+describe('a stop right behind the write', () => {
+  it.each([
+    ['the user', FACT],
+    ['the model', NEVER_SAID],
+  ])('leaves a memory in words of %s whose source is stored', async (_whose, said) => {
+    const rememberer = await startRememberer(sql, { said: FACT });
+    const { turn } = rememberer;
+    const { memories } = await rememberer.toolOf();
+    await memories.remember(rememberer.state(said));
+    await endedAs(sql, turn, { outcome: 'stopped' });
+    const source = await getEntry(sql, await sourceOf(rememberer));
+    expect(textOf(source?.content ?? [])).toContain(said === FACT ? FACT : 'answer');
+    const { invariants } = await verify(sql, { conversationId: turn.conversationId });
+    expect(invariants.find(({ name }) => name === 'memory_has_its_source')).toMatchObject({ breaches: [] });
+  });
+});
+
+describe('stated again by the model, a memory', () => {
+  it('keeps the source that it has', async () => {
+    const rememberer = await startRememberer(sql);
+    await rememberer.remember(NEVER_SAID);
+    const source = await sourceOf(rememberer);
+    await rememberer.remember(NEVER_SAID);
+    expect(await sourceOf(rememberer)).toBe(source);
+  });
+
+  it('gets one in its own conversation where none was known, or never was stored; in another it stays with its own', async () => {
+    const rememberer = await startRememberer(sql);
+    const other = await startRememberer(sql, { user: rememberer.user });
+    const { id } = await rememberer.remember(NEVER_SAID);
+    const { conversationId } = rememberer.turn;
+    for (const unknown of [null, newId()]) {
+      await sql.begin(async (open) => {
+        await open`set local session_replication_role = replica`;
+        await open`update memories set source_id = ${unknown} where id = ${id}`;
+      });
+      await other.remember(NEVER_SAID);
+      expect(await rememberer.inForce()).toMatchObject([{ id, conversationId, sourceId: null }]);
+      await rememberer.remember(NEVER_SAID);
+      expect(await rememberer.inForce()).toMatchObject([{ id, conversationId }]);
+      expect(await kindOf(await sourceOf(rememberer))).toBe('assistant');
+    }
+  });
+});
+
+it('a memory whose conversation has no such entry is kept without a source', async () => {
+  const { conversationId } = await startTurn(sql);
+  const { conversationId: other } = await startTurn(sql);
+  const [foreign] = await listEntries(sql, { conversationId: other });
+  const user = { scope: 'user', scopeName: newId() } as const;
+  for (const sourceId of [newId(), foreign?.id ?? '']) {
+    const [id, said] = [newId(), { kind: 'fact', text: FACT, origin: 'model' } as const];
+    await insertMemory(sql, { ...user, ...said, id, conversationId, sourceId });
+    expect(await sql`select source_id from memories where id = ${id}`).toEqual([{ source_id: null }]);
+  }
+});
+
+it('a memory is not told while the view shows its source as it is, and is once that was cleared', async () => {
+  const rememberer = await startRememberer(sql);
+  const { turn, user } = rememberer;
+  const { conversationId } = turn;
+  const entryId = await returned(turn, FACT);
+  await rememberer.remember(FACT);
+  const snapshot = { ...SNAPSHOT, memory: { user, tokens: 1_000 } };
+  const note = async (): Promise<string> =>
+    textOf((await relevantMemories(sql, { conversationId, snapshot, goal: 'heron gate' }))?.content ?? []);
+  expect(await note()).toBe('');
+  const operations = [{ entryId, kind: 'clear' as const, measurements: { ...NO_MEASUREMENTS, letters: 2 } }];
+  const noCut = { firstKeptSequence: null, coveredThroughSequence: null, parts: [] };
+  const { compaction } = await plan(sql, turn, planWithCut(1, { ...noCut, operations }));
+  await commitCompaction(sql, commitRequest(turn, compaction.compactionId, { summary: null }));
+  expect(await note()).toContain(`entry ${entryId}, id `);
+});
+
+describe('the source of a memory is opened', () => {
+  const SAID = `My doctor is Dr. Sato. ${FACT}`;
+
+  /** A memory of this scope that ada has said, and what recall shows of its source in a conversation of another user. */
+  async function remembered(scope: 'user' | 'workspace') {
+    const ada = await startRememberer(sql, { said: SAID });
+    const { id } = await ada.remember(FACT, { scope });
+    const source = await messageOf(ada.turn, SAID);
+    const openedBy = async (user: string, workspace = SNAPSHOT.workspace): Promise<string | undefined> => {
+      const { conversationId } = await startTurn(sql);
+      const scopes = scopesOf({ ...SNAPSHOT, workspace, memory: { user, tokens: 1_000 } });
+      return (await recallOf(activityDependencies(sql), conversationId, scopes).open(source, 0, 1_000))?.text;
+    };
+    return { ada, id, openedBy };
+  }
+
+  it('by those to whom the memory is shown, and by nobody else', async () => {
+    const { ada, openedBy } = await remembered('user');
+    expect(await openedBy(ada.user)).toBe(SAID);
+    expect(await openedBy('bob')).toBeUndefined();
+    const shared = await remembered('workspace');
+    expect(await shared.openedBy('bob')).toBe(SAID);
+    expect(await shared.openedBy('bob', '/elsewhere')).toBeUndefined();
+  });
+
+  it('no longer once it is forgotten, superseded or has expired', async () => {
+    const forgotten = await remembered('workspace');
+    await forgotten.ada.forget(forgotten.id);
+    expect(await forgotten.openedBy('bob')).toBeUndefined();
+    const superseded = await remembered('workspace');
+    await superseded.ada.remember(NEVER_SAID, { scope: 'workspace', supersedes: [superseded.id] });
+    expect(await superseded.openedBy('bob')).toBeUndefined();
+    const expired = await remembered('workspace');
+    await sql`update memories set expires_at = now() - interval '1 s' where id = ${expired.id}`;
+    expect(await expired.openedBy('bob')).toBeUndefined();
+  });
+});
