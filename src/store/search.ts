@@ -12,7 +12,7 @@ import type { SearchFilter } from './search/filtered-passages.ts';
 import type { MeaningSearch } from './search/embedder.ts';
 import { findByIds } from './search/find-by-id.ts';
 import { findByMeaning, fuse } from './search/find-by-meaning.ts';
-import { formsOf } from './search/forms.ts';
+import { asWritten, formsOf } from './search/forms.ts';
 import type { FoundPassage } from './search/found-passage.ts';
 import { indexAgent, indexConversation } from './search/index-conversation.ts';
 import { joinNeighbour, readNeighbours } from './search/neighbours.ts';
@@ -256,7 +256,7 @@ function toFound(candidate: ArrangedCandidate, phrases: Phrases, path: string | 
     score: candidate.score,
     match: candidate.match,
     matched: [...new Set(candidate.matched.map(({ word }) => word))],
-    forms: [...new Set([...asked, ...formsOf(candidate)])],
+    forms: [...new Set(asWritten(candidate.text, [...asked, ...formsOf(candidate)]))],
     updatedBy: candidate.updatedBy,
     ...definedOf({ branch: candidate.leftBranch, alsoIn: candidate.alsoIn.length > 0 ? candidate.alsoIn : undefined }),
   };

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import { definedOf } from '../context/defined-of.ts';
+import { placesOf, spellingOf } from '../context/one-spelling.ts';
+import type { Spelling, Stretch } from '../context/one-spelling.ts';
 import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from './names.ts';
 import type { Neighbour, PartlySearched, RecallKind, RecallPassage } from './tool.ts';
-import { wholeCharacters } from './whole-characters.ts';
+import { characterEnd, characterStart, wholeCharacters } from './whole-characters.ts';
 
 const DEFAULT_PASSAGES = 5;
 const MOST_PASSAGES = 50;
@@ -14,6 +16,9 @@ const LONGEST_DETAIL = 80;
 
 /** Characters within which words stand together: a sentence or two. */
 const TOGETHER = 200;
+
+/** Stands for what is left out. */
+const ELLIPSIS = '…';
 
 /** Characters kept free for the lines around the passages. */
 const FRAME_CHARACTERS = 200;
@@ -95,64 +100,49 @@ function neighbourLine(neighbour: Neighbour | undefined): string {
 }
 
 function clip(text: string): string {
-  return text.length <= LONGEST_DETAIL ? text : `${wholeCharacters(text.slice(0, LONGEST_DETAIL - 1))}…`;
+  return text.length <= LONGEST_DETAIL ? text : `${text.slice(0, characterStart(text, LONGEST_DETAIL - 1))}…`;
 }
 
 /** The piece of the passage where most of what was found stands together. */
 function excerpt(passage: RecallPassage, characters: number): string {
   const text = passage.text.trim();
   if (text.length <= characters) return text;
-  const begin = Math.min(beginning(text, passage, characters), text.length - characters);
-  const before = begin === 0 ? '' : '…';
-  const piece = wholeCharacters(text.slice(begin, begin + characters - before.length));
-  const end = begin + characters >= text.length ? '' : '…';
-  return `${before}${end === '' ? piece : wholeCharacters(piece.slice(0, -1))}${end}`;
+  const from = characterStart(text, beginning(text, passage, characters));
+  const begin = Math.min(from, characterEnd(text, text.length - characters + ELLIPSIS.length));
+  const before = begin === 0 ? '' : ELLIPSIS;
+  const room = characters - before.length;
+  if (text.length - begin <= room) return `${before}${text.slice(begin)}`;
+  const end = begin + room - ELLIPSIS.length;
+  // What has no end within the room, a letter below a hundred accents, is cut.
+  const whole = characterStart(text, end);
+  return `${before}${wholeCharacters(text.slice(begin, whole > begin ? whole : end))}${ELLIPSIS}`;
 }
 
 /** Where the piece begins: some words before what was found; at the beginning when that would show it too. */
 function beginning(text: string, { match, forms }: Pick<RecallPassage, 'match' | 'forms'>, characters: number): number {
-  const lower = text.toLowerCase();
-  const phrase = match === 'phrase' ? phraseIn(lower, forms[0] ?? '') : null;
-  const found = phrase ?? densest(lower, forms, Math.min(TOGETHER, characters / 2));
-  if (found === null || found.at + Math.max(found.length, TOGETHER) <= characters) return 0;
-  const from = Math.max(0, Math.floor(found.at - characters / 4));
+  const spelling = spellingOf(text);
+  const phrase = match === 'phrase' ? placesOf(forms[0] ?? '', spelling)[0] : undefined;
+  const found = phrase ?? densest(spelling, forms, Math.min(TOGETHER, characters / 2));
+  if (found === null || Math.max(found.end, found.from + TOGETHER) <= characters) return 0;
+  const from = Math.max(0, Math.floor(found.from - characters / 4));
   const space = text.lastIndexOf(' ', from);
   // In a text without spaces the last one may be far away.
   return space > from - characters / 8 ? space + 1 : from;
 }
 
-interface FoundPiece {
-  readonly at: number;
-  readonly length: number;
-}
-
-/** A phrase has single spaces, where the text may have others. */
-function phraseIn(lower: string, phrase: string): FoundPiece | null {
-  const words = phrase.split(' ').map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`));
-  const found = new RegExp(words.join(String.raw`\s+`), 'u').exec(lower);
-  return found === null ? null : { at: found.index, length: found[0].length };
-}
-
 /** The first place from which most of the forms stand within so many characters; `null` when none stands there. */
-function densest(lower: string, forms: readonly string[], within: number): FoundPiece | null {
+function densest(spelling: Spelling, forms: readonly string[], within: number): Stretch | null {
   const places = forms
-    .flatMap((form) => placesIn(lower, form).map((at) => ({ at, form })))
-    .toSorted((one, other) => one.at - other.at);
-  let best: { readonly at: number; readonly forms: number } | null = null;
-  for (const [index, { at }] of places.entries()) {
+    .flatMap((form) => placesOf(form, spelling).map(({ from }) => ({ from, form })))
+    .toSorted((one, other) => one.from - other.from);
+  let best: { readonly from: number; readonly forms: number } | null = null;
+  for (const [index, { from }] of places.entries()) {
     const together = new Set<string>();
-    for (let next = index; (places[next]?.at ?? Infinity) < at + within; next += 1)
+    for (let next = index; (places[next]?.from ?? Infinity) < from + within; next += 1)
       together.add(places[next]?.form ?? '');
-    if (best === null || together.size > best.forms) best = { at, forms: together.size };
+    if (best === null || together.size > best.forms) best = { from, forms: together.size };
   }
-  return best === null ? null : { at: best.at, length: within };
-}
-
-function placesIn(text: string, form: string): number[] {
-  const places: number[] = [];
-  if (form === '') return places;
-  for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) places.push(at);
-  return places;
+  return best === null ? null : { from: best.from, end: best.from + within };
 }
 
 /** Whole blocks only: a block cut by the result limit would lose its id. */

@@ -1,4 +1,6 @@
 import type { FoundPassage } from '../../client/memory-types.ts';
+import { characterEnd } from '../../tools/whole-characters.ts';
+import { formsIn, setOff } from './found-words.ts';
 import { formatAge, formatCount } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 import type { Style } from './style.ts';
@@ -31,8 +33,7 @@ export function passageLines(
   },
 ): string[] {
   return passages.flatMap((passage, index) => {
-    const { entryId, kind, createdAt, offset, text, branch, onActiveBranch, updatedBy, alsoIn = [] } = passage;
-    const words = foundWords(passage);
+    const { entryId, kind, createdAt, offset, text, forms, branch, onActiveBranch, updatedBy, alsoIn = [] } = passage;
     const place = offset > 0 ? ` at character ${formatCount(offset)}` : '';
     const superseded = updatedBy === null ? '' : `, may be superseded by ${updatedBy}`;
     const where = namesConversations
@@ -40,13 +41,13 @@ export function passageLines(
       : '';
     const left = onActiveBranch ? '' : `, branch ${branch}`;
     const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
-    const first = rows.length > PASSAGE_ROWS ? firstShown(rows, words) : 0;
+    const first = rows.length > PASSAGE_ROWS ? firstShown(rows, forms) : 0;
     const last = Math.min(rows.length, first + PASSAGE_ROWS);
     const shown = [...(first > 0 ? ['…'] : []), ...rows.slice(first, last), ...(last < rows.length ? ['…'] : [])];
     return [
       ...(index === 0 ? [] : ['']),
       `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`${sourceOf(passage)}  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}${superseded}`)}`,
-      ...shown.map((row) => `   ${highlight(row, words, style)}`),
+      ...shown.map((row) => `   ${setOff(row, forms, style.yellow)}`),
       ...neighbourLines(passage, style, columns),
     ];
   });
@@ -55,7 +56,10 @@ export function passageLines(
 /** Which tool returned it, and for which file. */
 function sourceOf({ toolName, path }: FoundPassage): string {
   if (toolName === null) return '';
-  const shown = path === null || path.length <= PATH_CHARACTERS ? path : `…${path.slice(1 - PATH_CHARACTERS)}`;
+  const shown =
+    path === null || path.length <= PATH_CHARACTERS
+      ? path
+      : `…${path.slice(characterEnd(path, path.length + 1 - PATH_CHARACTERS))}`;
   return `  ${safeText(shown === null ? toolName : `${toolName} ${shown}`).replaceAll(/\s+/gu, ' ')}`;
 }
 
@@ -67,14 +71,9 @@ function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: numb
   return rows.slice(0, NEIGHBOUR_ROWS).map((row) => style.dim(`   ${row}`));
 }
 
-/** The words that were found. Longest first: of two that overlap the longer is set off. */
-function foundWords({ forms }: FoundPassage): string[] {
-  return forms.toSorted((one, other) => other.length - one.length);
-}
-
 /** The first of the rows to show: of the places where something was found, the first that has most of the words. */
-function firstShown(rows: readonly string[], words: readonly string[]): number {
-  const found = rows.map((row) => [...wordsIn(row, words)]);
+function firstShown(rows: readonly string[], forms: readonly string[]): number {
+  const found = rows.map((row) => [...formsIn(row, forms)]);
   let best = { first: 0, distinct: 0 };
   for (const [index, { length }] of found.entries()) {
     if (length === 0) continue;
@@ -83,34 +82,4 @@ function firstShown(rows: readonly string[], words: readonly string[]): number {
     if (distinct > best.distinct) best = { first, distinct };
   }
   return best.first;
-}
-
-function wordsIn(text: string, words: readonly string[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  replaceFound(text, words, (word) => {
-    found.add(word.toLowerCase());
-    return word;
-  });
-  return found;
-}
-
-function highlight(text: string, words: readonly string[], style: Style): string {
-  return replaceFound(text, words, style.yellow);
-}
-
-function replaceFound(text: string, words: readonly string[], replace: (found: string) => string): string {
-  if (words.length === 0) return text;
-  const escaped = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`));
-  return text.replaceAll(new RegExp(escaped.join('|'), 'giu'), (found: string, at: number) =>
-    isWhole(text, at, found) ? replace(found) : found,
-  );
-}
-
-/** Not inside another word. In identifiers a capital begins a part; scripts without spaces have no ends of words. */
-function isWhole(text: string, at: number, found: string): boolean {
-  if (!/^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]/u.test(found)) return true;
-  const joins = (left: string, right: string): boolean =>
-    /\p{L}$/u.test(left) && /^\p{L}/u.test(right) && !(/\p{Ll}$/u.test(left) && /^\p{Lu}/u.test(right));
-  const end = at + found.length;
-  return !joins(text.slice(at - 1, at), found) && !joins(found, text.slice(end, end + 1));
 }

@@ -1,3 +1,4 @@
+import { inOneSpelling } from '../../context/one-spelling.ts';
 import type { Database } from '../database.ts';
 import type { ReadPostings } from './gather.ts';
 import { BLOCK_PASSAGES, POSTING_BYTES, bitsAt, placeOf } from './postings.ts';
@@ -51,13 +52,32 @@ export async function findPhrases(
   return found.map(({ id }) => Number(id));
 }
 
-/** Those of the passages whose texts have all phrases, perhaps within a word. */
+/**
+ * Those of the passages whose texts have all phrases, perhaps within a word, in any of their spellings. The texts are compared as they
+ * are: `normalize` takes 150 microseconds for a thousand characters, and 75 ms for all of these texts.
+ */
 async function withTexts(sql: Database, ids: readonly number[], { all }: Phrases): Promise<readonly number[]> {
+  const sought = all.flatMap(({ text }, phrase) => spellingsOf(text).map((spelling) => ({ phrase, spelling })));
   const found = await sql<{ id: string }[]>`
-    select id from passages where id = any(${[...ids]}::bigint[])
-      and (select bool_and(strpos(lower(text), sought) > 0) from unnest(${all.map(({ text }) => text)}::text[]) as sought)
+    select id from passages cross join lateral (select lower(text) offset 0) as written (lower)
+    where id = any(${[...ids]}::bigint[]) and (
+      select bool_and(stands) from (
+        select bool_or(strpos(lower, spelling) > 0) as stands
+        from unnest(${sought.map(({ phrase }) => phrase)}::int[], ${sought.map(({ spelling }) => spelling)}::text[]) as sought (phrase, spelling)
+        group by phrase) as each)
     order by id desc limit ${MOST_FOUND}`;
   return found.map(({ id }) => Number(id));
+}
+
+const NARROW = /[!-~]/gu;
+/** From a character of ASCII to the same of full width. */
+const TO_FULL_WIDTH = 0xfee0;
+
+/** In which a whole text may be written: as it is asked for, as in the index, with accents apart, in full width. */
+function spellingsOf(phrase: string): readonly string[] {
+  const spelled = inOneSpelling(phrase);
+  const wide = spelled.replaceAll(NARROW, (sign) => String.fromCharCode(sign.charCodeAt(0) + TO_FULL_WIDTH));
+  return [...new Set([phrase, spelled, spelled.normalize('NFD'), wide])];
 }
 
 /** The terms of the query that the words of a phrase stand for, in their order; `null` when there is none for one of them. */

@@ -1,3 +1,4 @@
+import { inOneSpelling } from '../../context/one-spelling.ts';
 import { UNSPACED } from '../../context/unspaced-words.ts';
 
 /** Shorter ones would stand everywhere. Characters. */
@@ -44,24 +45,52 @@ export function phrasesOf(query: string): Phrases {
   const whole = toPhrase(query);
   const row = wordsAlone(whole.text);
   const phrase = row.split(' ').length < WORDS_OF_A_ROW ? whole : { ...whole, wordsAlone: row };
-  const shortest = SIGN.test(whole.text) ? SHORTEST_MEANT : SHORTEST_PHRASE;
+  const shortest = hasSigns(whole) ? SHORTEST_MEANT : SHORTEST_PHRASE;
   return { all: whole.text.length < shortest ? [] : [phrase], areQuoted: false };
 }
 
 /** Whether it is more than its words: the index knows none of its signs. */
 export function hasSigns({ text }: Phrase): boolean {
-  return SIGN.test(text);
+  return SIGN.test(text) || SIGN.test(inOneSpelling(text));
 }
 
-/** Whether a text has all of them, at the bounds of words; a row of words without quotation marks, whatever stands between them. */
+/**
+ * Whether a text has all of them, at the bounds of words; a row of words without quotation marks, whatever stands between them. As it
+ * is written or, where another spelling of the same letters is all that differs, in that of the index.
+ */
 export function hasPhrases(text: string, { all }: Phrases): boolean {
   if (all.length === 0) return false;
-  const lower = text.toLowerCase();
-  // Most texts have single spaces only, and need no copy.
-  const even = UNEVEN_SPACE.test(text) ? plain(text) : lower;
-  return all.every(
-    (phrase) => stands(lower, phrase) || (even !== lower && stands(even, phrase)) || standsInWords(lower, phrase),
-  );
+  const written = withEvenSpaces(text.toLowerCase());
+  let spelled: ComparedText | null = null;
+  return all.every((phrase) => {
+    if (standsIn(written, phrase)) return true;
+    spelled ??= withEvenSpaces(inOneSpelling(text));
+    const other = inIndexSpelling(phrase);
+    // Nearly always both are in one spelling already.
+    return (spelled.lower !== written.lower || other.text !== phrase.text) && standsIn(spelled, other);
+  });
+}
+
+/** The phrase in the spelling of the index, which may have white space for one character (`¨`). */
+function inIndexSpelling(phrase: Phrase): Phrase {
+  const { text, wordsAlone: row } = phrase;
+  const spelled = { ...phrase, text: plain(inOneSpelling(text)) };
+  return row === undefined ? spelled : { ...spelled, wordsAlone: wordsAlone(inOneSpelling(row)) };
+}
+
+interface ComparedText {
+  readonly lower: string;
+  /** The same with single spaces. */
+  readonly even: string;
+}
+
+/** Most texts have single spaces only, and need no copy. */
+function withEvenSpaces(lower: string): ComparedText {
+  return { lower, even: UNEVEN_SPACE.test(lower) ? plain(lower) : lower };
+}
+
+function standsIn({ lower, even }: ComparedText, phrase: Phrase): boolean {
+  return stands(lower, phrase) || (even !== lower && stands(even, phrase)) || standsInWords(lower, phrase);
 }
 
 /**
@@ -73,9 +102,10 @@ export function isSideOfRow(text: string, { all }: Phrases): boolean {
     if (row === undefined) return false;
     // With room for what stands between the words.
     const length = 4 * row.length;
-    const lower = text.toLowerCase();
-    const [end, beginning] = [wordsAlone(lower.slice(-length)), wordsAlone(lower.slice(0, length))];
-    const words = row.split(' ');
+    const [end, beginning] = [text.slice(-length), text.slice(0, length)].map((side) =>
+      wordsAlone(inOneSpelling(side)),
+    );
+    const words = wordsAlone(inOneSpelling(row)).split(' ');
     return words.slice(1).some((_, at) => {
       const [before, behind] = [words.slice(0, at + 1).join(' '), words.slice(at + 1).join(' ')];
       return ` ${end}`.endsWith(` ${before}`) || `${beginning} `.startsWith(`${behind} `);

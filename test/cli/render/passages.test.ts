@@ -87,6 +87,28 @@ test('of a long passage shows the rows around what was found, with … where som
   expect(rowsOf(numbered(1, 9).join('\n'), ['heron']).map((row) => row.trim())).toEqual([...numbered(1, 8), '…']);
 });
 
+test.each([
+  ['decomposed accents', 'Mu\u0308ller_Re\u0301sume\u0301.pdf', ['müller', 'résumé']],
+  ['half-width kana', 'ﾈｺ', ['ネコ']],
+  ['full-width letters', 'ＡＰＩ', ['api']],
+])('shows the last rows of a long passage where these have the words in %s, and sets them off', (_, name, forms) => {
+  const rows = rowsOf([...numbered(1, 10), name].join('\n'), forms);
+  expect(rows).toHaveLength(9);
+  expect(rows[0]?.trim()).toBe('…');
+  expect(rows.at(-1)).toMatch(/<.+>/u);
+  expect(rows.at(-1)?.replaceAll(/[<>]/gu, '').trim()).toBe(name);
+});
+
+test('cuts the path of a file between its characters', () => {
+  const path = `${'ordner/'.repeat(20)}u${'\u0308'.repeat(2)}${'x'.repeat(58)}`;
+  const [heading] = passageLines([{ ...PASSAGE, kind: 'tool_result', toolName: 'read_file', path }], {
+    columns: null,
+    style,
+    now: 0,
+  });
+  expect(heading).toContain(`read_file …${'x'.repeat(58)} `);
+});
+
 test('of several places shows the first that has most of the words', () => {
   const text = numbered(1, 60)
     .with(4, 'the heron alone')

@@ -40,6 +40,18 @@ describe('a phrase', () => {
     ['up', 'What goes up comes down', false],
     ['c?', 'Is it vitamin C? It is', false],
     ['"c"', 'It is vitamin C', false],
+    ['"Müller Résumé"', 'the Mu\u0308ller re\u0301sume\u0301 is here', true],
+    ['"Mu\u0308ller"', 'here is Müller', true],
+    ['"Mull"', 'here is Mull\u0308er', false],
+    ['"サーバーは"', 'ｻｰﾊﾞｰは止まった', true],
+    ['"ネコ"', 'ﾈｺがいる', true],
+    ['"api key"', 'the ＡＰＩ　ｋｅｙ is lost', true],
+    ['"ＡＰＩ"', 'of the API', true],
+    ['"api"', 'of the ＡＰＩＳ', false],
+    ['"한국"', '\u1112\u1161\u11ab\u1100\u116e\u11a8', true],
+    ['Ｃ＃', 'I write C# at work', true],
+    ['"Foo" "Müller"', 'Foo™ by Mu\u0308ller', true],
+    ['we met Zoë there then', 'We met Zoe\u0308 there; then, rain', true],
   ])('of %j in %j: %j', (query, text, expected) => {
     expect(hasPhrases(text, phrasesOf(query))).toBe(expected);
   });
@@ -102,10 +114,21 @@ describe('a phrase', () => {
     }
   });
 
+  it('of a letter and a sign in full width goes first among hundreds that have the letter alone', async () => {
+    const said =
+      'Ｃ＃ is what I write at work, and have done so since the day that I came here, which was a long time ago';
+    const textOf = (index: number): string => (index === 100 ? said : `Plan C… vitamin C, item ${index}.`);
+    const { conversationId } = await loadEntries(sql, 400, textOf);
+    for (const query of ['C#', 'Ｃ＃']) {
+      const [first] = await searchMemory(sql, { conversationId, query, limit: 3 });
+      expect(first).toMatchObject({ match: 'phrase', text: said });
+    }
+  });
+
   const SAID = 'the lighthouse keeper painted seven yellow doors yesterday';
   /** A text that is cut where so many characters of what is said in it are before the cut: at the last space before its thousandth. */
-  const cutWithin = (characters: number): string =>
-    `${'Nothing but calm weather here. '.repeat(40).slice(0, 999 - characters)} ${SAID}, and then ${'more was written of it. '.repeat(60)}`;
+  const cutWithin = (characters: number, said = SAID): string =>
+    `${'Nothing but calm weather here. '.repeat(40).slice(0, 999 - characters)} ${said}, and then ${'more was written of it. '.repeat(60)}`;
 
   it.each([
     ['all but its last word', 50],
@@ -148,6 +171,17 @@ describe('a phrase', () => {
       expect(joined).toMatchObject({ match: 'phrase', offset: 0, text: `${first?.text}${second?.text}` });
     },
   );
+
+  it('that a long text is cut within is found in another spelling too', async () => {
+    const written = SAID.replaceAll('keeper', 'ke\u0301eper').replaceAll('yellow', 'ｙｅｌｌｏｗ');
+    const asked = SAID.replaceAll('keeper', 'kéeper');
+    const { conversationId } = await conversationOf(sql, cutWithin(50, written), 'Seven doors, yesterday.');
+    for (const query of [`"${asked}"`, asked, asked.normalize('NFD')]) {
+      const [first] = await searchMemory(sql, { conversationId, query });
+      expect(first).toMatchObject({ match: 'phrase', offset: 0, text: expect.stringContaining(written) });
+      expect(first?.forms[0]).toBe(written);
+    }
+  });
 
   it('that a long text is cut within is found beside the entry itself, when the query names that too', async () => {
     const { conversationId } = await conversationOf(sql, cutWithin(30));
