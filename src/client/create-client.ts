@@ -203,7 +203,7 @@ const SERVED_COMMAND: ServedCommand = {
   state: 'served',
   outcome: 'nothing_to_do',
   reason: null,
-  explanation: 'No turn was running: the command had nothing to act on.',
+  explanation: 'The command had nothing to act on: no turn was running, or the task was done.',
 };
 
 type Readers = Omit<

@@ -24,7 +24,7 @@ export type ClientErrorCode =
   /** The conversation has another agent, model, preset, workspace or user than the task names. */
   | 'conversation_differs'
   | 'invalid_argument'
-  /** No turn, one that runs, or one that completed its task. */
+  /** No turn, one that runs, one that completed its task, or another one than when it was sent. */
   | 'nothing_to_resume'
   /** The limit that ended the turn must be raised to go on. */
   | 'limit_not_raised'
@@ -168,6 +168,7 @@ function fromStore(error: StoreError): HoldfastClientError {
     case 'conversation_exists':
     case 'conversation_file_invalid':
     case 'model_call_not_found':
+    case 'nothing_to_resume':
     case 'resume_waiting':
       return new HoldfastClientError(error.code, error.message, { cause: error });
     case 'database_behind':

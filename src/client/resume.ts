@@ -1,6 +1,7 @@
+import { endOfTask, nothingOpen, turnRuns } from '../store/accept-resume.ts';
+import type { JudgedResume } from '../store/accept-resume.ts';
 import { requireBranchKept } from '../store/branch-commands.ts';
-import { readActiveTask, readBranchTasks } from '../store/branch-tasks.ts';
-import type { BranchTask } from '../store/branch-tasks.ts';
+import { readActiveTask } from '../store/branch-tasks.ts';
 import type { Database } from '../store/database.ts';
 import { isMessageKnown } from '../store/messages.ts';
 import { readEndedTurn } from '../store/turn-limits.ts';
@@ -15,7 +16,7 @@ import { raiseFlags } from './raise-flag.ts';
 /**
  * Refuses what would begin a turn that ends at once, or one beside a turn that runs. What was sent before is sent once, also
  * when it has begun a turn meanwhile.
- * @returns the branch whose task was judged: the row is accepted only while the conversation goes on with it
+ * @returns the task that was judged: the row is accepted only while the conversation stands there
  */
 export async function requireResumable(
   database: Database,
@@ -25,20 +26,36 @@ export async function requireResumable(
     readonly raise: Partial<ConversationCounts>;
     readonly messageId: string | undefined;
   },
-): Promise<{ readonly onBranch?: number }> {
+): Promise<JudgedResume> {
   const { conversationId, raise, messageId } = resume;
-  if (messageId !== undefined && (await isMessageKnown(database, messageId))) return {};
+  const wasSent = async (): Promise<boolean> => messageId !== undefined && (await isMessageKnown(database, messageId));
+  if (await wasSent()) return {};
   checkRaise(raise);
-  const conversation = await describeConversation(database, conversationId);
-  if (conversation.turn?.state === 'ended' || conversation.turn === null) {
-    return { onBranch: await checkTask(database, conversationId, raise) };
+  try {
+    return await judge(database, temporal, { conversationId, raise });
+  } catch (error) {
+    // Sent twice at once, the turn that speaks against it may be its own.
+    if (await wasSent()) return {};
+    throw error;
   }
+}
+
+async function judge(database: Database, temporal: RungTemporal, resume: Asked): Promise<JudgedResume> {
+  const { conversationId } = resume;
+  const { turn } = await describeConversation(database, conversationId);
+  if (turn === null || turn.state === 'ended') return checkTask(database, resume, null);
   if (await hasOpenWorkflow(temporal, conversationId)) throw turnRuns(conversationId);
   // Read after Temporal was asked: a turn that ended by itself meanwhile has its outcome, another one may have begun. A turn
   // that is still open has lost its workflow, and the one that resumes repairs the conversation.
-  const later = await describeConversation(database, conversationId);
-  if (later.turn?.state !== 'ended' && later.turn?.turnId !== conversation.turn.turnId) throw turnRuns(conversationId);
-  return { onBranch: await checkTask(database, conversationId, raise) };
+  const { turn: later } = await describeConversation(database, conversationId);
+  if (later?.state === 'ended') return checkTask(database, resume, null);
+  if (later?.turnId !== turn.turnId) throw turnRuns(conversationId);
+  return { ...(await checkTask(database, resume, turn.turnId)), lostTurnId: turn.turnId };
+}
+
+interface Asked {
+  readonly conversationId: string;
+  readonly raise: Partial<ConversationCounts>;
 }
 
 function checkRaise(raise: Partial<ConversationCounts>): void {
@@ -62,38 +79,23 @@ function checkRaise(raise: Partial<ConversationCounts>): void {
 /** Of the branch that the conversation goes on with: what ended on another one is no task of this. */
 async function checkTask(
   database: Database,
-  conversationId: string,
-  raise: Partial<ConversationCounts>,
-): Promise<number> {
+  { conversationId, raise }: Asked,
+  lostTurnId: string | null,
+): Promise<JudgedResume> {
   await requireBranchKept(database, conversationId);
   const task = await readActiveTask(database, conversationId);
-  if (task === null || task.isDone) throw nothingOpen(conversationId, await readBranchTasks(database, conversationId));
-  // It has lost its workflow, and is judged when the turn that resumes has ended it.
-  if (task.outcome === null) return task.branch;
+  if (task === null || task.isDone) throw await nothingOpen(database, conversationId);
+  const judged = { onBranch: task.branch, onTask: task.turnId };
+  if (task.outcome === null) {
+    // It has begun since the conversation was looked at.
+    if (task.turnId !== lostTurnId) throw turnRuns(conversationId);
+    // It is judged when the turn that resumes has ended it.
+    return judged;
+  }
   const missing = missingRaises(await readEndedTurn(database, task.turnId), raise);
-  if (Object.keys(missing).length === 0) return task.branch;
-  const end = task.outcome === 'budget_exhausted' ? `at ${task.reason}` : `as ${task.outcome}`;
+  if (Object.keys(missing).length === 0) return judged;
   throw new HoldfastClientError(
     'limit_not_raised',
-    `the turn ended ${end}, and goes on only with more ${Object.keys(missing).join(' and ')}: the least that helps is "holdfast resume ${conversationId} ${raiseFlags({ ...raise, ...missing })}"`,
-  );
-}
-
-function nothingOpen(conversationId: string, tasks: readonly BranchTask[]): HoldfastClientError {
-  const state = tasks.some(({ active }) => active)
-    ? 'completed its last turn'
-    : `has had no turn${tasks.length === 0 ? '' : ' on its branch'}`;
-  const open = tasks.find(({ isDone }) => !isDone);
-  const elsewhere =
-    open === undefined
-      ? ''
-      : `; the turn of branch ${open.branch} is not done: "holdfast switch ${conversationId} ${open.branch}" goes back to it`;
-  return new HoldfastClientError('nothing_to_resume', `conversation ${conversationId} ${state}${elsewhere}`);
-}
-
-function turnRuns(conversationId: string): HoldfastClientError {
-  return new HoldfastClientError(
-    'nothing_to_resume',
-    `conversation ${conversationId} has a turn that runs: wait for its end, or stop it first`,
+    `the turn ended ${endOfTask(task)}, and goes on only with more ${Object.keys(missing).join(' and ')}: the least that helps is "holdfast resume ${conversationId} ${raiseFlags({ ...raise, ...missing })}"`,
   );
 }

@@ -65,7 +65,7 @@ export interface SentMessage {
   readonly duplicate: boolean;
 }
 
-/** A command that found nothing to act on, such as a stop for an idle conversation: no turn took it. */
+/** A command that found nothing to act on, such as a stop for an idle conversation or a resume of what is done by then: no turn took it. */
 export interface ServedCommand {
   readonly turnId: null;
   readonly state: 'served';

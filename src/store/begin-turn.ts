@@ -4,7 +4,6 @@ import type { SpendingLimits } from '../turn/spending.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import type { Database, Queries, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
-import { insertEntry } from './entry-writer.ts';
 import { StoreError } from './errors.ts';
 import { notifyWatchers } from './event-writer.ts';
 import { appendMessages, consumeCommands, countInbox } from './inbox.ts';
@@ -16,6 +15,7 @@ import type { BeginTurnRequest, TurnSnapshot } from './new-turn.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
 import { isStopMeantBehindLast } from './stop-meant.ts';
+import { resumesToTake, takeResumes } from './take-resumes.ts';
 import { limitsOfNewTurn } from './turn-limits.ts';
 import { writeEvents } from './transaction.ts';
 import type { WriterSource } from './transaction.ts';
@@ -148,7 +148,7 @@ async function begin(
   const branchRequested = waiting.some(({ kind }) => isBranchCommand(kind));
   const messages = branchRequested ? [] : waiting.filter(({ kind }) => kind === 'message');
   const compactRequested = !branchRequested && waiting.some(({ kind }) => kind === 'compact');
-  const resumes = branchRequested ? [] : idsOf(waiting, 'resume');
+  const resumes = await resumesToTake(sql, conversationId, branchRequested ? [] : idsOf(waiting, 'resume'));
   const commandOnly = messages.length === 0 && resumes.length === 0;
   const nothingWaits = commandOnly && !compactRequested && !branchRequested;
   const stopRequested = !nothingWaits && (await isStopMeantBehindLast(sql, conversationId, waiting));
@@ -173,7 +173,7 @@ async function begin(
     await appendMemories(writer, (await memoriesFor?.(sql, said, snapshot.snapshot)) ?? null);
   }
   await appendMessages(writer, messages);
-  if (resumes.length > 0) await takeResumes(sql, turn, { ids: resumes, note: resumeNote });
+  await takeResumes(sql, turn, { ids: resumes, note: resumeNote });
   return {
     kind: 'begun',
     turn,
@@ -185,16 +185,6 @@ async function begin(
     snapshot: snapshot.snapshot,
     limits,
   };
-}
-
-async function takeResumes(
-  sql: Transaction,
-  turn: TurnReference,
-  { ids, note }: { readonly ids: readonly string[]; readonly note: NewContent },
-): Promise<void> {
-  const { conversationId, turnId } = turn;
-  await insertEntry(sql, { ...note, kind: 'note', slot: 'continuation', turn, key: 'resumed' });
-  await consumeCommands(sql, { conversationId, kind: 'resume', turnId, ids });
 }
 
 function idsOf(waiting: readonly WaitingRow[], wanted: MessageKind): string[] {

@@ -27,6 +27,8 @@ export type StoreErrorCode =
   | 'message_id_reused'
   /** A conversation or turn id that is not a UUID. */
   | 'invalid_id'
+  /** A resume of what runs, is done or has gone on meanwhile, or of nothing. */
+  | 'nothing_to_resume'
   /** A resume waits that no turn has taken. */
   | 'resume_waiting'
   /** A search that names neither a conversation nor an agent, or a time that is none. */

@@ -37,7 +37,10 @@ export interface MessageInput {
   readonly agent?: string;
   /** Used when the conversation is new, ignored later. */
   readonly settings?: ConversationSettings;
-  /** An open turn whose workflow is gone: it keeps no branch from being changed, since the turn that changes it ends it first. */
+  /**
+   * An open turn whose workflow is gone: it keeps no branch from being changed and no task from being resumed, since the turn that does
+   * so ends it first.
+   */
   readonly lostTurnId?: string;
   /** What the sender takes for the conversation's own; refused when it differs. Default: anything will do. */
   readonly expects?: Partial<Record<keyof ConversationSettings | 'agent', string>>;
@@ -53,6 +56,8 @@ export interface MessageInput {
   readonly raise?: Partial<ConversationCounts>;
   /** `resume` only: the branch whose task it is to go on with; refused when the conversation goes on with another. Default: any. */
   readonly onBranch?: number;
+  /** `resume` only: the turn whose task it is to go on with; refused when a turn runs, or the task has gone on or is done. Default: any. */
+  readonly onTask?: string;
   /** `fork` and `switch` only: where to go, and whether what is left behind is summarized. */
   readonly target?: BranchTarget;
   /** `message` only: the fork behind which it is answered, or not at all. Set by `acceptOnNewBranch`. */
@@ -78,10 +83,10 @@ const LONGEST_MESSAGE_ID = 200;
 
 /**
  * Writes the message's row, and the conversation's when it is new; returns after the commit. Takes
- * no lock that a turn holds, so a sender never waits for a turn.
+ * no lock that a turn holds, so a sender never waits for a turn; that of a `resume`, which no turn should run beside, for a write of it at most.
  * @throws StoreError `message_id_reused`, `invalid_message_id`, `invalid_id`, `conversation_differs`, `conversation_not_found`
  * (a command, or a message without agent, for a conversation that does not exist), `resume_waiting` (another one waits),
- * `conversation_busy` (a resume beside a change of branch)
+ * `conversation_busy` (a resume beside a change of branch), `nothing_to_resume` (what it was to go on with has gone on)
  */
 export async function acceptMessage(sql: Database, message: MessageInput): Promise<AcceptedMessage> {
   checkIds(message);

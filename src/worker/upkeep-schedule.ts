@@ -8,7 +8,7 @@ import {
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 
-/** How often upkeep runs. A message that nobody rang for waits at most this long. */
+/** How often upkeep runs. A message that nobody rang for waits 5 s, then at most this long, or for the end of a run that lasts longer. */
 const UPKEEP_INTERVAL = '10 seconds';
 
 /**

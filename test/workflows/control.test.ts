@@ -7,6 +7,7 @@ import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { textOf } from '../../src/context/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
+import { startDyingSender } from '../support/dying-sender.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -173,14 +174,33 @@ test('sending the same message id twice enters it once; other content under the 
   });
 });
 
-test('a row that nobody rang for is found by upkeep', async () => {
+test('a row whose client was killed before its ring arrived is rung for by upkeep, and answered', async () => {
+  const { database, databaseUrl, taskQueue } = harness;
   const { conversationId } = await harness.runTask('Say hello');
-  // No server listens there.
-  const silent = await clientThatRings('127.0.0.1:1');
-  const sent = await silent.sendMessage({ conversationId, content: 'Say found', mode: 'queue' });
-  await silent.close();
-  const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  // Takes the client's connection, and lets no byte pass.
+  const network = await startTcpProxy(harness.temporalAddress);
+  await network.blackHole();
+  const doomed = startDyingSender([databaseUrl, network.address, taskQueue, conversationId]);
+  const stored = async () => database<{ id: string }[]>`
+    select id from messages where conversation_id = ${conversationId} and content::text like '%Say found%'`;
+  await waitUntil('the row is there', async () => (await stored()).length === 1, 60_000);
+  doomed.kill();
+  expect(await doomed.signal).toBe('SIGKILL');
+  await network.close();
+  const [sent] = await stored();
+  const turn = await harness.client.waitForOutcome({
+    conversationId,
+    messageId: sent?.id ?? '',
+    timeoutMilliseconds: 120_000,
+  });
   expect(turn.outcome).toBe('completed');
+  // By the rows: what the test's own process is busy with does not count.
+  const [row] = await database<{ seconds: number }[]>`
+    select extract(epoch from t.begun_at - m.created_at)::float8 as seconds
+    from messages m join turns t on t.id = m.turn_id where m.id = ${sent?.id ?? ''}`;
+  // Rung for once it is 5 s old, by a look every 10 s, of which a busy machine may miss one.
+  expect(row?.seconds).toBeGreaterThanOrEqual(5);
+  expect(row?.seconds).toBeLessThan(25);
 });
 
 test.each(['was never answered', 'fell silent'])(

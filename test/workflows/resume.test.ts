@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { TurnSummary } from '../../src/client/types.ts';
+import { newId } from '../../src/store/ids.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import type { CliResult } from '../cli/run-cli.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const acted: string[] = [];
 const act = defineTool({
@@ -167,6 +169,42 @@ test('what is counted in whole numbers is raised by whole numbers', async () => 
   const refused = await cli('resume', conversationId, '--steps', '0.5');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('"0.5" is no whole number')]);
   await endOf(await client.resume({ conversationId, raise: { steps: 1, cost: 0.5, wallTime: 0.5 } }));
+});
+
+test('of two clients that resume at once, the one that is later stored is refused, although a turn has taken the other meanwhile', async () => {
+  const { client, database } = await prepare({ steps: 2 });
+  const worker = await harness.startWorker();
+  const { conversationId } = await harness.runTask('Call act with {"n": "$index"} 4 times, one by one');
+  worker.shutdown();
+  await worker.ended;
+  const first = { conversationId, raise: { steps: 10 }, messageId: newId() };
+  await client.resume(first);
+  // It is judged, and takes until the turn has completed to be stored. No lock, for which a client waits 15 s at most.
+  await database.unsafe(`
+    create function wait_for_turn() returns trigger language plpgsql as $$
+      begin
+        while not exists (select from turns where outcome = 'completed') loop perform pg_sleep(0.05); end loop;
+        return new;
+      end $$;
+    create trigger wait_for_turn before insert on messages for each row execute function wait_for_turn()`);
+  const second = Promise.allSettled([client.resume({ conversationId, raise: { steps: 10 } })]);
+  await waitUntil('it is judged', async () => {
+    const waiting = await database`
+      select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+    return waiting.length === 1;
+  });
+  await harness.startWorker();
+  expect(await endOf(first)).toMatchObject({ outcome: 'completed', steps: 3 });
+  expect(await second).toMatchObject([
+    {
+      status: 'rejected',
+      reason: { code: 'nothing_to_resume', message: `conversation ${conversationId} completed its last turn` },
+    },
+  ]);
+  // Sent again it is the same, also now that nothing is left to resume.
+  expect(await client.resume(first)).toMatchObject({ duplicate: true });
+  expect(acted).toHaveLength(4);
+  expect(await database`select from turns where conversation_id = ${conversationId}`).toHaveLength(2);
 });
 
 describe('on branches', () => {
