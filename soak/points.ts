@@ -13,6 +13,7 @@ const NEVER_REACHED: readonly (readonly [points: RegExp, why: string])[] = [
   [/^commitCompaction:(?:noted|logged)$/u, 'the agent has no memory'],
   [/:limit-noted$/u, 'no turn comes near a limit'],
   [/^callModel:window-learned$/u, 'every overflow names the window that is known'],
+  [/^runTool:given-back$/u, 'hardly any call ends between its claim and its tool'],
   [/^callModel:noted$/u, 'no answer is longer than the model may answer'],
 ];
 

@@ -43,16 +43,16 @@ function advice(call: OpenToolCall): string {
 export interface UnknownOutcome {
   readonly claimedAt: string;
   /** Workers that took the call and died. */
-  readonly attempts: number;
+  readonly lost: number;
   readonly partialOutput: PartialToolOutput | null;
 }
 
 /** What the model reads when Temporal heard no more of a call's worker, and the call is not run again. */
-export function unknownOutcome({ claimedAt, attempts, partialOutput }: UnknownOutcome): NewContent {
+export function unknownOutcome({ claimedAt, lost, partialOutput }: UnknownOutcome): NewContent {
   const died =
-    attempts === 1
+    lost === 1
       ? 'the process that ran it died, or was lost sight of, before it could report'
-      : `the process that ran it died, ${attempts} times in a row; it is not tried again`;
+      : `the process that ran it died, ${lost} times in a row; it is not tried again`;
   return newText(
     `Outcome unknown: this call began at ${claimedAt} and ${died}. It${ADVICE.slice(2)}${outputKnown(partialOutput)}`,
   );

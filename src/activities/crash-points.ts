@@ -29,6 +29,7 @@ const AFTER_WRITES = {
   requestDecisions: ['written'],
   runTool: [
     'claimed',
+    'given-back',
     'decided',
     'reclaimed',
     'output-kept',

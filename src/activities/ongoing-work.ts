@@ -20,6 +20,8 @@ export interface Execution {
   readonly runId: string;
   /** Unique in the run. */
   readonly activityId: string;
+  /** When the work of the attempt began in this process, in milliseconds by `performance.now()`. */
+  readonly startedAt: number;
   /** When Temporal first scheduled the activity, by Temporal's clock. */
   readonly scheduledAt: Date;
   /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
@@ -77,6 +79,7 @@ export class OngoingWork<Output> {
       workflowId: workflowExecution?.workflowId ?? '',
       runId: workflowExecution?.runId ?? '',
       activityId,
+      startedAt: this.#startedAt,
       scheduledAt: new Date(scheduledTimestampMs),
       report: (progress) => {
         this.#progress = progress;

@@ -1,17 +1,10 @@
 import { CancelledFailure } from '@temporalio/common';
 import type { ApplicationFailure } from '@temporalio/common';
-import { readDecision } from '../store/decisions.ts';
 import { getEntry } from '../store/entries.ts';
 import { newId } from '../store/ids.ts';
-import { StoreError } from '../store/errors.ts';
-import {
-  claimToolCall,
-  keepPartialOutput,
-  readToolCall,
-  reclaimToolCall,
-  storeToolResult,
-} from '../store/tool-calls.ts';
-import type { ToolCallOutcome, ToolClaim } from '../store/tool-calls.ts';
+import { isOutage, StoreError } from '../store/errors.ts';
+import { keepPartialOutput, readToolCall, storeToolResult } from '../store/tool-calls.ts';
+import type { ToolCallOutcome, ToolClaim, ToolResultToStore } from '../store/tool-calls.ts';
 import { idempotencyKeyOf } from '../store/tool-call-keys.ts';
 import { readSnapshot } from '../store/turns.ts';
 import { killMarkedProcesses } from '../tools/end-processes.ts';
@@ -21,6 +14,7 @@ import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
 import { describeError, retryableFailure } from './activity-error.ts';
 import { withPatientMemory } from './patient-memory.ts';
+import { claimCall, giveBackCall, reclaimCall } from './claim-call.ts';
 import { fingerprintOf, fingerprintOfUnknown, isRecall } from './call-fingerprint.ts';
 import { resultOfDecision, wantedDecision } from './decided-call.ts';
 import type { DecidedResult } from './decided-call.ts';
@@ -34,6 +28,16 @@ import { throughOutage } from './through-outage.ts';
 import { contextOf, offerOf } from './tool-call-context.ts';
 
 type OpenClaim = Exclude<ToolClaim, { state: 'finished' }>;
+
+/** A call that is under way. */
+interface OpenCall {
+  readonly input: RunToolInput;
+  readonly claim: OpenClaim;
+  readonly snapshot: AgentSnapshot;
+  readonly execution: Execution;
+  /** To be called before the tool is, and when there is a result without it: from here on the call is not given back. */
+  readonly begins: () => void;
+}
 
 /**
  * Workers that may die during one call before it is given up: a tool that brings its process down would otherwise bring
@@ -51,32 +55,41 @@ export async function runTool(
   execution: Execution,
 ): Promise<RunToolResult> {
   const { database, workerIdentity, reachCrashPoint } = dependencies;
-  const claimer = { workerIdentity, runId: execution.runId, activityAttempt: execution.attempt };
+  const { runId, attempt: activityAttempt } = execution;
+  const call = { ...input, claimId: newId(), workerIdentity, runId, activityAttempt };
   const { snapshot } = await readSnapshot(database, input.turn.turnId);
   await handOverMissingTool(dependencies, input, { snapshot, execution });
-  const claim = await claimCall(dependencies, { ...input, ...claimer }, execution);
+  const claim = await claimCall(dependencies, call, execution);
   if (claim.state === 'finished') return finishedBefore(dependencies, input, claim);
   if (claim.state === 'claimed') reachCrashPoint('runTool:claimed');
-  const { decided, isUnasked } = await decidedResult(dependencies, snapshot, { input, claim });
-  if (decided !== null) return storeDecidedResult(dependencies, { input, claim, decided });
-  if (claim.state === 'claimed') return run(dependencies, input, execution, { claim, snapshot });
-  if (!isUnasked && mayRunAgain(dependencies, snapshot, claim)) {
-    const { attempt } = await reclaimToolCall(database, { ...input, ...claimer, previousAttempt: claim.attempt });
-    reachCrashPoint('runTool:reclaimed');
-    return run(dependencies, input, execution, { claim: { ...claim, attempt }, snapshot });
+  let mayHaveBegun = claim.state === 'claimed_before';
+  const begins = (): void => {
+    mayHaveBegun = true;
+  };
+  try {
+    return await carryOut(dependencies, { input, claim, snapshot, execution, begins }, (previousAttempt) =>
+      reclaimCall(dependencies, { ...call, previousAttempt }, execution),
+    );
+  } catch (error) {
+    // Of another failure nobody knows whether it would ever pass: a call that fails before each beginning must come to an end.
+    if (mayHaveBegun || !(isOutage(error) || execution.signal.aborted)) throw error;
+    return giveBackCall(dependencies, call, execution, error);
   }
-  return storeUnknownOutcome(dependencies, input, claim);
 }
 
-/** A tool may end just when Temporal gives its attempt up: what that attempt still stores in this process is waited for. */
-async function claimCall(
-  { database, outlastingWork }: ActivityDependencies,
-  claim: Parameters<typeof claimToolCall>[1],
-  execution: Execution,
-): Promise<ToolClaim> {
-  const claimed = await claimToolCall(database, claim);
-  if (claimed.state !== 'claimed_before' || !(await outlastingWork.settled(execution))) return claimed;
-  return claimToolCall(database, claim);
+async function carryOut(
+  dependencies: ActivityDependencies,
+  call: OpenCall,
+  reclaim: (previousAttempt: number) => Promise<{ readonly attempt: number }>,
+): Promise<RunToolResult> {
+  const { input, claim, snapshot } = call;
+  const { decided, isUnasked } = await decidedResult(dependencies, snapshot, claim);
+  if (decided !== null) return storeDecidedResult(dependencies, call, decided);
+  if (claim.state === 'claimed') return run(dependencies, call);
+  if (isUnasked || !mayRunAgain(dependencies, snapshot, claim)) return storeUnknownOutcome(dependencies, input, claim);
+  const { attempt } = await reclaim(claim.attempt);
+  dependencies.reachCrashPoint('runTool:reclaimed');
+  return run(dependencies, { ...call, claim: { ...claim, attempt } });
 }
 
 /** What a worker stored and did not live to report. The loop guard must not take it for progress: it is told what that worker would have told. */
@@ -109,9 +122,9 @@ function supersededAttempt(): ApplicationFailure {
 async function decidedResult(
   dependencies: ActivityDependencies,
   snapshot: AgentSnapshot,
-  { input, claim }: { readonly input: RunToolInput; readonly claim: OpenClaim },
+  claim: OpenClaim,
 ): Promise<{ readonly decided: DecidedResult | null; readonly isUnasked: boolean }> {
-  const decision = await readDecision(dependencies.database, { ...input, turnId: input.turn.turnId });
+  const { decision } = claim;
   if (decision !== null) return { decided: resultOfDecision(decision), isUnasked: false };
   const call = { name: claim.name, argumentsText: claim.arguments };
   const isUnasked = (await wantedDecision(dependencies, snapshot, call)) !== null;
@@ -120,16 +133,13 @@ async function decidedResult(
 
 async function storeDecidedResult(
   dependencies: ActivityDependencies,
-  {
-    input,
-    claim,
-    decided,
-  }: { readonly input: RunToolInput; readonly claim: OpenClaim; readonly decided: DecidedResult },
+  { input, claim, execution, begins }: OpenCall,
+  decided: DecidedResult,
 ): Promise<RunToolResult> {
   const content = newText(maskText(decided.text, dependencies.secrets));
   const entryId = newId();
   const fingerprint = fingerprintOf({ ...content, ...decided, turnId: input.turn.turnId, claim, entryId });
-  const stored = await storeToolResult(dependencies.database, {
+  const result: ToolResultToStore = {
     ...input,
     ...content,
     entryId,
@@ -137,7 +147,11 @@ async function storeDecidedResult(
     attempt: claim.attempt,
     workerIdentity: dependencies.workerIdentity,
     outcome: decided.answered ? 'succeeded' : 'not_run',
-  });
+  };
+  begins();
+  const stored = await dependencies.outlastingWork.finish(execution, (lasting) =>
+    throughOutage(dependencies, lasting, () => storeToolResult(dependencies.database, result)),
+  );
   dependencies.reachCrashPoint('runTool:decided');
   if (stored.state === 'late') throw supersededAttempt();
   return { ...stateOf(stored.outcome), fingerprint };
@@ -156,8 +170,12 @@ async function handOverMissingTool(
 }
 
 /** A tool that declares no effect, or an idempotent one, runs again after a crash; `once` never does by itself. */
-function mayRunAgain({ tools }: ActivityDependencies, snapshot: AgentSnapshot, claim: OpenClaim): boolean {
-  if (claim.attempt >= MOST_ATTEMPTS) return false;
+function mayRunAgain(
+  { tools }: ActivityDependencies,
+  snapshot: AgentSnapshot,
+  claim: Extract<ToolClaim, { state: 'claimed_before' }>,
+): boolean {
+  if (claim.lost >= MOST_ATTEMPTS) return false;
   const isOffered = snapshot.tools.some((tool) => tool.name === claim.name);
   // Of a tool that the worker before had and this one lacks nobody knows the effect.
   const effect = tools.get(claim.name)?.effect ?? (isOffered ? 'once' : 'none');
@@ -166,9 +184,7 @@ function mayRunAgain({ tools }: ActivityDependencies, snapshot: AgentSnapshot, c
 
 async function run(
   dependencies: ActivityDependencies,
-  input: RunToolInput,
-  execution: Execution,
-  { claim, snapshot }: { readonly claim: OpenClaim; readonly snapshot: AgentSnapshot },
+  { input, claim, snapshot, execution, begins }: OpenCall,
 ): Promise<RunToolResult> {
   const entryId = newId();
   const { attempt } = claim;
@@ -182,6 +198,7 @@ async function run(
       name: claim.name,
       argumentsText: claim.arguments,
       entryId,
+      begins,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
       context: withPatientMemory(dependencies, {
         ...contextOf(dependencies, { ...input, attempt }, snapshot),
@@ -189,6 +206,7 @@ async function run(
         requireClaim: async () => throughOutage(dependencies, { signal }, () => fence.requireHeld()),
       }),
     });
+    if (end.ending !== 'aborted') begins();
     const { turnId } = turn;
     if (end.later !== undefined) void keepLater(dependencies, input, { later: end.later, claim, execution });
     const fingerprint = fingerprintOf({ ...end, turnId, claim, entryId });
@@ -240,7 +258,7 @@ async function storeUnknownOutcome(
   const fingerprint = fingerprintOfUnknown({ turnId: input.turn.turnId, claim });
   const stored = await storeToolResult(database, {
     ...input,
-    ...unknownOutcome({ ...claim, attempts: claim.attempt }),
+    ...unknownOutcome(claim),
     entryId: newId(),
     attempt: claim.attempt,
     workerIdentity,

@@ -23,7 +23,7 @@ interface OpenCallRow extends PartialColumns {
 
 /**
  * Gives every open tool call of the conversation a result, because no request may hold a call
- * without one. The attempt is raised: should the worker that claimed the call still report, its
+ * without one. A call that was given back each time it was claimed counts as one that was never claimed. The attempt is raised: should the worker that claimed the call still report, its
  * result is a late one.
  */
 export async function closeToolCalls(
@@ -32,7 +32,8 @@ export async function closeToolCalls(
   closeToolCall: CloseToolCall,
 ): Promise<void> {
   const calls = await sql<OpenCallRow[]>`
-    select turn_id, call_number, call_index, name, state, claimed_at, partial_output, partial_bytes, partial_at
+    select turn_id, call_number, call_index, name,
+      case when given_back = attempt then 'requested' else state end as state, claimed_at, partial_output, partial_bytes, partial_at
     from tool_calls where conversation_id = ${turn.conversationId} and state <> 'finished'
     order by turn_id, call_number, call_index`;
   for (const call of calls) {
@@ -53,6 +54,7 @@ export async function closeToolCalls(
     await sql`
       update tool_calls set state = 'finished', outcome = ${outcome}, result_entry_id = ${entry.id},
         finished_at = holdfast_now(), attempt = attempt + 1, epoch = ${turn.epoch},
+        claimed_at = case when given_back < attempt then claimed_at end,
         partial_output = null, partial_bytes = null, partial_at = null
       where turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
     if (state === 'requested' && outcome === 'not_run') await uncountToolCall(sql, { ...turn, turnId });

@@ -45,7 +45,7 @@ export interface OpenToolCall {
   readonly callNumber: number;
   readonly callIndex: number;
   readonly name: string;
-  /** `requested`: never claimed, so it had no effect. `claimed`: it may have acted. */
+  /** `requested`: never claimed, or given back each time, so it had no effect. `claimed`: it may have acted. */
   readonly state: 'requested' | 'claimed';
   /** When it was claimed last. */
   readonly claimedAt: string | null;
@@ -74,6 +74,10 @@ export interface ToolCallRow {
   readonly workerIdentity: string | null;
   /** The try of an activity that claimed it last; `null` before, and in claims of older versions. */
   readonly claimer: { readonly runId: string; readonly activityAttempt: number } | null;
+  /** Made for the newest claim; `null` before, and in claims of older versions. */
+  readonly claimId: string | null;
+  /** Claims, from the first one on, that were given back before the tool began. As many as `attempt`: nothing acted yet. */
+  readonly givenBack: number;
   readonly claimedAt: string | null;
   readonly finishedAt: string | null;
   readonly resultEntryId: string | null;
@@ -103,6 +107,8 @@ export async function readToolCall(
       worker_identity: string | null;
       claim_run_id: string | null;
       claim_attempt: number | null;
+      claim_id: string | null;
+      given_back: number;
       claimed_at: Date | null;
       finished_at: Date | null;
       result_entry_id: string | null;
@@ -111,7 +117,7 @@ export async function readToolCall(
     })[]
   >`
     select entry_id, name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
-      claim_attempt, claimed_at, finished_at,
+      claim_attempt, claim_id, given_back, claimed_at, finished_at,
       result_entry_id, fingerprint, partial_output, partial_bytes, partial_at,
       (select count(*) from late_tool_results l
        where l.turn_id = t.turn_id and l.call_number = t.call_number and l.call_index = t.call_index)::int as late_results
@@ -135,6 +141,8 @@ export async function readToolCall(
       row.claim_run_id === null || row.claim_attempt === null
         ? null
         : { runId: row.claim_run_id, activityAttempt: row.claim_attempt },
+    claimId: row.claim_id,
+    givenBack: row.given_back,
     claimedAt: isoTimeOrNull(row.claimed_at),
     finishedAt: isoTimeOrNull(row.finished_at),
     resultEntryId: row.result_entry_id,

@@ -1,4 +1,6 @@
 import type { Database, Queries, Transaction } from './database.ts';
+import { readDecision } from './decision-rows.ts';
+import type { Decision } from './decision-rows.ts';
 import { StoreError } from './errors.ts';
 import { jsonText } from './stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
@@ -30,8 +32,16 @@ export interface RequestedToolCall {
   readonly attempt: number;
 }
 
+/** A call that has no result yet. */
+interface OpenCall extends RequestedToolCall {
+  /** What stands of it when a person was asked about it; `null`: it never asked. */
+  readonly decision: Decision | null;
+}
+
 /** The try of an activity that claims a call. */
 export interface Claimer {
+  /** Made for this try alone: a claim that has it is its own, also when the reply to the claim was lost. */
+  readonly claimId: string;
   readonly workerIdentity: string;
   /** Temporal's id of the workflow run that scheduled the activity. */
   readonly runId: string;
@@ -41,7 +51,7 @@ export interface Claimer {
 
 export type ToolClaim =
   /** The caller may act now. */
-  | ({ readonly state: 'claimed' } & RequestedToolCall)
+  | ({ readonly state: 'claimed' } & OpenCall)
   /**
    * An earlier claim has no result. Nothing was written: decide by the tool's effect, then call
    * `reclaimToolCall` to run it again or `storeToolResult` with `outcome_unknown`. `attempt` is that of the earlier claim.
@@ -52,7 +62,9 @@ export type ToolClaim =
       readonly workerIdentity: string;
       /** What the earlier claim had written; `null` when nothing is known of it. */
       readonly partialOutput: PartialToolOutput | null;
-    } & RequestedToolCall)
+      /** Workers that took the call and of which nothing more was heard. */
+      readonly lost: number;
+    } & OpenCall)
   | ({
       readonly state: 'finished';
       readonly outcome: ToolCallOutcome;
@@ -62,32 +74,86 @@ export type ToolClaim =
     } & RequestedToolCall);
 
 /**
- * Claims a call before it acts; at most one caller gets `claimed`.
+ * Claims a call before it acts; at most one caller gets `claimed`. Repeating it comes to the same, so a reply that was lost may be asked
+ * for again, as long as the tool has not begun.
+ * @param mayHold called before the claim is written: a caller that fails behind it may hold the call without knowing it.
  * @throws StoreError `stale_epoch`, `tool_call_not_found`, `superseded_attempt` (a newer attempt of the same activity holds
  *   the claim, so this one has been given up by Temporal: it must not decide about a call that another runs)
  */
-export async function claimToolCall(sql: Database, claim: ToolCallReference & Claimer): Promise<ToolClaim> {
+export async function claimToolCall(
+  sql: Database,
+  claim: ToolCallReference & Claimer,
+  mayHold: () => void = () => undefined,
+): Promise<ToolClaim> {
   const { turn, callNumber, callIndex, workerIdentity } = claim;
   return writeAsTurn(sql, turn, async (writer): Promise<ToolClaim> => {
-    const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
-    const { name, providerCallId, arguments: text, attempt } = row;
-    const call = { name, providerCallId, arguments: text };
+    const reference = { ...claim, turnId: turn.turnId };
+    const [row, decision] = await Promise.all([
+      readToolCall(writer.sql, reference),
+      readDecision(writer.sql, reference),
+    ]);
+    const { name, providerCallId, arguments: text, attempt, givenBack } = row;
+    const call = { name, providerCallId, arguments: text, decision };
     if (row.outcome !== null && row.resultEntryId !== null) {
       const { outcome, resultEntryId, fingerprint } = row;
       return { state: 'finished', ...call, attempt, outcome, resultEntryId, fingerprint };
     }
     if (row.claimedAt !== null) {
+      if (isHeldBy(row, claim)) return { state: 'claimed', ...call, attempt };
       refuseOlderAttempt(claim, row);
       const { claimedAt, partialOutput } = row;
       const workerIdentity = row.workerIdentity ?? '';
-      return { state: 'claimed_before', ...call, attempt, claimedAt, workerIdentity, partialOutput };
+      const before = { ...call, attempt, claimedAt, workerIdentity, partialOutput, lost: attempt - givenBack };
+      if (before.lost > 0) return { state: 'claimed_before', ...before };
     }
+    mayHold();
+    const next = attempt + 1;
     await Promise.all([
-      writeClaim(writer.sql, claim, 1),
-      writer.event('tool_call_claimed', { callNumber, callIndex, name, attempt: 1, workerIdentity }),
+      writeClaim(writer.sql, claim, next),
+      writer.event('tool_call_claimed', { callNumber, callIndex, name, attempt: next, workerIdentity }),
     ]);
-    return { state: 'claimed', ...call, attempt: 1 };
+    return { state: 'claimed', ...call, attempt: next };
   });
+}
+
+/**
+ * Whether the newest claim was made by this try. The id alone does not tell: a worker of an older version that takes the call over
+ * leaves it there.
+ */
+function isHeldBy(
+  { claimId, claimer, workerIdentity, attempt, givenBack }: ToolCallRow,
+  claim: ToolCallReference & Claimer,
+): boolean {
+  return (
+    claimId === claim.claimId &&
+    attempt > givenBack &&
+    workerIdentity === claim.workerIdentity &&
+    claimer?.runId === claim.runId &&
+    claimer.activityAttempt === claim.activityAttempt
+  );
+}
+
+/**
+ * Gives a claim back whose tool has not begun and is not to begin any more: the call counts as one that nobody claimed. Only the claimer
+ * itself knows that. `false`: it holds the call no more, or took it over from another that may have acted.
+ * @throws StoreError `tool_call_not_found`
+ */
+export async function giveBackToolCall(sql: Database, claim: ToolCallReference & Claimer): Promise<boolean> {
+  const { turn, callNumber, callIndex } = claim;
+  try {
+    return await writeAsTurn(sql, turn, async (writer) => {
+      const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+      if (row.state !== 'claimed' || !isHeldBy(row, claim) || row.givenBack !== row.attempt - 1) return false;
+      await writer.sql`
+        update tool_calls set given_back = attempt, epoch = ${turn.epoch}
+        where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
+      return true;
+    });
+  } catch (error) {
+    // The next turn has closed the call.
+    if (error instanceof StoreError && error.code === 'stale_epoch') return false;
+    throw error;
+  }
 }
 
 /** Attempts of different runs (a workflow that was reset) have no order: there the claim's age alone says nothing. */
@@ -100,7 +166,8 @@ function refuseOlderAttempt(claim: ToolCallReference & Claimer, { claimer }: Too
 }
 
 /**
- * Takes a claimed call over from the attempt seen in `claimed_before`, to run it again.
+ * Takes a claimed call over from the attempt seen in `claimed_before`, to run it again. Repeating it comes to the same, as long as the
+ * tool has not begun.
  * @throws StoreError `stale_epoch`, `superseded_attempt` (another one took it over or finished it first)
  */
 export async function reclaimToolCall(
@@ -110,13 +177,14 @@ export async function reclaimToolCall(
   const { turn, callNumber, callIndex, workerIdentity, previousAttempt } = claim;
   return writeAsTurn(sql, turn, async (writer) => {
     const row = await readToolCall(writer.sql, { ...claim, turnId: turn.turnId });
+    const attempt = previousAttempt + 1;
+    if (row.state === 'claimed' && row.attempt === attempt && isHeldBy(row, claim)) return { attempt };
     if (row.state !== 'claimed' || row.attempt !== previousAttempt) {
       throw new StoreError(
         'superseded_attempt',
         `tool call ${callNumber}.${callIndex} of turn ${turn.turnId} is ${row.state} at attempt ${row.attempt}, no longer ${previousAttempt}`,
       );
     }
-    const attempt = previousAttempt + 1;
     await Promise.all([
       writeClaim(writer.sql, claim, attempt),
       writer.event('tool_call_claimed', { callNumber, callIndex, name: row.name, attempt, workerIdentity }),
@@ -126,10 +194,10 @@ export async function reclaimToolCall(
 }
 
 async function writeClaim(sql: Queries, claim: ToolCallReference & Claimer, attempt: number): Promise<void> {
-  const { turn, callNumber, callIndex, workerIdentity, runId, activityAttempt } = claim;
+  const { turn, callNumber, callIndex, workerIdentity, runId, activityAttempt, claimId } = claim;
   await sql`
     update tool_calls set state = 'claimed', attempt = ${attempt}, worker_identity = ${workerIdentity},
-      claim_run_id = ${runId}, claim_attempt = ${activityAttempt},
+      claim_run_id = ${runId}, claim_attempt = ${activityAttempt}, claim_id = ${claimId},
       claimed_at = holdfast_now(), epoch = ${turn.epoch}, partial_output = null, partial_bytes = null, partial_at = null
     where turn_id = ${turn.turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
 }

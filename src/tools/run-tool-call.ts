@@ -30,6 +30,8 @@ export interface ToolCallRequest {
   readonly outputDirectory?: string;
   /** Gets what was written so far, once a second while it grows and when the call was aborted. */
   readonly keepPartialOutput?: KeepPartialOutput;
+  /** Called right before the tool is: from here on it may act. */
+  readonly begins?: () => void;
 }
 
 /** How a call ended. Only `aborted` (by the context's signal) says that somebody else decided its end. */
@@ -123,7 +125,7 @@ async function endOf(request: ToolCallRequest, sink: CollectingSink): Promise<Ru
   if (tool === undefined) return failed('unknown_tool', unknownTool(request));
   const parsed = await parseToolArguments(tool, request.argumentsText);
   if (!parsed.ok) return failed('invalid_arguments', parsed.message);
-  return runWithin(tool, parsed.input, request.context, sink);
+  return runWithin(tool, parsed.input, request, sink);
 }
 
 function failed(ending: ToolCallEnding, message: string): RunEnd {
@@ -142,11 +144,11 @@ function unknownTool(request: ToolCallRequest): string {
 async function runWithin(
   tool: ToolDefinition,
   input: unknown,
-  context: Omit<ToolContext, 'output'>,
+  { context, begins }: Pick<ToolCallRequest, 'context' | 'begins'>,
   sink: CollectingSink,
 ): Promise<RunEnd> {
   const outside = context.signal;
-  if (outside.aborted) return failed('aborted', 'The call was stopped before it began.');
+  if (outside.aborted) return failed('aborted', 'The call was stopped before it began: it did not run.');
   const milliseconds = tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS;
   const over = new AbortController();
   const timer = setTimeout(() => {
@@ -154,6 +156,7 @@ async function runWithin(
   }, milliseconds);
   const signal = AbortSignal.any([outside, over.signal]);
   const abandoned = afterAbort(signal);
+  begins?.();
   try {
     const running = Promise.resolve().then(() => tool.run(input, { ...context, signal, output: sink }));
     const settled = running.then(

@@ -6,6 +6,7 @@ import { listEvents } from '../../src/store/events.ts';
 import { newId } from '../../src/store/ids.ts';
 import {
   claimToolCall,
+  giveBackToolCall,
   listLateToolResults,
   readToolCall,
   reclaimToolCall,
@@ -81,10 +82,12 @@ describe('claimToolCall', () => {
       providerCallId: 'call-0',
       arguments: '{}',
       attempt: 1,
+      decision: null,
     });
     expect(await claim(turn, 'worker-2')).toMatchObject({
       state: 'claimed_before',
       attempt: 1,
+      lost: 1,
       workerIdentity: 'worker-1',
       claimedAt: expect.stringMatching(/^\d{4}-/u) as string,
     });
@@ -108,10 +111,80 @@ describe('claimToolCall', () => {
   });
 });
 
+describe('a claimer whose claim was not answered', () => {
+  it('has it when it asks again, and nobody else has', async () => {
+    const turn = await turnWithCalls();
+    const own = { turn, ...CALL, ...claimer('worker-1') };
+    await claimToolCall(sql, own);
+    expect(await claimToolCall(sql, own)).toMatchObject({ state: 'claimed', attempt: 1 });
+    // The next life of the same worker, and another run that gets its attempt.
+    expect(await claim(turn)).toMatchObject({ state: 'claimed_before', attempt: 1 });
+    expect(await claimToolCall(sql, { ...own, runId: 'another' })).toMatchObject({ state: 'claimed_before' });
+  });
+
+  it('has it no more once a worker of an older version took the call over, which leaves the id of the claim there', async () => {
+    const turn = await turnWithCalls();
+    const own = { turn, ...CALL, ...claimer('worker-1') };
+    await claimToolCall(sql, own);
+    await sql`
+      update tool_calls set attempt = 2, worker_identity = 'older', claim_run_id = 'run', claim_attempt = 2
+      where turn_id = ${turn.turnId}`;
+    await expect(claimToolCall(sql, own)).rejects.toMatchObject({ code: 'superseded_attempt' });
+    expect(await giveBackToolCall(sql, own)).toBe(false);
+  });
+
+  it('has what it took over when it asks again', async () => {
+    const turn = await turnWithCalls();
+    await claim(turn);
+    const own = { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 };
+    expect([await reclaimToolCall(sql, own), await reclaimToolCall(sql, own)]).toEqual([
+      { attempt: 2 },
+      { attempt: 2 },
+    ]);
+  });
+});
+
+describe('giveBackToolCall', () => {
+  it('lets the next one act as if nobody had claimed the call', async () => {
+    const turn = await turnWithCalls();
+    const own = { turn, ...CALL, ...claimer('worker-1') };
+    await claimToolCall(sql, own);
+    expect([await giveBackToolCall(sql, own), await giveBackToolCall(sql, own)]).toEqual([true, false]);
+    const next = { turn, ...CALL, ...claimer('worker-2') };
+    expect(await claimToolCall(sql, next)).toMatchObject({ state: 'claimed', attempt: 2 });
+    expect(await claim(turn, 'worker-3')).toMatchObject({ state: 'claimed_before', attempt: 2, lost: 1 });
+    expect(await giveBackToolCall(sql, own)).toBe(false);
+    expect(await giveBackToolCall(sql, next)).toBe(true);
+    expect(await readToolCall(sql, { ...turn, ...CALL })).toMatchObject({ attempt: 2, givenBack: 2 });
+  });
+
+  it('leaves a call that was taken over from another worker, which may have acted', async () => {
+    const turn = await turnWithCalls();
+    await claim(turn);
+    const own = { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 };
+    await reclaimToolCall(sql, own);
+    expect(await giveBackToolCall(sql, own)).toBe(false);
+    expect(await claim(turn, 'worker-3')).toMatchObject({ state: 'claimed_before', attempt: 2, lost: 2 });
+  });
+
+  it('leaves a call that has its result, and one whose turn is over', async () => {
+    const turn = await turnWithCalls(2);
+    const own = { turn, ...CALL, ...claimer('worker-1') };
+    await claimToolCall(sql, own);
+    await storeToolResult(sql, result(turn, 1));
+    expect(await giveBackToolCall(sql, own)).toBe(false);
+    const second = { ...own, callIndex: 1 };
+    await claimToolCall(sql, second);
+    await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
+    expect(await giveBackToolCall(sql, second)).toBe(false);
+  });
+});
+
 describe('reclaimToolCall', () => {
   it('hands a claim over once', async () => {
     const turn = await turnWithCalls();
     await claim(turn);
+    // Each of its own try.
     const reclaim = () => reclaimToolCall(sql, { turn, ...CALL, ...claimer('worker-2'), previousAttempt: 1 });
     const results = await Promise.allSettled([reclaim(), reclaim()]);
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);

@@ -17,6 +17,14 @@ export interface TcpProxy {
   blackHole(): Promise<void>;
   /** No byte passes until the next `mend`, then those that waited do: a network that loses packets for a while. */
   stall(): Promise<void>;
+  /**
+   * Loses the next answer to something that is sent with this text: the target has done what it was asked, and whoever asked gets a reset
+   * instead of the answer, or nothing for good.
+   * @param passing so many of them are answered before
+   */
+  loseAnswerTo(text: string, instead?: 'reset' | 'silence', passing?: number): void;
+  /** Answers that were lost since the last call of `loseAnswerTo`. */
+  lostAnswers(): number;
   /** New connections pass again. */
   mend(): Promise<void>;
   close(): Promise<void>;
@@ -28,6 +36,15 @@ interface Pair {
   readonly client: Socket;
   readonly upstream: Socket;
   lost: boolean;
+  /** The next answer is the one to be lost. */
+  isAsked: boolean;
+}
+
+interface AnswerToLose {
+  readonly text: string;
+  readonly instead: 'reset' | 'silence';
+  passing: number;
+  lost: number;
 }
 
 /** @param target `host:port` or a URL with both. */
@@ -35,6 +52,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port: targetPort } = new URL(target.includes('://') ? target : `tcp://${target}`);
   const pairs = new Set<Pair>();
   let fault: Fault = 'none';
+  let loss: AnswerToLose | null = null;
   let server = listener();
 
   function listener(): Server {
@@ -43,12 +61,34 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
         client.resetAndDestroy();
         return;
       }
-      const pair: Pair = { client, upstream: connect(Number(targetPort), hostname), lost: fault === 'black hole' };
+      const pair: Pair = {
+        client,
+        upstream: connect(Number(targetPort), hostname),
+        lost: fault === 'black hole',
+        isAsked: false,
+      };
       pairs.add(pair);
+      client.on('data', (sent) => noteAsked(pair, sent));
+      pair.upstream.on('data', () => loseAnswer(pair));
       forward(pair, client, pair.upstream);
       forward(pair, pair.upstream, client);
       if (fault === 'stalled') pause(pair);
     });
+  }
+
+  function noteAsked(pair: Pair, sent: Buffer): void {
+    if (loss === null || loss.lost > 0 || !sent.includes(loss.text)) return;
+    if (loss.passing > 0) loss.passing -= 1;
+    else pair.isAsked = true;
+  }
+
+  /** Before the answer is forwarded: listeners are called in their order. */
+  function loseAnswer(pair: Pair): void {
+    if (!pair.isAsked || loss === null) return;
+    pair.isAsked = false;
+    pair.lost = true;
+    loss.lost += 1;
+    if (loss.instead === 'reset') pair.client.resetAndDestroy();
   }
 
   function forward(pair: Pair, from: Socket, to: Socket): void {
@@ -118,6 +158,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       for (const pair of pairs) pause(pair);
       return Promise.resolve();
     },
+    loseAnswerTo(text, instead = 'reset', passing = 0) {
+      loss = { text, instead, passing, lost: 0 };
+    },
+    lostAnswers: () => loss?.lost ?? 0,
     async mend() {
       const before = fault;
       fault = 'none';

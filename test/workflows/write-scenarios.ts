@@ -39,6 +39,27 @@ function workerWithHook(decision: string): string {
     await worker.ended;`;
 }
 
+/** A program whose worker has a `once` tool. The first time that one checks the tool's arguments, it finds what it asks out of reach. */
+const WORKER_THAT_CANNOT_BEGIN = `
+  import { appendFile, readFile } from 'node:fs/promises';
+  const { createWorker, defineTool } = await import(process.argv[2]);
+  const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
+  const publish = defineTool({
+    name: 'publish',
+    description: 'Publishes.',
+    input: z.object({}).refine(async () => {
+      const isFirst = await readFile('checked').then(() => false, () => true);
+      await appendFile('checked', 'x');
+      if (isFirst) throw Object.assign(new Error('out of reach'), { code: 'ECONNREFUSED' });
+      return true;
+    }),
+    effect: 'once',
+    run: () => Promise.resolve({ content: 'published' }),
+  });
+  const worker = await createWorker({ tools: [publish] });
+  process.once('SIGTERM', () => worker.shutdown());
+  await worker.ended;`;
+
 /** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
 async function makePlansUseless({ database }: TurnHarness): Promise<void> {
   await database.begin(async (sql) => {
@@ -193,6 +214,14 @@ export const SCENARIOS: readonly Scenario[] = [
         before: ({ client }, { conversationId }) => client.requestCompaction({ conversationId }),
       },
     ],
+  },
+  {
+    name: 'a call that cannot begin at first',
+    agent: { model: 'simulator/sim-32k', tools: ['publish'] },
+    task: 'Call publish with {}',
+    script: WORKER_THAT_CANNOT_BEGIN,
+    deaths: [{ at: 'runTool:given-back' }],
+    undisturbed: () => Promise.resolve(),
   },
   {
     name: 'changes of branch',

@@ -64,6 +64,7 @@ export function execution(overrides: Partial<Execution> = {}): Execution {
     report: () => undefined,
     runId: 'run',
     activityId: '1',
+    startedAt: performance.now(),
     scheduledAt: new Date(),
     ...overrides,
   };

@@ -251,7 +251,7 @@ export async function finishToolCall(
 
 /** Who claims a tool call: the first attempt of an activity. */
 export function claimer(workerIdentity: string, activityAttempt = 1) {
-  return { workerIdentity, runId: 'run', activityAttempt };
+  return { claimId: newId(), workerIdentity, runId: 'run', activityAttempt };
 }
 
 /** A call that an answer asked for and a worker claimed. */

@@ -1,0 +1,258 @@
+import { once } from 'node:events';
+import { CancelledFailure } from '@temporalio/common';
+import { z } from 'zod';
+import { expect, onTestFinished, test } from 'vitest';
+import { closeToolCall } from '../../src/activities/close-tool-call.ts';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import { runTool } from '../../src/activities/run-tool.ts';
+import { textOf } from '../../src/context/content.ts';
+import { connectDatabase } from '../../src/store/database.ts';
+import { endTurn } from '../../src/store/end-turn.ts';
+import { listEntries } from '../../src/store/entries.ts';
+import { listEvents } from '../../src/store/events.ts';
+import { storeAnswer } from '../../src/store/model-calls.ts';
+import { claimToolCall, readToolCall } from '../../src/store/tool-calls.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import type { ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
+import { toolSchema } from '../../src/tools/tool-schema.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { verify } from '../../src/verify/verify.ts';
+import { answerWith, claimer, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { diskFull } from '../support/disk-full.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+
+const CALL = { callNumber: 1, callIndex: 0 };
+
+let store: TestStore;
+useTestStore((opened) => {
+  store = opened;
+});
+
+/**
+ * A turn whose first answer calls `publish`.
+ * @param beginning what the check of its arguments waits for
+ * @param act what it does, having begun
+ */
+async function publishing({
+  effect = 'once',
+  beginning = () => Promise.resolve(),
+  act = () => Promise.resolve(),
+}: {
+  readonly effect?: ToolEffect;
+  readonly beginning?: () => Promise<void>;
+  readonly act?: (signal: AbortSignal) => Promise<void>;
+} = {}) {
+  const runs: number[] = [];
+  const tool = defineTool({
+    name: 'publish',
+    description: 'Publishes.',
+    input: z.object({}).refine(async () => {
+      await beginning();
+      return true;
+    }),
+    effect,
+    async run(_, { attempt, signal }) {
+      runs.push(attempt);
+      await act(signal);
+      return { content: `receipt ${runs.length}` };
+    },
+  });
+  const turn = await startTurn(store.sql, 'hello', { snapshot: { tools: [toolSchema(tool)] } });
+  const answer = answerWith(turn, 1, await register(store.sql, turn, 1), [toolCall(0, 'publish')]);
+  await storeAnswer(store.sql, answer);
+  return { tool, turn, runs };
+}
+
+/** A worker that reaches Postgres by a way that can be cut. */
+async function behindProxy(tool: ToolDefinition) {
+  const proxy = await startTcpProxy(store.url);
+  const database = connectDatabase({
+    url: proxy.url(store.url),
+    applicationName: 'cut-off',
+    maximumConnections: 2,
+    silenceLimitMilliseconds: 500,
+  });
+  onTestFinished(async () => {
+    await database.end({ timeout: 1 });
+    await proxy.close();
+  });
+  return { proxy, dependencies: activityDependencies(database, { tools: [tool], worker: 'cut off' }) };
+}
+
+/** An attempt that can be ended, and what begins once it is. */
+function attemptToEnd() {
+  const controller = new AbortController();
+  const { signal } = controller;
+  return {
+    execution: execution({ signal }),
+    end: () => controller.abort(new CancelledFailure('WORKER_SHUTDOWN')),
+    hasEnded: async () => {
+      if (!signal.aborted) await once(signal, 'abort');
+    },
+  };
+}
+
+const another = (tool: ToolDefinition): ActivityDependencies =>
+  activityDependencies(store.sql, { tools: [tool], worker: 'another' });
+
+async function results({ conversationId }: TurnReference): Promise<string[]> {
+  const entries = await listEntries(store.sql, { conversationId, kinds: ['tool_result'] });
+  return entries.map(({ content }) => textOf(content));
+}
+
+const callOf = ({ turnId }: TurnReference) => readToolCall(store.sql, { turnId, ...CALL });
+
+async function claims({ conversationId }: TurnReference): Promise<number> {
+  const events = await listEvents(store.sql, { conversationId });
+  return events.filter(({ kind }) => kind === 'tool_call_claimed').length;
+}
+
+test.each([
+  ['a reset', 'the commit of its claim', 'commit', 'reset'],
+  ['silence', 'the commit of its claim', 'commit', 'silence'],
+  ['a reset', 'what people decided on it', 'from decisions', 'reset'],
+  ['silence', 'the claim itself', "set state = 'claimed'", 'silence'],
+] as const)('a `once` tool acts once, with its result, when %s comes instead of the answer to %s', async (...given) => {
+  const [, , asked, instead] = given;
+  const { tool, turn, runs } = await publishing();
+  const { proxy, dependencies } = await behindProxy(tool);
+  proxy.loseAnswerTo(asked, instead);
+  expect(await runTool(dependencies, { turn, ...CALL }, execution())).toMatchObject({ state: 'succeeded' });
+  expect(proxy.lostAnswers()).toBe(1);
+  expect(runs).toEqual([1]);
+  expect(await results(turn)).toEqual(['receipt 1']);
+  expect(await claims(turn)).toBe(1);
+});
+
+test('a tool that is taken over from a dead worker acts once more when the answer to the takeover is lost', async () => {
+  const { tool, turn, runs } = await publishing({ effect: 'idempotent' });
+  await claimToolCall(store.sql, { turn, ...CALL, ...claimer('dead') });
+  const { proxy, dependencies } = await behindProxy(tool);
+  proxy.loseAnswerTo("set state = 'claimed'");
+  await runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }));
+  expect(proxy.lostAnswers()).toBe(1);
+  expect(runs).toEqual([2]);
+  expect(await results(turn)).toEqual(['receipt 1']);
+});
+
+test('a claim whose commit was not answered in time is given back once Postgres is reached, and another worker runs the tool', async () => {
+  const { tool, turn, runs } = await publishing();
+  const { proxy, dependencies } = await behindProxy(tool);
+  const first = attemptToEnd();
+  proxy.loseAnswerTo('commit');
+  const running = expect(runTool(dependencies, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
+  await waitUntil('the answer is lost', () => proxy.lostAnswers() === 1);
+  await proxy.refuse();
+  first.end();
+  await running;
+  expect(await callOf(turn)).toMatchObject({ state: 'claimed', attempt: 1, givenBack: 0 });
+  await proxy.mend();
+  expect(await dependencies.outlastingWork.settled(execution({ attempt: 2 }))).toBe(true);
+  expect(await callOf(turn)).toMatchObject({ attempt: 1, givenBack: 1 });
+  await runTool(another(tool), { turn, ...CALL }, execution({ attempt: 2 }));
+  expect(runs).toEqual([2]);
+  expect(await results(turn)).toEqual(['receipt 1']);
+});
+
+test('what cannot be claimed because Postgres is away leaves nothing behind that would hold the next attempt up', async () => {
+  const { tool, turn } = await publishing();
+  const { proxy, dependencies } = await behindProxy(tool);
+  const first = attemptToEnd();
+  proxy.loseAnswerTo('require_epoch');
+  const running = expect(runTool(dependencies, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
+  await waitUntil('the answer is lost', () => proxy.lostAnswers() === 1);
+  await proxy.refuse();
+  first.end();
+  await running;
+  expect(await dependencies.outlastingWork.settled(execution({ attempt: 2 }))).toBe(false);
+  await proxy.mend();
+});
+
+test('a shutdown between claim and tool hands the call over: another worker runs it', async () => {
+  const first = attemptToEnd();
+  const { tool, turn, runs } = await publishing({ beginning: first.hasEnded });
+  const running = runTool(activityDependencies(store.sql, { tools: [tool] }), { turn, ...CALL }, first.execution);
+  const ended = expect(running).rejects.toThrow(CancelledFailure);
+  await waitUntil('the call is claimed', async () => (await callOf(turn)).state === 'claimed');
+  first.end();
+  await ended;
+  expect(runs).toEqual([]);
+  expect(await runTool(another(tool), { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
+    state: 'succeeded',
+  });
+  expect(runs).toEqual([2]);
+  expect(await results(turn)).toEqual(['receipt 1']);
+});
+
+test('of a call that a stop met between claim and tool the model is told that it did not run, and it counts for no limit', async () => {
+  const first = attemptToEnd();
+  const { tool, turn, runs } = await publishing({ beginning: first.hasEnded });
+  const running = runTool(activityDependencies(store.sql, { tools: [tool] }), { turn, ...CALL }, first.execution);
+  const ended = expect(running).rejects.toThrow(CancelledFailure);
+  await waitUntil('the call is claimed', async () => (await callOf(turn)).state === 'claimed');
+  first.end();
+  await ended;
+  const end = { turn, outcome: 'stopped', reason: null, breakdown: null } as const;
+  await endTurn(store.sql, end, closeToolCall({ secrets: [] }));
+  expect(runs).toEqual([]);
+  expect(await callOf(turn)).toMatchObject({ state: 'finished', outcome: 'not_run', claimedAt: null });
+  expect(await results(turn)).toEqual([
+    'The user stopped the turn before this call was made: it did not run. Call it again if it is still needed.',
+  ]);
+  const [row] = await store.sql`select tool_calls from turns where id = ${turn.turnId}`;
+  expect(row).toEqual({ tool_calls: 0 });
+  const { invariants } = await verify(store.sql);
+  const counts = invariants.filter(({ name }) => ['usage_adds_up', 'totals_add_up'].includes(name));
+  expect(counts.map(({ breaches }) => breaches)).toEqual([[], []]);
+});
+
+test('a `once` tool that began and was ended is not run again by its own worker either', async () => {
+  const first = attemptToEnd();
+  const { tool, turn, runs } = await publishing({
+    act: async (signal) => {
+      await first.hasEnded();
+      signal.throwIfAborted();
+    },
+  });
+  const dependencies = activityDependencies(store.sql, { tools: [tool] });
+  const ended = expect(runTool(dependencies, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
+  await waitUntil('the tool runs', () => runs.length === 1);
+  first.end();
+  await ended;
+  expect(await callOf(turn)).toMatchObject({ state: 'claimed', givenBack: 0 });
+  expect(await runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
+    state: 'outcome_unknown',
+  });
+  expect(runs).toEqual([1]);
+  expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: .* died, or was lost sight of/u)]);
+});
+
+test('an attempt that has too little time left for its tool leaves it to the next one', async () => {
+  const { tool, turn, runs } = await publishing();
+  const dependencies = activityDependencies(store.sql, { tools: [tool] });
+  const late = execution({ startedAt: performance.now() - 16_000 });
+  await expect(runTool(dependencies, { turn, ...CALL }, late)).rejects.toMatchObject({
+    type: 'LateBeginning',
+    nonRetryable: false,
+  });
+  expect(runs).toEqual([]);
+  expect(await runTool(dependencies, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
+    state: 'succeeded',
+  });
+  expect(runs).toEqual([2]);
+});
+
+test('what a call results in that nobody was asked about waits for Postgres: it is not told as one of unknown outcome', async () => {
+  const { tool, turn, runs } = await publishing();
+  const full = await diskFull(store.sql);
+  const asks = { ...tool, approval: true };
+  const running = runTool(activityDependencies(store.sql, { tools: [asks] }), { turn, ...CALL }, execution());
+  await waitUntil('the result is refused', async () => (await full.refusals()) >= 2);
+  await full.end();
+  expect(await running).toMatchObject({ state: 'failed' });
+  expect(await results(turn)).toEqual([expect.stringMatching(/^This call needs the approval of the user/u)]);
+  expect(runs).toEqual([]);
+});
