@@ -148,7 +148,7 @@ async function buy(
   };
   const result =
     registered.unreported >= MOST_UNREPORTED_TRIES
-      ? await endUnreportedCall(dependencies, attempt)
+      ? await endUnreportedCall(dependencies, attempt, execution)
       : await ask(dependencies, attempt, { view, check, execution, leave, teaches: !hasStubs(source.input) });
   return result.kind === 'failed' ? fallBack(dependencies, input, attempt) : result;
 }
@@ -203,8 +203,8 @@ async function ask(
     // Whoever replaced this try accounts for it.
     fence.signal.throwIfAborted();
     // Awaited here: rejected while the live text is closed, it would count as unhandled and end the worker.
-    if (wasNotSent(error)) return await afterUnsent(dependencies, modelTry, error);
-    return await afterFailure(dependencies, modelTry, error);
+    if (wasNotSent(error)) return await afterUnsent(dependencies, modelTry, error, execution);
+    return await afterFailure(dependencies, modelTry, error, execution);
   } finally {
     fence.end();
     await live.close();

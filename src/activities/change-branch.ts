@@ -17,6 +17,7 @@ import {
 import type { BranchCall } from '../store/branch-tries.ts';
 import { readCalibration } from '../store/calibrations.ts';
 import type { BranchCommand } from '../store/branch-commands.ts';
+import type { Transaction } from '../store/database.ts';
 import * as store from '../store/change-branch.ts';
 import type { NewBranchSummary } from '../store/change-branch.ts';
 import { readEarlierBranchSummary } from '../store/earlier-branch-summary.ts';
@@ -34,7 +35,7 @@ import { branchSummaryOf, extractedBranchSummary } from './branch-summary-of.ts'
 import type { ActivityDependencies } from './dependencies.ts';
 import { passGate } from './pass-gate.ts';
 import { redactedView } from './redacted-view.ts';
-import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { pauseAfterRefusal, recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { throughOutage } from './through-outage.ts';
 import { wasNotSent } from './unreported-try.ts';
 
@@ -224,9 +225,9 @@ async function afterModelError(
   { turn, execution, model, attempt }: FailedTry,
   error: unknown,
 ): Promise<Asked> {
-  const withdraw = async (failed: boolean): Promise<number> => {
+  const withdraw = async (failed: boolean, pause?: (open: Transaction) => Promise<void>): Promise<number> => {
     const failures = await throughOutage(dependencies, execution, () =>
-      withdrawBranchTry(dependencies.database, turn, { attempt, failed }),
+      withdrawBranchTry(dependencies.database, turn, { attempt, failed }, pause),
     );
     dependencies.reachCrashPoint('changeBranch:failed');
     return failures;
@@ -242,10 +243,15 @@ async function afterModelError(
   // Looked at before its time: nothing is known that the failure which named the time did not tell.
   const left = isOut ? await outageWaitLeft(dependencies.database, turn) : 0;
   const failed = isOut && left === 0;
-  const failures = await withdraw(failed);
-  if (verdict.kind !== 'retryable' || failures > SUMMARY_RETRIES) return { kind: 'failed' };
+  if (verdict.kind !== 'retryable') {
+    await withdraw(failed);
+    return { kind: 'failed' };
+  }
+  const pause = pauseAfterRefusal(dependencies, verdict, model);
+  const failures = await withdraw(failed, (open) => pause(open, execution.attempt));
+  if (failures > SUMMARY_RETRIES) return { kind: 'failed' };
   const times = failed ? failures : execution.attempt;
-  const wait = await waitAfterRefusal(dependencies, verdict, { activity: 'changeBranch', model, times });
+  const wait = waitAfterRefusal(verdict, { activity: 'changeBranch', model, times });
   if (left > 0) return waitOut(dependencies, turn, { ...wait, delayMilliseconds: left });
   if (wait.isWaitedOut) return waitOut(dependencies, turn, wait);
   await recordShortWait(dependencies, turn, wait);

@@ -5,6 +5,7 @@ import type { LearnedLimits } from '../models/learned-window.ts';
 import { ModelCallError } from '../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
+import type { Transaction } from '../store/database.ts';
 import { storeLearnedWindow } from '../store/learned-windows.ts';
 import { EMPTY_ANSWER, recordModelFailure } from '../store/model-calls.ts';
 import type { FailedTries, ModelFailure } from '../store/model-calls.ts';
@@ -12,10 +13,12 @@ import { maskText } from '../tools/secret-mask.ts';
 import type { CallModelResult } from '../turn/activity-values.ts';
 import { MODEL_CALL_RETRIES, retryDelayMilliseconds } from '../turn/limits.ts';
 import { isCancellationError, retryableFailure } from './activity-error.ts';
+import type { Execution } from './activity-shell.ts';
 import type { ModelTry } from './call-model.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { prefersFallback } from './fall-back.ts';
-import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { pauseAfterRefusal, recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { throughOutage } from './through-outage.ts';
 
 /** Empty answers of one call that are asked for again; a model that stays silent will not be cured by a sixth try. */
 const EMPTY_ANSWER_RETRIES = 2;
@@ -25,12 +28,15 @@ export async function afterFailure(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   error: unknown,
+  execution: Execution,
 ): Promise<CallModelResult> {
+  const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<FailedTries> =>
+    recordLasting(dependencies, modelTry, execution, { failure, beside });
   if (isCancellationError(error)) {
     // The provider charges what it was sent, and tells nobody how much that is: the estimate stands for it.
     const usage = estimatedUsage(modelTry.estimatedTokens);
     const cost = costOf(usage, modelTry.snapshot.prices);
-    await record(dependencies, modelTry, { kind: 'aborted', evidence: 'aborted', usage, cost });
+    await recorded({ kind: 'aborted', evidence: 'aborted', usage, cost });
     throw error;
   }
   if (!(error instanceof ModelCallError)) throw error;
@@ -38,7 +44,7 @@ export async function afterFailure(
   const status = error.status ?? null;
   switch (verdict.kind) {
     case 'overflow':
-      await record(dependencies, modelTry, { kind: 'overflow', evidence: verdict.evidence, status });
+      await recorded({ kind: 'overflow', evidence: verdict.evidence, status });
       await learnLimits(dependencies, modelTry, verdict);
       return { kind: 'overflow' };
     case 'permanent':
@@ -52,7 +58,7 @@ export async function afterFailure(
         },
         'model call refused',
       );
-      await record(dependencies, modelTry, {
+      await recorded({
         kind: 'permanent',
         evidence: verdict.evidence,
         status,
@@ -60,7 +66,7 @@ export async function afterFailure(
       });
       return { kind: 'failed' };
     case 'retryable':
-      return askAgain(dependencies, modelTry, verdict, status);
+      return askAgain(dependencies, modelTry, verdict, { status, recorded });
   }
 }
 
@@ -69,19 +75,25 @@ async function askAgain(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   verdict: Extract<ErrorVerdict, { kind: 'retryable' }>,
-  status: number | null,
+  {
+    status,
+    recorded,
+  }: {
+    readonly status: number | null;
+    readonly recorded: (failure: FailureToRecord, beside: Beside) => Promise<FailedTries>;
+  },
 ): Promise<CallModelResult> {
   const { cause, evidence } = verdict;
+  const { model } = modelTry.snapshot;
   const isLimited = cause === 'rate_limit';
   const kind = isLimited ? 'rate_limited' : 'retryable';
-  const { failures, rateLimits } = await record(dependencies, modelTry, { kind, evidence, status });
+  const pause = pauseAfterRefusal(dependencies, verdict, model);
+  const { failures, rateLimits } = await recorded({ kind, evidence, status }, (open, tries) =>
+    pause(open, tries.rateLimits),
+  );
   if (!isLimited && failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
   const times = isLimited ? rateLimits : failures;
-  const wait = await waitAfterRefusal(dependencies, verdict, {
-    activity: 'callModel',
-    model: modelTry.snapshot.model,
-    times,
-  });
+  const wait = waitAfterRefusal(verdict, { activity: 'callModel', model, times });
   const { turn } = modelTry.input;
   if (wait.isWaitedOut) {
     if (await prefersFallback(dependencies, turn, { ...modelTry, delayMilliseconds: wait.delayMilliseconds }))
@@ -172,13 +184,34 @@ function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure
   return { usage: usage ?? null, cost: usage === undefined ? null : costOf(usage, snapshot.prices) };
 }
 
+type FailureToRecord = Pick<ModelFailure, 'kind' | 'evidence'> &
+  Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>;
+
+/** Written in the transaction that records the failure. */
+type Beside = (open: Transaction, tries: FailedTries) => Promise<void>;
+
+/**
+ * However long Postgres is away, also when the activity ends before it is back: a try that stays without its failure is taken for
+ * paid, as one whose worker died.
+ */
+async function recordLasting(
+  dependencies: ActivityDependencies,
+  modelTry: ModelTry,
+  execution: Execution,
+  { failure, beside }: { readonly failure: FailureToRecord; readonly beside: Beside | undefined },
+): Promise<FailedTries> {
+  return dependencies.outlastingWork.finish(execution, (lasting) =>
+    throughOutage(dependencies, lasting, () => record(dependencies, modelTry, failure, beside)),
+  );
+}
+
 async function record(
   { database, reachCrashPoint }: ActivityDependencies,
   { input, attempt, startedAt }: ModelTry,
-  failure: Pick<ModelFailure, 'kind' | 'evidence'> &
-    Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>,
+  failure: FailureToRecord,
+  beside?: Beside,
 ): Promise<FailedTries> {
-  const failed = await recordModelFailure(database, {
+  const told = {
     turn: input.turn,
     callNumber: input.callNumber,
     attempt,
@@ -188,7 +221,8 @@ async function record(
     cost: 0,
     durationMilliseconds: Date.now() - startedAt,
     ...failure,
-  });
+  };
+  const failed = await recordModelFailure(database, told, beside);
   reachCrashPoint('callModel:failed');
   return failed;
 }

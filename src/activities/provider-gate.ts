@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActivityAttempt } from '../store/activity-attempts.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Transaction } from '../store/database.ts';
 import { newId } from '../store/ids.ts';
 import { pauseProvider, readPause } from '../store/provider-pauses.ts';
 import {
@@ -61,8 +61,8 @@ export interface ProviderGate {
   enter(call: GateCall): Promise<GatePass>;
   /** The call will not come back: no place is kept for it that this attempt asked for, or one before it. */
   giveUp(call: Pick<GateCall, 'callKey' | 'by'>): Promise<void>;
-  /** The provider refused a call for its rate: nobody calls it with this key for so long. */
-  pause(provider: string, milliseconds: number): Promise<void>;
+  /** The provider refused a call for its rate: nobody calls it with this key for so long. @param within the transaction that this is part of */
+  pause(provider: string, milliseconds: number, within?: Transaction): Promise<void>;
 }
 
 export function createProviderGate(setup: {
@@ -116,10 +116,10 @@ export function createProviderGate(setup: {
     async giveUp(call) {
       await giveUpPlace(database, call);
     },
-    async pause(name, milliseconds) {
+    async pause(name, milliseconds, within) {
       const provider = providers.get(name);
       if (provider === undefined) return;
-      await pauseProvider(database, { providerKey: provider.key, label: name, milliseconds });
+      await pauseProvider(within ?? database, { providerKey: provider.key, label: name, milliseconds });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { ErrorVerdict } from '../models/model-client.ts';
 import { parseModelName } from '../models/model-name.ts';
+import type { Transaction } from '../store/database.ts';
 import { recordEvent } from '../store/events.ts';
 import {
   LONGEST_RETRY_DELAY_MILLISECONDS,
@@ -23,29 +24,44 @@ export interface RefusalWait extends NamedWait {
   readonly isWaitedOut: boolean;
 }
 
+type Refusal = Extract<ErrorVerdict, { kind: 'retryable' }>;
+
 /**
- * How long a refused call waits. Told of a rate limit, all workers leave the provider alone for as long as it asked; calls
- * that were told the same wait are spread over the time after it.
+ * Told of a rate limit, all workers leave the provider alone for as long as it asked.
+ * @param model as `provider/model`
+ * @returns what writes the pause in the transaction that records the refusal: a worker that dies or is cut off between the two would
+ *   leave a refusal without a pause, and all would ask at once. Done again, as after an outage, what has passed since then counts as
+ *   paused. `times`: such refusals of this call so far, from 1
+ */
+export function pauseAfterRefusal(
+  { providerGate }: Pick<ActivityDependencies, 'providerGate'>,
+  verdict: Refusal,
+  model: string,
+): (within: Transaction, times: number) => Promise<void> {
+  const refusedAt = performance.now();
+  return async (within, times) => {
+    if (verdict.cause !== 'rate_limit') return;
+    // Others do not wait for how often this call was refused.
+    const asked = verdict.delayMilliseconds ?? delayAfterRefusal(verdict, times);
+    const left = asked - (performance.now() - refusedAt);
+    if (left > 0) await providerGate.pause(parseModelName(model).provider, left, within);
+  };
+}
+
+/**
+ * How long a refused call waits; calls that were told the same wait are spread over the time after it.
  * @param refused `model` as `provider/model`; `times`: such refusals of this call so far, from 1
  */
-export async function waitAfterRefusal(
-  { providerGate, reachCrashPoint }: Pick<ActivityDependencies, 'providerGate' | 'reachCrashPoint'>,
-  verdict: Extract<ErrorVerdict, { kind: 'retryable' }>,
+export function waitAfterRefusal(
+  verdict: Refusal,
   { activity, model, times }: { readonly activity: CallingActivity; readonly model: string; readonly times: number },
-): Promise<RefusalWait> {
-  const asked = verdict.delayMilliseconds;
-  const { provider } = parseModelName(model);
-  const isRateLimit = verdict.cause === 'rate_limit';
+): RefusalWait {
   const delay = delayAfterRefusal(verdict, times);
-  // Others do not wait for how often this call was refused.
-  if (isRateLimit) {
-    await providerGate.pause(provider, asked ?? delay);
-    reachCrashPoint(`${activity}:paused`);
-  }
-  const isShared = isRateLimit || asked !== undefined;
+  const isRateLimit = verdict.cause === 'rate_limit';
+  const isShared = isRateLimit || verdict.delayMilliseconds !== undefined;
   return {
     activity,
-    provider,
+    provider: parseModelName(model).provider,
     delayMilliseconds: isShared ? spreadDelay(delay, Math.random()) : delay,
     isWaitedOut: isShared && delay > LONGEST_RETRY_DELAY_MILLISECONDS,
     reason: isRateLimit ? 'rate_limit' : 'outage',

@@ -24,7 +24,7 @@ import type { SummaryWork } from './finished-text.ts';
 import { passGate } from './pass-gate.ts';
 import type { OpenPass } from './provider-gate.ts';
 import { secretsLeftOut } from './redacted-originals.ts';
-import { recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
+import { pauseAfterRefusal, recordShortWait, waitAfterRefusal, waitOut } from './refusal-wait.ts';
 import { readOriginalsOf } from './summary-originals.ts';
 import { summaryRequest } from './summary-request.ts';
 import type { AskedRequest } from './summary-request.ts';
@@ -253,13 +253,14 @@ async function afterModelError(
   }
   const { attempt, execution, input } = task;
   const tried = { ...input, attempt };
-  await throughOutage(dependencies, execution, () => withdrawPartAttempt(dependencies.database, input.turn, tried));
+  const { model } = task.snapshot.summarizer;
+  const times = execution.attempt;
+  const pause = pauseAfterRefusal(dependencies, verdict, model);
+  await throughOutage(dependencies, execution, () =>
+    withdrawPartAttempt(dependencies.database, input.turn, tried, (open) => pause(open, times)),
+  );
   dependencies.reachCrashPoint('summarize:withdrawn');
-  const wait = await waitAfterRefusal(dependencies, verdict, {
-    activity: 'summarize',
-    model: task.snapshot.summarizer.model,
-    times: execution.attempt,
-  });
+  const wait = waitAfterRefusal(verdict, { activity: 'summarize', model, times });
   if (wait.isWaitedOut) return waitOut(dependencies, input.turn, wait);
   await recordShortWait(dependencies, input.turn, wait);
   const message = `summarizing model not available (${verdict.cause})`;

@@ -28,11 +28,16 @@ export async function afterUnsent(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
   error: unknown,
+  execution: Execution,
 ): Promise<CallModelResult> {
   const { name, code } = describeError(error);
   dependencies.logger.warn({ ...identityOf(modelTry), ...describeError(error) }, 'model call not sent');
   const evidence = code === undefined ? `not_sent ${name}` : `not_sent ${name} ${code}`;
-  const failures = await record(dependencies, modelTry, { kind: 'retryable', evidence, usage: null, cost: 0 });
+  const failures = await dependencies.outlastingWork.finish(execution, (lasting) =>
+    throughOutage(dependencies, lasting, () =>
+      record(dependencies, modelTry, { kind: 'retryable', evidence, usage: null, cost: 0 }),
+    ),
+  );
   if (failures > MODEL_CALL_RETRIES) return { kind: 'failed' };
   const delay = retryDelayMilliseconds(failures);
   throw retryableFailure('ModelCall.not_sent', `model call not sent (${name}), failure ${failures}`, delay);
@@ -67,9 +72,11 @@ export async function afterUnstored(
 export async function endUnreportedCall(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
+  execution: Execution,
 ): Promise<CallModelResult> {
   dependencies.logger.warn(identityOf(modelTry), 'model call given up: its tries end without a report');
-  await record(dependencies, modelTry, { kind: 'permanent', evidence: 'tries_without_report', usage: null, cost: 0 });
+  const failure = { kind: 'permanent', evidence: 'tries_without_report', usage: null, cost: 0 } as const;
+  await throughOutage(dependencies, execution, () => record(dependencies, modelTry, failure));
   return { kind: 'failed' };
 }
 

@@ -5,7 +5,7 @@ import { LONGEST_UNSEEN_WAIT_MILLISECONDS } from '../turn/limits.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
 import type { ActivityAttempt } from './activity-attempts.ts';
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter, Writer } from './transaction.ts';
@@ -55,6 +55,7 @@ export async function countUnreportedBranchTries(sql: Database, turn: TurnRefere
  * A try ended unpaid: the provider refused it, or was not reached. Said again, as when the reply of the commit was lost, it changes
  * nothing.
  * @param tried `failed`: it counts toward the retries of the model's failures, once.
+ * @param beside what is written in the same transaction
  * @returns failures of the model so far.
  * @throws StoreError `stale_epoch`
  */
@@ -62,8 +63,10 @@ export async function withdrawBranchTry(
   sql: Database,
   turn: TurnReference,
   tried: { readonly attempt: number; readonly failed: boolean },
+  beside: (open: Transaction) => Promise<void> = () => Promise.resolve(),
 ): Promise<number> {
   return writeAsTurn(sql, turn, async ({ sql: open }) => {
+    await beside(open);
     const [row] = await open<{ failures: number }[]>`
       update turns set withdrawn_branch_try = ${tried.attempt}, unreported_branch_tries = greatest(0, unreported_branch_tries - 1),
         branch_failures = branch_failures + (${tried.failed} and branch_tries = ${tried.attempt})::int

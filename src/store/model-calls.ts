@@ -6,7 +6,7 @@ import type { ReportedUsage } from '../models/model-client.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { endColumns, readAnswer } from './answers.ts';
 import type { ModelCallReference, StoredAnswer } from './answers.ts';
-import type { Database, Queries } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { measurementsText } from './measurement-columns.ts';
 import { jsonText, plainText } from './stored-text.ts';
@@ -159,9 +159,14 @@ export interface ModelFailure {
 
 /**
  * Notes how a try failed and what it cost; returns the failed tries of this call number. An older attempt of the same turn is noted too, since it was paid; a repeated note changes nothing.
+ * @param beside what is written in the same transaction, told those tries
  * @throws StoreError `stale_epoch`
  */
-export async function recordModelFailure(sql: Database, failure: ModelFailure): Promise<FailedTries> {
+export async function recordModelFailure(
+  sql: Database,
+  failure: ModelFailure,
+  beside: (open: Transaction, tries: FailedTries) => Promise<void> = () => Promise.resolve(),
+): Promise<FailedTries> {
   const { turn, callNumber, attempt, kind, usage, cost } = failure;
   return writeAsTurn(sql, turn, async (writer) => {
     const { count } = await writer.sql`
@@ -176,7 +181,9 @@ export async function recordModelFailure(sql: Database, failure: ModelFailure): 
       if (usage !== null || cost !== 0) await addUsage(writer.sql, turn, usage, cost);
       await writer.event('model_call_failed', { callNumber, attempt, kind, status: failure.status });
     }
-    return countFailures(writer.sql, failure);
+    const tries = await countFailures(writer.sql, failure);
+    await beside(writer.sql, tries);
+    return tries;
   });
 }
 

@@ -2,7 +2,7 @@ import { costOf, estimatedUsage } from '../models/cost.ts';
 import type { ReportedUsage } from '../models/model-client.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
-import type { Database } from './database.ts';
+import type { Database, Transaction } from './database.ts';
 import { writeAsTurn } from './transaction.ts';
 import type { TurnWriter, Writer } from './transaction.ts';
 import { addUsage, usageSums } from './usage.ts';
@@ -43,14 +43,17 @@ export async function reportTry(writer: TurnWriter, part: Part, call: PartCall |
 /**
  * A try ended before the model was asked, or the provider refused it unpaid: nothing of it counts. Said again, as when the reply
  * of the commit was lost, it changes nothing.
+ * @param beside what is written in the same transaction
  * @throws StoreError `stale_epoch`
  */
 export async function withdrawPartAttempt(
   sql: Database,
   turn: TurnReference,
   { compactionId, part, attempt }: Part & { readonly attempt: number },
+  beside: (open: Transaction) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   await writeAsTurn(sql, turn, async ({ sql: open }) => {
+    await beside(open);
     await open`
       update compaction_parts set withdrawn_attempt = ${attempt}, unreported_tries = greatest(0, unreported_tries - 1),
         epoch = ${turn.epoch}

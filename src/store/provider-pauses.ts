@@ -14,7 +14,7 @@ export function ahead(sql: Database | Transaction) {
 
 /** No worker calls the provider with this key before the time is over. A pause is never shortened, but one of a clock that jumped back is void. */
 export async function pauseProvider(
-  sql: Database,
+  sql: Database | Transaction,
   pause: { readonly providerKey: string; readonly label: string; readonly milliseconds: number },
 ): Promise<void> {
   await sql`

@@ -82,11 +82,14 @@ export async function askForPlace(sql: Database, call: QueuedCall, capacity: Pro
     await lockPlaces(open, providerKey);
     await requireNewest(open, call);
     const milliseconds = await readPause(open, providerKey);
-    await enqueue(open, call);
+    await enqueue(open, call, milliseconds > 0);
     if (milliseconds > 0) return { kind: 'paused', milliseconds };
     const waiting = await handOut(open, providerKey, { ...capacity, leaseSeconds });
+    // Seen behind the moment it was granted, a place tells that whoever has it knows, and may have sent its request.
     const [row] = await open<{ granted: boolean; waiting: number }[]>`
-      select (select granted_at is not null from provider_calls where call_key = ${callKey}) as granted,
+      with told as (
+        update provider_calls set seen_at = holdfast_now() where call_key = ${callKey} and granted_at is not null returning id)
+      select exists (select from told) as granted,
         (select count(*) from provider_calls where provider_key = ${providerKey} and granted_at is null)::int as waiting`;
     if (row?.granted === true) return { kind: 'granted' };
     const next = Math.min(MOST_NEXT, NEXT_OF_EACH * (capacity.concurrentCalls ?? MOST_NEXT));
@@ -114,31 +117,38 @@ async function requireNewest(sql: Transaction, { callKey, holder, by, again = fa
 }
 
 /**
- * The row of an earlier try, whose worker may be dead, gives its place back; a call that goes elsewhere keeps none here. What
- * an earlier try has sent counts for its minute all the same, under another key.
+ * The row of an earlier try, whose worker may be dead, gives its place back, and this one has its turn in the queue; a call that
+ * goes elsewhere keeps none here. What an earlier try may have sent counts for its minute all the same, under another key. A
+ * place that nobody was told of stays, unless it is another's by now: its lease is over, or the provider wants no calls.
  */
-async function enqueue(sql: Transaction, call: QueuedCall): Promise<void> {
+async function enqueue(sql: Transaction, call: QueuedCall, isPaused: boolean): Promise<void> {
   const { providerKey, callKey, holder, by, conversationId, tokens, leaseSeconds = LEASE_SECONDS } = call;
   await sql`
     delete from provider_calls where (call_key = ${callKey} and released_at is null and provider_key <> ${providerKey})
       or (provider_key = ${providerKey}
         and (released_at < holdfast_now() - interval '1 minute' or lease_until < holdfast_now() - interval '1 minute'
           or seen_at < holdfast_now() - interval '1 hour'))`;
+  // As text: a date of JavaScript has no microseconds, by which a turn in the queue may be decided.
+  const [before] = await sql<{ turn: string | null }[]>`
+    update provider_calls as over set call_key = over.call_key || ':' || over.id,
+      released_at = coalesce(over.released_at, holdfast_now())
+    from provider_calls as old
+    where old.id = over.id and over.call_key = ${callKey} and (over.released_at is not null or over.seen_at >= over.granted_at)
+    returning case when old.released_at is null then least(old.requested_at, holdfast_now()) end::text as turn`;
+  const keeps = sql`not ${isPaused}::boolean and ${isUnderWay(sql, sql`mine`)}`;
   await sql`
-    update provider_calls set call_key = call_key || ':' || id where call_key = ${callKey} and released_at is not null`;
-  await sql`
-    insert into provider_calls (id, provider_key, conversation_id, call_key, holder, asked_by, tokens)
-    values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${holder}, ${attemptColumn(sql, by)}, ${Math.ceil(tokens)})
+    insert into provider_calls as mine (id, provider_key, conversation_id, call_key, holder, asked_by, tokens, requested_at)
+    values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${holder}, ${attemptColumn(sql, by)}, ${Math.ceil(tokens)},
+      coalesce(${before?.turn ?? null}::text::timestamptz, holdfast_now()))
     on conflict (call_key) do update set seen_at = holdfast_now(), holder = excluded.holder, asked_by = excluded.asked_by,
-      tokens = excluded.tokens,
-      lease_until = case when provider_calls.granted_at is not null
-        then holdfast_now() + make_interval(secs => ${leaseSeconds}) end`;
+      tokens = excluded.tokens, granted_at = case when ${keeps} then mine.granted_at end,
+      lease_until = case when ${keeps} then holdfast_now() + make_interval(secs => ${leaseSeconds}) end`;
 }
 
 /** Who is there renews a lease of a clock that jumped back since. */
-function isUnderWay(sql: Transaction) {
-  return sql`released_at is null and lease_until > holdfast_now()
-    and lease_until < ${ahead(sql)} + make_interval(secs => ${LEASE_SECONDS})`;
+function isUnderWay(sql: Transaction, row = sql`provider_calls`) {
+  return sql`${row}.released_at is null and ${row}.lease_until > holdfast_now()
+    and ${row}.lease_until < ${ahead(sql)} + make_interval(secs => ${LEASE_SECONDS})`;
 }
 
 /** @returns calls that wait on, those first that have their turn first. */
@@ -209,7 +219,10 @@ export async function stepAside(sql: Database, { callKey, holder }: HeldPlace): 
   return count > 0;
 }
 
-/** The call is still under way. */
+/**
+ * The call is still under way. One that was frozen for longer than its lease counts again, whoever was given its place meanwhile:
+ * until one of them is over, nobody else gets one. One that another attempt has asked for does not: that attempt ends it.
+ */
 export async function renewPlace(
   sql: Database,
   { callKey, holder, leaseSeconds = LEASE_SECONDS }: HeldPlace,

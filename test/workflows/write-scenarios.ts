@@ -132,10 +132,6 @@ export const SCENARIOS: readonly Scenario[] = [
         before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
       },
       {
-        at: 'summarize:paused',
-        before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
-      },
-      {
         at: 'summarize:waiting',
         before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
       },
@@ -162,7 +158,7 @@ export const SCENARIOS: readonly Scenario[] = [
     task: `${READ} 4 times, one by one\nWrite 60 words`,
     deaths: [
       { at: 'callModel:queued' },
-      { at: 'callModel:paused', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
+      { at: 'callModel:failed', before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }) },
       { at: 'callModel:registered' },
       { at: 'callModel:left', before: pauseAgain },
       { at: 'callModel:failed', before: endPause },
@@ -237,7 +233,7 @@ export const SCENARIOS: readonly Scenario[] = [
           await forkAtStart(harness, sent);
         },
       },
-      { at: 'changeBranch:paused' },
+      { at: 'changeBranch:failed' },
       { at: 'changeBranch:waiting' },
       { at: 'changeBranch:registered' },
       {

@@ -1,0 +1,176 @@
+import { CancelledFailure } from '@temporalio/common';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
+import type { Simulator } from '../../src/simulator/index.ts';
+import { connectDatabase } from '../../src/store/database.ts';
+import { listModelCalls } from '../../src/store/model-calls.ts';
+import { readPause } from '../../src/store/provider-pauses.ts';
+import { providerKeyOf } from '../../src/store/provider-queue.ts';
+import { getTurn } from '../../src/store/turns.ts';
+import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import type { TestStore } from '../store/support/store-builders.ts';
+import { startHttpServer } from '../support/http-server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { branchSummary, modelCall, summary } from './support/asking-work.ts';
+import { useStoreAndSimulator } from './support/store-and-simulator.ts';
+
+let store: TestStore;
+let simulator: Simulator;
+
+useStoreAndSimulator((opened) => {
+  ({ store, simulator } = opened);
+});
+
+interface Refusal {
+  readonly status: number;
+  readonly body: string;
+}
+
+const RATE_LIMIT: Refusal = { status: 429, body: '{"error":{"type":"rate_limit_error","message":"slow down"}}' };
+const BAD_REQUEST: Refusal = { status: 400, body: '{"error":{"type":"invalid_request_error","message":"no"}}' };
+const OVERFLOW: Refusal = {
+  status: 400,
+  body: '{"error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens > 200000 maximum"}}',
+};
+
+/** A provider that refuses every call, for a minute where it tells a time. */
+async function refusingServer({ status, body }: Refusal) {
+  const onCall: { now?: () => void } = {};
+  const server = await startHttpServer((_, response) => {
+    onCall.now?.();
+    const headers = status === 429 ? { 'retry-after': '60' } : {};
+    response.writeHead(status, { ...headers, 'content-type': 'application/json' }).end(body);
+  });
+  onTestFinished(() => server.close());
+  const providerKey = providerKeyOf({ name: 'sim', baseUrl: server.url, apiKey: 'key' });
+  return { server, onCall, pause: () => readPause(store.sql, providerKey) };
+}
+
+/** A worker whose way to Postgres can be cut, and how often it found that something had to wait. */
+async function cutOffWorker(simulatorUrl: string) {
+  const proxy = await startTcpProxy(store.url);
+  const database = connectDatabase({ url: proxy.url(store.url), applicationName: 'cut-off', maximumConnections: 2 });
+  onTestFinished(async () => {
+    await proxy.mend();
+    await database.end({ timeout: 1 });
+    await proxy.close();
+  });
+  const waits: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line) => line.includes('Postgres is away') && waits.push(line) });
+  const dependencies: ActivityDependencies = {
+    ...activityDependencies(database, { simulatorUrl, providerLimits: {} }),
+    logger,
+  };
+  return { proxy, dependencies, waits };
+}
+
+async function triesOf({ conversationId }: TurnReference) {
+  const calls = await listModelCalls(store.sql, { conversationId });
+  return calls.map(({ state, failure, cost }) => ({ state, kind: failure?.kind, cost }));
+}
+
+test.each([
+  ['rate_limited', RATE_LIMIT, 'wait'],
+  ['permanent', BAD_REQUEST, 'failed'],
+  ['overflow', OVERFLOW, 'overflow'],
+] as const)(
+  'a call that was refused as %s while Postgres was away is stored as refused and unpaid once it is back',
+  async (kind, refusal, result) => {
+    const { server, onCall, pause } = await refusingServer(refusal);
+    const { proxy, dependencies, waits } = await cutOffWorker(server.url);
+    onCall.now = () => void proxy.reset();
+    const { turn, attempt } = await modelCall(store.sql);
+    const calling = attempt(dependencies, execution());
+    await Promise.race([calling, waitUntil('the refusal waits', () => waits.length >= 2)]);
+    await proxy.mend();
+    expect(await calling).toMatchObject({ kind: result });
+    expect(await triesOf(turn)).toEqual([{ state: 'failed', kind, cost: 0 }]);
+    expect((await pause()) > 0).toBe(kind === 'rate_limited');
+    // The next attempt is answered: what was refused counts with it for nothing.
+    await attempt(activityDependencies(store.sql, { simulatorUrl: simulator.url }), execution({ attempt: 2 }));
+    const [, answered] = await triesOf(turn);
+    expect(answered).toMatchObject({ state: 'answered' });
+    const { usage } = await getTurn(store.sql, turn.turnId);
+    expect(usage).toMatchObject({ modelCalls: 1, cost: answered?.cost });
+  },
+);
+
+test('a call that its worker failed to make while Postgres was away is stored as unpaid once it is back', async () => {
+  const { proxy, dependencies, waits } = await cutOffWorker(simulator.url);
+  const { turn, attempt } = await modelCall(store.sql);
+  const modelClient = () => {
+    void proxy.reset();
+    throw new TypeError('no such provider');
+  };
+  const failed = expect(attempt({ ...dependencies, modelClient }, execution())).rejects.toMatchObject({
+    type: 'ModelCall.not_sent',
+  });
+  await Promise.race([failed, waitUntil('the failure waits', () => waits.length >= 2)]);
+  await proxy.mend();
+  await failed;
+  expect(await triesOf(turn)).toEqual([{ state: 'failed', kind: 'retryable', cost: 0 }]);
+});
+
+test('a refused call whose activity is given up while Postgres is away ends within two seconds, and is stored as unpaid later', async () => {
+  const { server, onCall, pause } = await refusingServer(RATE_LIMIT);
+  const { proxy, dependencies, waits } = await cutOffWorker(server.url);
+  onCall.now = () => void proxy.reset();
+  const { turn, attempt } = await modelCall(store.sql);
+  const given = new AbortController();
+  const calling = expect(attempt(dependencies, execution({ signal: given.signal }))).rejects.toThrow(CancelledFailure);
+  await Promise.race([calling, waitUntil('the refusal waits', () => waits.length >= 2)]);
+  const began = Date.now();
+  given.abort(new CancelledFailure('NOT_FOUND'));
+  await calling;
+  expect(Date.now() - began).toBeLessThan(2_000);
+  expect(await triesOf(turn)).toMatchObject([{ state: 'registered' }]);
+  await proxy.mend();
+  await dependencies.outlastingWork.settled(execution());
+  expect(await triesOf(turn)).toEqual([{ state: 'failed', kind: 'rate_limited', cost: 0 }]);
+  expect(await pause()).toBeGreaterThan(0);
+});
+
+test.each([
+  ['a model call', modelCall, 'callModel:failed'],
+  ['a summary', summary, 'summarize:withdrawn'],
+  ['a branch summary', branchSummary, 'changeBranch:failed'],
+] as const)(
+  'when a worker dies right behind the refusal of %s, the pause that the provider asked for stands: the next attempt waits',
+  async (_, startWork, deadly) => {
+    const { server, pause } = await refusingServer(RATE_LIMIT);
+    const dependencies = activityDependencies(store.sql, { simulatorUrl: server.url, providerLimits: {} });
+    const { attempt } = await startWork(store.sql);
+    const reachCrashPoint = (point: string): void => {
+      if (point === deadly) throw new Error('the worker died');
+    };
+    await expect(attempt({ ...dependencies, reachCrashPoint }, execution())).rejects.toThrow('the worker died');
+    expect(await pause()).toBeGreaterThan(50_000);
+    expect(await attempt(dependencies, execution({ attempt: 2 }))).toMatchObject({ kind: 'wait' });
+    expect(server.requests).toHaveLength(1);
+  },
+);
+
+test.each([
+  ['a summary', summary],
+  ['a branch summary', branchSummary],
+] as const)('a pause that %s was told while Postgres was away is written once it is back', async (_, startWork) => {
+  const { server, onCall, pause } = await refusingServer(RATE_LIMIT);
+  const { proxy, dependencies, waits } = await cutOffWorker(server.url);
+  let refusedAt = 0;
+  onCall.now = () => {
+    refusedAt = Date.now();
+    void proxy.reset();
+  };
+  const { attempt } = await startWork(store.sql);
+  const asking = attempt(dependencies, execution());
+  await Promise.race([asking, waitUntil('the refusal waits', () => waits.length >= 5)]);
+  await proxy.mend();
+  expect(await asking).toMatchObject({ kind: 'wait' });
+  const left = await pause();
+  expect(left).toBeGreaterThan(0);
+  // The second and a half for which it waited for Postgres counts as paused.
+  expect(Date.now() + left - refusedAt).toBeLessThan(61_000);
+});
