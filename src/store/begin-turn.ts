@@ -126,6 +126,7 @@ interface WaitingRow extends WaitingMessage {
   readonly mode: MessageMode;
   /** Not the time of its entry. */
   readonly sentAt: Date;
+  readonly sentEpoch: number | null;
 }
 
 async function begin(
@@ -255,7 +256,7 @@ async function findBegun(
 /** Commands, all steering messages and the oldest queued one, in order of arrival. */
 async function readWaiting(sql: Transaction, conversationId: string): Promise<WaitingRow[]> {
   return sql<WaitingRow[]>`
-    select id, position, kind, mode, created_at as "sentAt", content, measurements from messages
+    select id, position, kind, mode, created_at as "sentAt", sent_epoch as "sentEpoch", content, measurements from messages
     where conversation_id = ${conversationId} and consumed_at is null
       and (kind <> 'message' or mode = 'steer' or position = (
         select min(q.position) from messages q

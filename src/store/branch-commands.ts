@@ -55,7 +55,7 @@ export async function readBranchCommand(sql: Queries, turn: TurnReference): Prom
       h.sequence as head_sequence,
       exists (
         select from turns t where t.conversation_id = m.conversation_id and t.id <> ${turnId}
-          and t.begun_at > m.created_at and not t.command_only) as outdated
+          and coalesce(t.epoch > m.sent_epoch, t.begun_at > m.created_at) and not t.command_only) as outdated
     from messages m
     join conversations c on c.id = m.conversation_id
     left join entries h on h.id = c.head_entry_id

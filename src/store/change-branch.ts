@@ -175,7 +175,7 @@ export async function endBranchCommand(
         order by v.number desc limit 1) as changed
     from messages m join turns t on t.id = ${turn.turnId}
     where m.conversation_id = ${turn.conversationId} and m.kind in ('fork', 'switch')
-      and (m.turn_id = t.id or (m.consumed_at is null and m.created_at <= t.begun_at))
+      and (m.turn_id = t.id or (m.consumed_at is null and coalesce(m.sent_epoch < t.epoch, m.created_at <= t.begun_at)))
     order by m.consumed_at nulls last, m.position limit 1`;
   if (command === undefined) return { kind: 'none', takenBack: 0 };
   if (command.changed) return { kind: 'changed', takenBack: 0 };

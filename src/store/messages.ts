@@ -226,14 +226,14 @@ async function requireIdle(
 async function insertMessage(sql: Transaction, message: MessageInput): Promise<boolean> {
   const { count } = await sql`
     insert into messages (id, conversation_id, kind, mode, content, focus, raise, measurements, target_entry_id,
-      target_branch, summarizes, follows_id)
+      target_branch, summarizes, follows_id, sent_epoch)
     values (${message.id}, ${message.conversationId}, ${message.kind}, ${message.mode ?? 'steer'},
       ${jsonText(message.content)}::text::json,
       ${message.focus === undefined ? null : jsonText(message.focus)}::text::json,
       ${message.raise === undefined ? null : jsonText(message.raise)}::text::json,
       ${measurementsText(message.measurements)}::measurements, ${message.target?.entryId ?? null},
       ${message.target?.branch ?? null}, ${message.target?.summarizes ?? null},
-      ${message.followsId ?? null})
+      ${message.followsId ?? null}, (select epoch from conversations where id = ${message.conversationId}))
     on conflict (id) do nothing`;
   return count > 0;
 }

@@ -45,7 +45,7 @@ export async function endPassesOfTurns(
     set compactions_over = c.compactions, view_offset = no_measurements(), usage_entry_id = null, compaction_id = null
     where c.id = ${conversationId} and c.compactions > c.compactions_over and (${lastsTurn} or coalesce((
       select t.policy ->> 'lasts' = 'turn' from turns t
-      where t.conversation_id = c.id order by t.begun_at desc, t.id desc limit 1), false))`;
+      where t.conversation_id = c.id order by t.epoch desc limit 1), false))`;
 }
 
 interface NewTurn extends BeginTurnRequest {

@@ -1,16 +1,6 @@
+import { ahead } from './ahead.ts';
 import type { Database, Transaction } from './database.ts';
 import { isoTime, plainText } from './stored-text.ts';
-
-/**
- * Seconds by which a stored time may lie ahead: a clock is corrected by less. What lies further ahead is of a clock that jumped
- * back since, and would hold until that time comes.
- */
-const AHEAD_SECONDS = 60;
-
-/** The latest time that a clock which is right may have stored. */
-export function ahead(sql: Database | Transaction) {
-  return sql`holdfast_now() + make_interval(secs => ${AHEAD_SECONDS})`;
-}
 
 /** No worker calls the provider with this key before the time is over. A pause is never shortened, but one of a clock that jumped back is void. */
 export async function pauseProvider(

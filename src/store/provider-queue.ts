@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { attemptColumn, isReplaced, isUpTo } from './activity-attempts.ts';
 import type { ActivityAttempt } from './activity-attempts.ts';
+import { ahead } from './ahead.ts';
 import type { Database, Fragment, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { newId } from './ids.ts';
-import { ahead, readPause } from './provider-pauses.ts';
+import { readPause } from './provider-pauses.ts';
 import { transaction } from './transaction.ts';
 
 /** Seconds after which the place of a worker that renews nothing is free. */
@@ -196,7 +197,7 @@ interface WaitingCall {
 async function fairOrder(sql: Transaction, providerKey: string): Promise<readonly WaitingCall[]> {
   return sql<WaitingCall[]>`
     with served as (
-      select conversation_id, max(granted_at) as last,
+      select conversation_id, max(granted_at) filter (where granted_at <= ${ahead(sql)}) as last,
         count(*) filter (where ${isUnderWay(sql)}) as running
       from provider_calls where provider_key = ${providerKey} and granted_at is not null group by conversation_id)
     select q.id, q.call_key as "callKey", q.tokens::float8, q.holder is not null as "isThere"

@@ -1,3 +1,4 @@
+import { isPast } from './ahead.ts';
 import { measureConversations } from './conversation-sizes.ts';
 import type { Database } from './database.ts';
 import { deleteConversation, keptSinceOf } from './delete-conversation.ts';
@@ -22,7 +23,7 @@ export async function takeUp(sql: Database, task: string, everySeconds: number):
   const { count } = await sql`
     insert into upkeep_marks as m (task, done_at) values (${task}, holdfast_now())
     on conflict (task) do update set done_at = excluded.done_at
-    where m.done_at <= holdfast_now() - make_interval(secs => ${everySeconds})`;
+    where ${isPast(sql, sql`m.done_at`, everySeconds)}`;
   return count > 0;
 }
 

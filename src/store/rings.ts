@@ -1,3 +1,4 @@
+import { isPast } from './ahead.ts';
 import type { Database } from './database.ts';
 import type { MessageMode } from './messages.ts';
 
@@ -30,7 +31,7 @@ export async function isRungFor(sql: Database, { id, conversationId, mode }: Run
       select from messages
       where conversation_id = ${conversationId} and consumed_at is null and kind = 'message' and id <> ${id}
         and (mode = 'steer' or ${mode} = 'queue')
-        and rung_at > holdfast_now() - make_interval(secs => ${RING_REACHES_SECONDS})) as rung`;
+        and not ${isPast(sql, sql`rung_at`, RING_REACHES_SECONDS)}) as rung`;
   return row?.rung === true;
 }
 

@@ -1,3 +1,4 @@
+import { ahead } from './ahead.ts';
 import type { Database, Fragment, Queries, Transaction } from './database.ts';
 import type { DecisionScope, StandingState } from './decision-rows.ts';
 import { StoreError } from './errors.ts';
@@ -55,7 +56,7 @@ export async function endStandingDecision(
 
 /**
  * What was decided before for the calls under some rules, in the turn or for the agent: of each rule the newest counts. One that
- * is denied denies the call; it is approved once all are. `state` is null when it has to ask.
+ * is denied denies the call; it is approved once all are. One that lies ahead is of a clock that stepped back since: any other is newer. `state` is null when it has to ask.
  */
 function standingFor(
   sql: Queries,
@@ -74,7 +75,7 @@ function standingFor(
         from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
         where s.agent = ${call.agent} and s.rule = r.rule
       ) as standing
-      order by decided_at desc limit 1
+      order by decided_at > ${ahead(sql)}, decided_at desc limit 1
     ) as newest on true`;
 }
 

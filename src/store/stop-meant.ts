@@ -29,21 +29,43 @@ export interface WaitingRow {
   readonly mode: MessageMode;
   /** By the clock of Postgres. */
   readonly sentAt: Date;
+  /** Epoch of the conversation then; `null` in rows of older versions. */
+  readonly sentEpoch: number | null;
+}
+
+/** A turn that is over. */
+export interface LastTurn {
+  readonly epoch: number;
+  /** By the clock of Postgres. */
+  readonly endedAt: Date;
 }
 
 /**
  * The same behind another turn. A stop that came just behind its end was meant for that turn, and what had been queued by then
  * still starts the next one. With the turn long over, it stops the one that begins.
- * @param endedAt end of the last turn; `null`: there was none, or it is open still
+ * @param last `null`: there was none, or it is open still
  */
-export function isStopMeantBehind(waiting: readonly WaitingRow[], endedAt: Date | null): boolean {
+export function isStopMeantBehind(waiting: readonly WaitingRow[], last: LastTurn | null): boolean {
   const stop = waiting.findLast(({ kind }) => kind === 'stop');
-  const end = endedAt?.getTime() ?? -Infinity;
-  const isLate = stop !== undefined && stop.sentAt.getTime() <= end + LATE_STOP_MILLISECONDS;
-  const isQueued = ({ kind, mode, sentAt }: WaitingRow): boolean =>
-    kind === 'message' && mode === 'queue' && sentAt.getTime() <= end;
-  const answered = isLate ? waiting.filter(isQueued) : [];
+  const isLate = last !== null && stop !== undefined && isSentAround(stop, last);
+  const answered = isLate
+    ? waiting.filter((row) => row.kind === 'message' && row.mode === 'queue' && isSentBy(row, last))
+    : [];
   return isStopMeant([...waiting.filter((row) => !answered.includes(row)), ...answered].map(({ kind }) => kind));
+}
+
+/** Whether it had come by the turn's end. The end raised the epoch, so no clock has to tell. */
+function isSentBy({ sentAt, sentEpoch }: WaitingRow, { epoch, endedAt }: LastTurn): boolean {
+  return sentEpoch === null ? sentAt.getTime() <= endedAt.getTime() : sentEpoch <= epoch;
+}
+
+/**
+ * Whether it had come by the turn's end, or just behind it. What came behind the end, and long before it by the clock, came when the clock
+ * had stepped back in between: nobody knows how long behind it.
+ */
+function isSentAround(row: WaitingRow, last: LastTurn): boolean {
+  const behind = row.sentAt.getTime() - last.endedAt.getTime();
+  return isSentBy(row, last) || Math.abs(behind) <= LATE_STOP_MILLISECONDS;
 }
 
 /** The same behind the conversation's last turn. */
@@ -53,9 +75,10 @@ export async function isStopMeantBehindLast(
   waiting: readonly WaitingRow[],
 ): Promise<boolean> {
   if (waiting.every(({ kind }) => kind !== 'stop')) return false;
-  const [last] = await sql<{ ended_at: Date | null }[]>`
-    select ended_at from turns where conversation_id = ${conversationId} order by epoch desc limit 1`;
-  return isStopMeantBehind(waiting, last?.ended_at ?? null);
+  const [last] = await sql<{ epoch: number; endedAt: Date | null }[]>`
+    select epoch, ended_at as "endedAt" from turns where conversation_id = ${conversationId} order by epoch desc limit 1`;
+  const endedAt = last?.endedAt ?? null;
+  return isStopMeantBehind(waiting, last === undefined || endedAt === null ? null : { epoch: last.epoch, endedAt });
 }
 
 /**

@@ -150,9 +150,13 @@ async function readRest(sql: Queries, turnId: string): Promise<number> {
     select extract(epoch from t.begun_at - greatest(m.ended_at, (
         select max(r.created_at) from messages r
         where r.conversation_id = t.conversation_id and r.turn_id = t.id and r.kind = 'resume')))::float8 as seconds
-    from turns t join model_calls m on m.conversation_id = t.conversation_id
-    where t.id = ${turnId} and m.entry_id is not null and m.started_at < t.begun_at
-    order by m.started_at desc limit 1`;
+    from turns t
+    join turns before on before.conversation_id = t.conversation_id and before.epoch < t.epoch
+    join lateral (
+      select ended_at from model_calls
+      where turn_id = before.id and entry_id is not null order by call_number desc limit 1) as m on true
+    where t.id = ${turnId}
+    order by before.epoch desc limit 1`;
   return Math.max(0, row?.seconds ?? 0);
 }
 

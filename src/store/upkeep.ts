@@ -1,4 +1,5 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
+import { ahead, isPast } from './ahead.ts';
 import type { Database, Fragment, Queries } from './database.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
@@ -52,7 +53,7 @@ export async function findWaitingConversations(
       union all
       select d.conversation_id, d.expires_at from decisions d where ${isOverdue(sql)}
     ) as w
-    where w.since <= holdfast_now() - make_interval(secs => ${olderThanSeconds})
+    where ${isPast(sql, sql`w.since`, olderThanSeconds)}
       and w.conversation_id <> all(${[...except]}::uuid[])
     group by w.conversation_id order by min(w.since) limit ${limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({ conversationId: row.conversation_id }));
@@ -66,17 +67,17 @@ export async function noteRing(
   sql: Database,
   { conversationId, olderThanSeconds }: { readonly conversationId: string; readonly olderThanSeconds: number },
 ): Promise<void> {
-  const since = sql`holdfast_now() - make_interval(secs => ${olderThanSeconds})`;
+  const isOld = (since: Fragment): Fragment => isPast(sql, since, olderThanSeconds);
   await sql`
     with taken as (
       select m.id from messages m join conversations c on c.id = m.conversation_id
-      where m.conversation_id = ${conversationId} and m.created_at <= ${since} and ${isTaken(sql)}
+      where m.conversation_id = ${conversationId} and ${isOld(sql`m.created_at`)} and ${isTaken(sql)}
       for no key update of m skip locked),
     decided as (
       select d.turn_id, d.call_number, d.call_index
       from tool_calls t join decisions d using (turn_id, call_number, call_index)
       where d.conversation_id = ${conversationId}
-        and ((d.decided_at <= ${since} and ${isDecided(sql)}) or (d.expires_at <= ${since} and ${isOverdue(sql)}))
+        and ((${isOld(sql`d.decided_at`)} and ${isDecided(sql)}) or (${isOld(sql`d.expires_at`)} and ${isOverdue(sql)}))
       for no key update of d skip locked),
     noted as (
       update decisions d set rung_at = holdfast_now(), rings = d.rings + 1 from decided
@@ -92,7 +93,7 @@ export interface OpenTurn {
 
 /**
  * Open turns that began longer than `olderThanSeconds` ago, with the workflow that should be working on them: those that upkeep
- * never looked at first, then those it looked at longest ago.
+ * never looked at first, or of which nobody knows when, then those it looked at longest ago.
  */
 export async function findOpenTurns(
   sql: Database,
@@ -100,8 +101,8 @@ export async function findOpenTurns(
 ): Promise<OpenTurn[]> {
   const rows = await sql<{ id: string; conversation_id: string; epoch: number; workflow_id: string; run_id: string }[]>`
     select id, conversation_id, epoch, workflow_id, run_id from turns
-    where outcome is null and begun_at <= holdfast_now() - make_interval(secs => ${request.olderThanSeconds})
-    order by looked_at nulls first, begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
+    where outcome is null and ${isPast(sql, sql`begun_at`, request.olderThanSeconds)}
+    order by case when looked_at <= ${ahead(sql)} then looked_at end nulls first, begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({
     turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
     workflowId: row.workflow_id,

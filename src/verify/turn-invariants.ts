@@ -44,7 +44,7 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
       from messages m
       join turns t on t.conversation_id = m.conversation_id
         and case when m.turn_id is null
-          then t.begun_at < m.created_at and t.ended_at > m.consumed_at and t.outcome <> 'interrupted'
+          then coalesce(t.epoch = m.sent_epoch, t.begun_at < m.created_at) and t.ended_at > m.consumed_at and t.outcome <> 'interrupted'
           else t.id = m.turn_id and t.outcome is null end
       where ${inScope(sql, sql`m.conversation_id`, scope)} and m.kind = 'stop' and m.consumed_at is not null
       limit ${scope.limit}`,
@@ -58,13 +58,16 @@ export const TURN_INVARIANTS: readonly Invariant[] = [
         select m.conversation_id as "conversationId", format('%s %s', m.kind, m.id) as subject,
           format('taken by turn %s, after a stop that was sent later had ended an earlier turn', t.id) as found,
           m.kind in ('message', 'compact') and (m.mode = 'steer' or m.follows_id is not null)
-            and t.epoch > min(t.epoch) filter (where m.kind = 'stop') over later as escaped
+            and t.epoch > min(t.epoch) filter (where m.kind = 'stop') over later
+            and t.epoch > min(t.epoch) filter (where m.kind = 'stop') over stored_later as escaped
         from messages m join turns t on t.id = m.turn_id
         where ${inScope(sql, sql`m.conversation_id`, scope)}
-        -- Of two that are sent at the same moment the later one may be stored first.
+        -- Of two that are sent at the same moment the later one may be stored first; of two with a clock that steps back in between, the
+        -- later one has the earlier time.
         window later as (
           partition by m.conversation_id order by m.created_at
-          range between interval '1 second' following and unbounded following)
+          range between interval '1 second' following and unbounded following),
+          stored_later as (partition by m.conversation_id order by m.position rows between 1 following and unbounded following)
       ) taken where escaped
       limit ${scope.limit}`,
   },

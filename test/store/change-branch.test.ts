@@ -145,21 +145,27 @@ describe('a change of branch', () => {
     expect(turns.at(-1)).toMatchObject({ calls: 2, cost: 0.5, repeatedCalls: 1, repeatedCost: 0.25 });
   });
 
-  it('is refused while a message waits, and when a turn began after it was sent', async () => {
-    const turn = await startTurn(sql);
-    const { conversationId } = turn;
-    const target = { entryId: null, summarizes: false };
-    await expect(command(sql, conversationId, target)).rejects.toMatchObject({ code: 'conversation_busy' });
-    await end(sql, turn);
-    await expect(command(sql, conversationId, { branch: 9, summarizes: false })).rejects.toMatchObject({
-      code: 'branch_not_found',
-    });
-    await expect(command(sql, conversationId, { entryId: newId(), summarizes: false })).rejects.toMatchObject({
-      code: 'entry_not_found',
-    });
-    await command(sql, conversationId, target);
-    await sql`update messages set created_at = created_at - interval '1 hour' where conversation_id = ${conversationId} and kind = 'fork'`;
-    const next = await continueConversation(sql, conversationId);
-    expect(await readBranchCommand(sql, next)).toMatchObject({ kind: 'refused', refusal: 'conversation_busy' });
-  });
+  it.each(['this', 'an older'])(
+    'is refused while a message waits, and when a turn began after it was sent with %s version',
+    async (version) => {
+      const turn = await startTurn(sql);
+      const { conversationId } = turn;
+      const target = { entryId: null, summarizes: false };
+      await expect(command(sql, conversationId, target)).rejects.toMatchObject({ code: 'conversation_busy' });
+      await end(sql, turn);
+      await expect(command(sql, conversationId, { branch: 9, summarizes: false })).rejects.toMatchObject({
+        code: 'branch_not_found',
+      });
+      await expect(command(sql, conversationId, { entryId: newId(), summarizes: false })).rejects.toMatchObject({
+        code: 'entry_not_found',
+      });
+      await command(sql, conversationId, target);
+      const older = sql`sent_epoch = null, created_at = created_at - interval '1 hour'`;
+      await sql`
+      update messages set ${version === 'this' ? sql`sent_epoch = sent_epoch - 2` : older}
+      where conversation_id = ${conversationId} and kind = 'fork'`;
+      const next = await continueConversation(sql, conversationId);
+      expect(await readBranchCommand(sql, next)).toMatchObject({ kind: 'refused', refusal: 'conversation_busy' });
+    },
+  );
 });
