@@ -89,33 +89,34 @@ export interface ToolCallRow {
   readonly partialOutput: PartialToolOutput | null;
 }
 
+/** A call as its row is read. */
+interface ReadRow extends PartialColumns {
+  readonly entry_id: string;
+  readonly name: string;
+  readonly provider_call_id: string;
+  readonly arguments: string;
+  readonly attempt: number;
+  readonly state: ToolCallRow['state'];
+  readonly outcome: ToolCallOutcome | null;
+  readonly worker_identity: string | null;
+  readonly claim_run_id: string | null;
+  readonly claim_attempt: number | null;
+  readonly claim_id: string | null;
+  readonly given_back: number;
+  readonly claimed_at: Date | null;
+  readonly finished_at: Date | null;
+  readonly result_entry_id: string | null;
+  readonly fingerprint: string | null;
+  readonly late_results: number;
+}
+
 /** @throws StoreError `tool_call_not_found` */
 export async function readToolCall(
   sql: Queries,
   call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
 ): Promise<ToolCallRow> {
   const { turnId, callNumber, callIndex } = call;
-  const [row] = await sql<
-    (PartialColumns & {
-      entry_id: string;
-      name: string;
-      provider_call_id: string;
-      arguments: string;
-      attempt: number;
-      state: ToolCallRow['state'];
-      outcome: ToolCallOutcome | null;
-      worker_identity: string | null;
-      claim_run_id: string | null;
-      claim_attempt: number | null;
-      claim_id: string | null;
-      given_back: number;
-      claimed_at: Date | null;
-      finished_at: Date | null;
-      result_entry_id: string | null;
-      fingerprint: string | null;
-      late_results: number;
-    })[]
-  >`
+  const [row] = await sql<ReadRow[]>`
     select entry_id, name, provider_call_id, arguments, attempt, state, outcome, worker_identity, claim_run_id,
       claim_attempt, claim_id, given_back, claimed_at, finished_at,
       result_entry_id, fingerprint, partial_output, partial_bytes, partial_at,
