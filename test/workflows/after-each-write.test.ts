@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { textOf } from '../../src/context/content.ts';
 import { CRASH_POINTS } from '../../src/activities/crash-points.ts';
 import type { CrashPoint } from '../../src/activities/crash-points.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
@@ -54,6 +55,11 @@ async function entriesOf({ client }: TurnHarness, conversationId: string): Promi
   return entries.map(({ kind, sequence, content }) => ({ kind, sequence, content }));
 }
 
+async function resultsOf({ client }: TurnHarness, conversationId: string): Promise<string[]> {
+  const entries = await client.listEntries({ conversationId, limit: 1_000 });
+  return entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
+}
+
 /** Starts a worker that is to die at a point, and waits until it has. */
 async function dieAt(harness: TurnHarness, point: string, script?: string): Promise<void> {
   await expectDeath(await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point }, script), point);
@@ -61,7 +67,7 @@ async function dieAt(harness: TurnHarness, point: string, script?: string): Prom
 
 test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
   '%s: whichever write is the last of a worker, another one goes on as if nothing had happened',
-  async (_, { agent, queues, task, script, deaths, undisturbed, outcome = 'completed' }) => {
+  async (_, { agent, queues, task, script, deaths, undisturbed, results, outcome = 'completed' }) => {
     const harness = await openScenario({ agent, ...(queues !== undefined && { queues }) });
     const workers: WorkerProcess[] = [];
     try {
@@ -76,6 +82,7 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
       workers.push(last);
       const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 300_000 });
       expect(turn.outcome).toBe(outcome);
+      if (results !== undefined) expect(await resultsOf(harness, sent.conversationId)).toEqual(results);
       if (undisturbed !== undefined) {
         await undisturbed(harness);
         const { conversationId } = await harness.runTask(task);

@@ -22,6 +22,8 @@ export interface Scenario {
   readonly deaths: readonly Death[];
   /** Default: `completed`. */
   readonly outcome?: string;
+  /** What its tools came to. Default: not looked at. */
+  readonly results?: readonly string[];
   /** Prepares the same task once more, with a worker that does not die: the entries must be the same. */
   readonly undisturbed?: (harness: TurnHarness) => Promise<unknown>;
 }
@@ -217,7 +219,7 @@ export const SCENARIOS: readonly Scenario[] = [
     task: 'Call publish with {}',
     script: WORKER_THAT_CANNOT_BEGIN,
     deaths: [{ at: 'runTool:given-back' }],
-    undisturbed: () => Promise.resolve(),
+    results: ['published'],
   },
   {
     name: 'changes of branch',
