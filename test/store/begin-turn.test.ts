@@ -239,7 +239,8 @@ describe('commands', () => {
       [['stop', 'resume'], false],
     ] as const) {
       const turn = await startTurn(sql);
-      await end(turn);
+      // A resume goes on with what is not done.
+      await end(turn, 'budget_exhausted');
       const { conversationId } = turn;
       for (const kind of kinds) await send(sql, { conversationId, kind });
       const begun = await begin(sql, conversationId);

@@ -172,9 +172,16 @@ describe('a stop', () => {
 });
 
 describe("Temporal's own cancel", () => {
+  /** Behind all that is written: a date has whole milliseconds, so the one that is under way has to be over. */
   async function now(): Promise<Date> {
-    const [clock] = await sql<{ now: Date }[]>`select holdfast_now() as now`;
-    return clock?.now ?? new Date();
+    const read = async (): Promise<Date> => {
+      const [clock] = await sql<{ now: Date }[]>`select holdfast_now() as now`;
+      return clock?.now ?? new Date();
+    };
+    const underWay = await read();
+    let later = await read();
+    while (later.getTime() === underWay.getTime()) later = await read();
+    return later;
   }
 
   it('takes what had come by then, whatever the outcome: messages behind a stop too, and nothing that was queued', async () => {
