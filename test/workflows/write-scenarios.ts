@@ -249,7 +249,8 @@ export const SCENARIOS: readonly Scenario[] = [
         at: 'changeBranch:refused',
         before: async (harness, sent) => {
           await forkAtStart(harness, sent);
-          await harness.database`update messages set created_at = created_at - interval '1 hour' where consumed_at is null`;
+          // As if a turn had begun behind it.
+          await harness.database`update messages set sent_epoch = 0 where consumed_at is null`;
         },
       },
     ],
