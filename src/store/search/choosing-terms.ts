@@ -19,7 +19,7 @@ const LARGEST_READING = 90_000;
 const MOST_ROWS = 8_000;
 
 /** What the terms that choose passages may cost together. */
-export interface ReadingBudget {
+interface ReadingBudget {
   readonly postings: number;
   readonly rows: number;
   /** That are read: a term has at most a row in each. */

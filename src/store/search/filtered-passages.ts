@@ -29,7 +29,7 @@ export interface FilteredPassages {
  */
 const MOST_LISTED = 20_000;
 
-export interface FilterLimits extends Pick<SearchLimits, 'mostBlocks'> {
+interface FilterLimits extends Pick<SearchLimits, 'mostBlocks'> {
   readonly mostListed?: number;
 }
 

@@ -66,7 +66,7 @@ export async function weighTerms(
   });
 }
 
-export interface Counting {
+interface Counting {
   readonly mostOfWord?: number;
   /** Terms that stand everywhere and choose nothing: of them an estimate is enough. */
   readonly estimated?: ReadonlySet<string>;
