@@ -26,6 +26,7 @@ import { queryTermsOf } from './search/query-terms.ts';
 import { rankCandidates } from './search/rank.ts';
 import { agentScope, conversationScope } from './search/scope.ts';
 import type { SearchedScope } from './search/scope.ts';
+import type { SearchLimits } from './search/search-limits.ts';
 import { scoreByWords } from './search/score-words.ts';
 import { mayBeMisspelt, similarTerms } from './search/similar-terms.ts';
 import { tellingTerms } from './search/telling-terms.ts';
@@ -52,14 +53,6 @@ export interface MemoryQuery extends SearchFilter {
   readonly askedAt?: string;
   /** An entry that who asks sees anyhow, as the message that is answered: if it is short, it is not among what is found. */
   readonly exceptEntryId?: string;
-}
-
-/** What bounds a search; for tests, which cannot have ten thousand conversations. */
-export interface SearchLimits {
-  /** Blocks of an agent that are searched for any word, the newest. Default: 10,000. */
-  readonly mostBlocks?: number;
-  /** Passages that a word may have to be searched in older blocks, too. Default: 14,000. */
-  readonly mostOfWord?: number;
 }
 
 const DEFAULT_LIMIT = 10;
@@ -117,7 +110,7 @@ async function searchScope(
   const phrases = phrasesOf(text);
   const [named, byWords, byMeaning] = await Promise.all([
     findByIds(sql, scope, text, query),
-    rank(sql, scope, text, { ...query, ...limits, askedAt, excepted, phrases }),
+    rank(sql, scope, text, { ...query, limits, askedAt, excepted, phrases }),
     meaning === null ? [] : findByMeaning(sql, scope, text, query, meaning),
   ]);
   const isShown = ({ sourceId }: Candidate): boolean => excepted.ids.size === 0 || sourceId !== query.exceptEntryId;
@@ -189,10 +182,11 @@ async function isReplaced(sql: Database, { conversationId, numbers }: SearchedSc
   return scope?.numbers[0] !== numbers[0];
 }
 
-interface RankedQueryOptions extends SearchFilter, SearchLimits {
+interface RankedQueryOptions extends SearchFilter {
   readonly limit?: number;
   readonly excepted: ExceptedEntry;
   readonly phrases: Phrases;
+  readonly limits: SearchLimits;
   readonly askedAt: Date;
 }
 
@@ -204,7 +198,7 @@ async function rank(
 ): Promise<RankedCandidate[]> {
   const withRelated = scope.blocks.length <= MOST_BLOCKS_OF_RELATED_WORDS;
   const all = await queryTermsOf(sql, text, { languages: scope.languages, askedAt: query.askedAt, withRelated });
-  const weighed = withoutExcepted(await weighTerms(sql, scope, all), query.excepted);
+  const weighed = withoutExcepted(await weighTerms(sql, scope, all, query.limits.mostOfWord), query.excepted);
   const { sought, known } = tellingTerms({ sought: all, known: weighed });
   const words = new Set(
     known.filter((term) => !term.isRelated && !(withRelated && mayBeMisspelt(term))).map(({ word }) => word),
@@ -218,10 +212,10 @@ async function rank(
   );
   const terms: WeightedTerm[] = [...known, ...like].toSorted((one, other) => one.position - other.position);
   if (terms.length === 0) return [];
-  const { phrases } = query;
+  const { phrases, limits } = query;
   const wanted = Math.max(READ, limitOf(query) + SPARE);
-  const searched = await withOlderBlocks(sql, scope, terms, query.mostOfWord);
-  const { pool, chosenBy, ofPhrase } = await findPool(sql, searched, terms, { filter: query, wanted, phrases });
+  const searched = await withOlderBlocks(sql, scope, terms, limits.mostOfWord);
+  const { pool, chosenBy, ofPhrase } = await findPool(sql, searched, terms, { filter: query, wanted, phrases, limits });
   const asked = { text, phrases, terms, averageWords: scope.averageWords, chosenBy };
   const scored = scoreByWords(asked, pool).filter(({ id }) => !query.excepted.ids.has(id));
   const first = scored.filter(({ id }) => ofPhrase.has(id));

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../database.ts';
+import type { Database, Fragment, Transaction } from '../database.ts';
 import { transaction } from '../transaction.ts';
 import { vectorText } from './embedder.ts';
 import type { MeaningSearch } from './embedder.ts';
@@ -7,6 +7,7 @@ import type { SearchFilter } from './filtered-passages.ts';
 import { passageColumns, toCandidate } from './find-candidates.ts';
 import type { PassageRow } from './find-candidates.ts';
 import type { Candidate, RankedCandidate } from './candidate.ts';
+import { BLOCK_PASSAGES } from './postings.ts';
 import { bestFirst } from './rank.ts';
 import type { SearchedScope } from './scope.ts';
 import { requireVectorsOf } from './vector-table.ts';
@@ -54,28 +55,48 @@ async function nearest(
   filter: SearchFilter,
   vector: string,
 ): Promise<readonly PassageRow[]> {
-  const conversations =
-    scope.conversationId === null
-      ? sql`in (select id from conversations where agent = ${scope.agent})`
-      : sql`= ${scope.conversationId}`;
+  const { conversationId, agentNumber } = scope;
+  const counted =
+    conversationId === null
+      ? sql`select vectors::int from search_agents where number = ${agentNumber}`
+      : sql`select passages from embedding_progress where conversation_id = ${conversationId}`;
   const [known] = await sql<{ vectors: number; goes_on: boolean }[]>`
-    select coalesce((select sum(passages)::int from embedding_progress where conversation_id ${conversations}), 0) as vectors,
+    select coalesce((${counted}), 0) as vectors,
       (select string_to_array(extversion, '.')::int[] >= '{0,8}' from pg_extension where extname = 'vector') as goes_on`;
   const isSmall = known === undefined || known.vectors <= ALL_COMPARED;
   if (!isSmall) {
     await sql`select set_config('hnsw.ef_search', ${known.goes_on ? LOOKED_AT : MOST_LOOKED_AT}::text, true)`;
     if (known.goes_on) await sql`select set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
   }
-  // "offset 0" keeps the planner from the index.
-  const vectors = sql`select passage_id, conversation_id, embedding from passage_embeddings where embedding is not null`;
   return sql<PassageRow[]>`
     with found as materialized (
       select p.*, e.embedding <=> ${vector}::vector as distance
-      from (${isSmall ? sql`${vectors} and conversation_id ${conversations} offset 0` : vectors}) e join passages p on p.id = e.passage_id
-      where e.conversation_id ${conversations}
-        ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}
+      from (${isSmall ? allVectors(sql, scope) : ledVectors(sql, scope)}) e join passages p on p.id = e.passage_id
+      where true ${filter.kinds === undefined ? sql`` : sql`and p.kind = any(${[...filter.kinds]})`} ${inTime(sql, filter)}
       order by e.embedding <=> ${vector}::vector limit ${NEAREST})
     select ${passageColumns(sql)} from found p order by p.distance`;
+}
+
+/** Few, and "offset 0" keeps the planner from the index by meaning. */
+function allVectors(sql: Transaction, { conversationId, agentNumber }: SearchedScope): Fragment {
+  return sql`
+    select passage_id, embedding from passage_embeddings
+    where embedding is not null and conversation_id ${
+      conversationId === null
+        ? sql`in (select conversation_id from embedding_progress where agent_number = ${agentNumber})`
+        : sql`= ${conversationId}`
+    } offset 0`;
+}
+
+/** Whose a vector is its block tells: a search of an agent must not gather its conversations, of which there may be a hundred thousand. */
+function ledVectors(sql: Transaction, { conversationId, agentNumber }: SearchedScope): Fragment {
+  return sql`
+    select passage_id, embedding from passage_embeddings
+    where embedding is not null and ${
+      conversationId === null
+        ? sql`(select b.agent_number from search_blocks b where b.number = (passage_id / ${BLOCK_PASSAGES})::int) = ${agentNumber}`
+        : sql`conversation_id = ${conversationId}`
+    }`;
 }
 
 /** Both rankings as one by reciprocal ranks; what has the query as it is stays first. */

@@ -4,15 +4,17 @@ import type { SearchFilter } from './filtered-passages.ts';
 import { findPhrases, isSoughtAsPhrase } from './find-phrases.ts';
 import { gather } from './gather.ts';
 import type { GatheredPassage, Gathering } from './gather.ts';
-import { numbersOfKinds } from './postings.ts';
+import { BLOCK_PASSAGES, numbersOfKinds } from './postings.ts';
 import type { Candidate } from './candidate.ts';
 import { headColumns, headOf } from './passage-rows.ts';
 import type { PassageHeadRow } from './passage-rows.ts';
 import type { Phrases } from './phrases.ts';
 import type { ReadCandidate } from './rank.ts';
-import { choosingTerms, mostPostings, portionsOf, readPostings, withNextTerm } from './read-postings.ts';
+import { budgetFor, choosingTerms, withNextTerm } from './choosing-terms.ts';
+import { portionsOf, readPostings } from './read-postings.ts';
 import type { PostingsReading } from './read-postings.ts';
 import type { SearchedScope } from './scope.ts';
+import type { SearchLimits } from './search-limits.ts';
 import type { PooledPassage, WordScored } from './score-words.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 import { isFullOfCopies, withoutCopies } from './without-copies.ts';
@@ -39,6 +41,7 @@ export interface PoolQuery {
   readonly filter: SearchFilter;
   readonly wanted: number;
   readonly phrases: Phrases;
+  readonly limits: SearchLimits;
 }
 
 /** The passages worth ranking, without their texts. */
@@ -46,9 +49,9 @@ export async function findPool(
   sql: Database,
   scope: SearchedScope,
   terms: readonly WeightedTerm[],
-  { filter, wanted, phrases }: PoolQuery,
+  { filter, wanted, phrases, limits }: PoolQuery,
 ): Promise<FoundPool> {
-  const { blocks, ids } = await filteredPassages(sql, scope, filter);
+  const { blocks, ids } = await filteredPassages(sql, scope, filter, limits);
   if (blocks.length === 0) return { pool: [], chosenBy: new Set(), ofPhrase: new Set() };
   const gathering: Gathering = {
     weights: terms.map(({ weight }) => weight),
@@ -57,7 +60,7 @@ export async function findPool(
     ...(filter.kinds === undefined ? {} : { kinds: numbersOfKinds(filter.kinds) }),
     ...(ids === null ? {} : { ids }),
   };
-  let chosen: readonly number[] = choosingTerms(terms, mostPostings(scope, blocks));
+  let chosen: readonly number[] = choosingTerms(terms, budgetFor(scope, blocks, limits.mostRows));
   let best = await gatherBest(sql, scope, { terms, chosen, blocks }, gathering);
   if (best.length < POOL && isFiltered(gathering) && chosen.length < terms.length) {
     chosen = withNextTerm(terms, chosen);
@@ -69,7 +72,9 @@ export async function findPool(
     isFull && isSoughtAsPhrase(phrases, scope) ? await findPhrases(sql, scope, phrases, { terms, blocks }) : [];
   const ofPhrase = new Set(inRow.filter((id) => ids?.has(id) ?? true));
   const found =
-    ofPhrase.size === 0 ? [] : await gatherBest(sql, scope, { terms, chosen, blocks }, { ...gathering, ids: ofPhrase });
+    ofPhrase.size === 0
+      ? []
+      : await gatherBest(sql, scope, { terms, chosen, blocks: blocksOf(ofPhrase) }, { ...gathering, ids: ofPhrase });
   const withFound = (others: readonly GatheredPassage[]): readonly GatheredPassage[] =>
     ofPhrase.size === 0 ? others : [...found, ...others.filter(({ id }) => !ofPhrase.has(id))];
   let pool = await readPool(sql, withFound(isTied(best, terms) ? best : best.slice(0, POOL)), terms, filter);
@@ -79,6 +84,12 @@ export async function findPool(
     pool = await readPool(sql, withFound(different), terms, filter);
   }
   return { pool, chosenBy: new Set(chosen), ofPhrase };
+}
+
+/** Ascending. */
+function blocksOf(ids: Iterable<number>): readonly number[] {
+  const blocks = Array.from(ids, (id) => Math.floor(id / BLOCK_PASSAGES));
+  return [...new Set(blocks)].toSorted((one, other) => one - other);
 }
 
 /** The newest blocks first; older ones only while a filter leaves too few. */

@@ -12,6 +12,10 @@ import type { Phrases } from './phrases.ts';
 
 /** Postings that are read for a phrase: in that many of the newest passages of its words it is looked for. */
 const MOST_POSTINGS = 60_000;
+/** Blocks of an agent that are no more than those of one long conversation. */
+const FEW_BLOCKS = 128;
+/** Rows of postings that are read at once for a phrase among many blocks. */
+const MOST_ROWS = 20_000;
 /** Passages with all words of a phrase in which Postgres looks whether they stand in a row. */
 const MOST_LOOKED_AT = 4_000;
 /** … and texts of those with its one word that are read for the signs beside it ("C#"): ten microseconds each. */
@@ -107,19 +111,46 @@ function rarestOf(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   return [first, ...others.filter(({ passages }) => (left -= passages) >= 0)];
 }
 
-/** Ids of the newest passages that have each of the terms, by their postings. */
+/** Ids of the newest passages that have each of the terms, by their postings. @param terms the rarest first */
 async function withAll(
   sql: Database,
   scope: SearchedScope,
   terms: readonly WeightedTerm[],
   blocks: readonly number[],
 ): Promise<number[]> {
-  const perBlock = terms.reduce((sum, { passages }) => sum + passages, 0) / scope.blocks.length;
+  const perBlock = terms.reduce((sum, { passages }) => sum + passages, 0) / scope.allBlocks;
   const newest = blocks.slice(-Math.max(1, Math.floor(MOST_POSTINGS / Math.max(1, perBlock))));
-  const read = await readPostings(sql, scope, { terms, chosen: [...terms.keys()], blocks: newest });
+  const read = await readOfAll(sql, scope, terms, newest);
   return placesWithAll(read, terms.length)
     .toSorted((one, other) => other - one)
     .slice(0, MOST_LOOKED_AT);
+}
+
+/**
+ * Of many small blocks few have the rarest two of the words, and the others are read in these alone: each word has a row in each block.
+ * Of few all words are read at once, which spares two ways to the server.
+ */
+async function readOfAll(
+  sql: Database,
+  scope: SearchedScope,
+  terms: readonly WeightedTerm[],
+  blocks: readonly number[],
+): Promise<readonly ReadPostings[]> {
+  const all = [...terms.keys()];
+  if (scope.conversationId !== null || blocks.length <= FEW_BLOCKS)
+    return readPostings(sql, scope, { terms, chosen: all, blocks });
+  const read: ReadPostings[] = [];
+  let having = blocks;
+  for (const chosen of [all.slice(0, 1), all.slice(1, 2), all.slice(2)]) {
+    if (chosen.length === 0) break;
+    having = having.slice(-Math.floor(MOST_ROWS / chosen.length));
+    const found = await readPostings(sql, scope, { terms, chosen, blocks: having });
+    read.push(...found);
+    having = [...new Set(found.map(({ block }) => block))].toSorted((one, other) => one - other);
+    if (having.length === 0) return [];
+  }
+  const inAll = new Set(having);
+  return read.filter(({ block }) => inAll.has(block));
 }
 
 /** Ids of the passages that have each of so many terms; a passage that lacks one is not counted for those after it. */

@@ -77,9 +77,9 @@ export function gather(read: readonly ReadPostings[], gathering: Gathering): Gat
   const best = new BestPassages(gathering.count);
   const board = new Board();
   for (const [block, inBlock] of byBlock(read)) {
-    for (const [term, lists] of byTerm(inBlock)) {
-      for (const postings of lists) board.spread(postings, values);
-      board.collect(gathering.weights[term] ?? 0);
+    for (const [at, { term, postings }] of inBlock.sort(byTerm).entries()) {
+      board.spread(postings, values);
+      if (inBlock[at + 1]?.term !== term) board.collect(gathering.weights[term] ?? 0);
     }
     board.choose(block, gathering, best);
   }
@@ -165,7 +165,7 @@ function raise(ofTerm: Float64Array, touched: Places, place: number, value: numb
   ofTerm[place] = value;
 }
 
-function byBlock(read: readonly ReadPostings[]): ReadonlyMap<number, readonly ReadPostings[]> {
+function byBlock(read: readonly ReadPostings[]): ReadonlyMap<number, ReadPostings[]> {
   const blocks = new Map<number, ReadPostings[]>();
   for (const each of read) {
     const inBlock = blocks.get(each.block);
@@ -179,12 +179,6 @@ function byBlock(read: readonly ReadPostings[]): ReadonlyMap<number, readonly Re
  * Postings by their term, ascending: Postgres hands them over in whatever order they lie in, and numbers that are added up in
  * another order differ in their last digit, which would put passages that are equally good in another order.
  */
-function byTerm(read: readonly ReadPostings[]): readonly (readonly [term: number, lists: readonly Uint8Array[]])[] {
-  const lists = new Map<number, Uint8Array[]>();
-  for (const { term, postings } of read) {
-    const list = lists.get(term);
-    if (list === undefined) lists.set(term, [postings]);
-    else list.push(postings);
-  }
-  return [...lists].toSorted(([one], [other]) => one - other);
+function byTerm(one: ReadPostings, other: ReadPostings): number {
+  return one.term - other.term;
 }

@@ -1,5 +1,6 @@
 import type { Queries } from '../database.ts';
-import { MOST_POSTINGS, choosingTerms } from './read-postings.ts';
+import { MOST_POSTINGS, choosingTerms } from './choosing-terms.ts';
+import { numbersOf } from './numbers-in-a-row.ts';
 import type { SearchedScope } from './scope.ts';
 import type { WeightedTerm } from './weigh-terms.ts';
 
@@ -18,12 +19,14 @@ export async function withOlderBlocks(
   mostOfWord = MOST_POSTINGS,
 ): Promise<SearchedScope> {
   if (scope.newestFrom === null) return scope;
-  const telling = choosingTerms(terms).flatMap((index) => terms[index] ?? []);
+  const budget = { postings: MOST_POSTINGS, rows: MOST_POSTINGS, blocks: scope.allBlocks };
+  const telling = choosingTerms(terms, budget).flatMap((index) => terms[index] ?? []);
   const sought = telling.filter(({ passages }) => passages <= mostOfWord).flatMap((term) => term.terms);
   if (sought.length === 0) return scope;
-  const rows = await sql<{ block: number }[]>`
-    select distinct block from search_postings
-    where agent_number = ${scope.agentNumber} and term = any(${sought}::text[]) and block < ${scope.newestFrom}
-    order by block desc limit ${MOST_OLDER_BLOCKS}`;
-  return { ...scope, blocks: [...rows.map(({ block }) => block).toReversed(), ...scope.blocks] };
+  const [found] = await sql<{ blocks: string | null }[]>`
+    select string_agg(block::text, ',' order by block) as blocks from (
+      select distinct block from search_postings
+      where agent_number = ${scope.agentNumber} and term = any(${sought}::text[]) and block < ${scope.newestFrom}
+      order by block desc limit ${MOST_OLDER_BLOCKS}) as older`;
+  return { ...scope, blocks: [...numbersOf(found?.blocks ?? null), ...scope.blocks] };
 }

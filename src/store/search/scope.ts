@@ -1,4 +1,5 @@
 import type { Fragment, Queries } from '../database.ts';
+import { numbersOf } from './numbers-in-a-row.ts';
 
 /** What a search looks through. */
 export interface SearchedScope {
@@ -10,6 +11,8 @@ export interface SearchedScope {
   readonly blocks: readonly number[];
   /** The first of the newest blocks, where an agent has older ones as well; `null`: all are in `blocks`. */
   readonly newestFrom: number | null;
+  /** Blocks that all passages are in; where an agent has older ones than `blocks`, as many as there are if they are as full as the newest. */
+  readonly allBlocks: number;
   /** Conversations whose statistics stand for all: the largest ones. */
   readonly numbers: readonly number[];
   readonly passages: number;
@@ -29,6 +32,8 @@ export interface SearchedScope {
 const COUNTED_CONVERSATIONS = 100;
 /** Blocks of an agent that are searched for any word, the newest: each costs a row for each word of the query. */
 const MOST_BLOCKS = 10_000;
+/** Of the newest blocks so many show how full they are. */
+const COUNTED_BLOCKS = 500;
 
 interface ProgressRow {
   readonly agent: string;
@@ -69,14 +74,22 @@ export async function conversationScope(
   if (row === undefined) return { scope: null, isBehind: false };
   const isEmpty = row.passages === null || row.passages === 0;
   return {
-    scope: isEmpty ? null : toScope([row], { ...row, conversationId, newestFrom: null, hasBranches: row.has_branches }),
+    scope: isEmpty
+      ? null
+      : toScope([row], {
+          ...row,
+          conversationId,
+          newestFrom: null,
+          allBlocks: row.blocks.length,
+          hasBranches: row.has_branches,
+        }),
     isBehind: row.is_behind,
   };
 }
 
 /** All conversations of an agent; `null` when nothing of them is indexed. What it reads has a bound, however many they are. */
 export async function agentScope(sql: Queries, agent: string, mostBlocks = MOST_BLOCKS): Promise<SearchedScope | null> {
-  const [rows, blocks] = await Promise.all([
+  const [rows, [found]] = await Promise.all([
     sql<(ProgressRow & { readonly total: string; readonly all_languages: string[] })[]>`
       select a.agent, a.number as agent_number, p.number, p.passages, p.words, p.languages, ${hasTrigrams(sql)},
         a.passages as total, a.languages as all_languages
@@ -85,29 +98,44 @@ export async function agentScope(sql: Queries, agent: string, mostBlocks = MOST_
         where s.agent_number = a.number and s.passages > 0
         order by s.passages desc, s.number limit ${COUNTED_CONVERSATIONS}) p
       where a.agent = ${agent} order by p.passages desc, p.number`,
-    sql<{ number: number }[]>`
-      select number from search_blocks
-      where agent_number = (select a.number from search_agents a where a.agent = ${agent})
-      order by number desc limit ${mostBlocks + 1}`,
+    newestBlocks(sql, agent, mostBlocks + 1),
   ]);
   const [largest] = rows;
   if (largest === undefined) return null;
-  const newest = blocks.slice(0, mostBlocks).map(({ number }) => number);
-  const newestFrom = blocks.length > mostBlocks ? (newest.at(-1) ?? null) : null;
+  const blocks = numbersOf(found?.numbers ?? null);
+  const newest = blocks.slice(-mostBlocks);
+  const hasOlder = blocks.length > mostBlocks;
   const passages = Number(largest.total);
+  const inBlock = Math.max(1, found?.passages_of_block ?? 1);
   const scope = toScope(rows, {
     conversationId: null,
-    blocks: newest.toReversed(),
-    newestFrom,
+    blocks: newest,
+    newestFrom: hasOlder ? (newest[0] ?? null) : null,
+    allBlocks: hasOlder ? Math.max(blocks.length, Math.round(passages / inBlock)) : blocks.length,
     passages,
     hasBranches: true,
   });
   return { ...scope, languages: [...new Set([...scope.languages, ...largest.all_languages])] };
 }
 
+/** In one row: ten thousand of their own would take as long as all else that a search reads. */
+function newestBlocks(
+  sql: Queries,
+  agent: string,
+  most: number,
+): Promise<readonly { readonly numbers: string | null; readonly passages_of_block: number | null }[]> {
+  const ofAgent = sql`agent_number = (select a.number from search_agents a where a.agent = ${agent})`;
+  return sql<{ numbers: string | null; passages_of_block: number | null }[]>`
+    select
+      (select string_agg(number::text, ',' order by number) from (
+        select number from search_blocks where ${ofAgent} order by number desc limit ${most}) as newest) as numbers,
+      (select avg(passages)::float8 from (
+        select passages from search_blocks where ${ofAgent} order by number desc limit ${COUNTED_BLOCKS}) as filled) as passages_of_block`;
+}
+
 function toScope(
   rows: readonly ProgressRow[],
-  scope: Pick<SearchedScope, 'conversationId' | 'blocks' | 'newestFrom' | 'passages' | 'hasBranches'>,
+  scope: Pick<SearchedScope, 'conversationId' | 'blocks' | 'newestFrom' | 'allBlocks' | 'passages' | 'hasBranches'>,
 ): SearchedScope {
   const countedPassages = rows.reduce((sum, row) => sum + row.passages, 0);
   const words = rows.reduce((sum, row) => sum + Number(row.words), 0);
@@ -117,6 +145,7 @@ function toScope(
     agentNumber: rows[0]?.agent_number ?? 0,
     blocks: scope.blocks,
     newestFrom: scope.newestFrom,
+    allBlocks: scope.allBlocks,
     hasBranches: scope.hasBranches,
     numbers: rows.map(({ number }) => number),
     passages: scope.passages,

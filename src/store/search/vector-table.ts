@@ -12,6 +12,8 @@ interface TableState {
   readonly made: string | null;
   /** Made by a version that passed no text over. */
   readonly takes_all: boolean;
+  /** Made by a version that did not count the vectors of an agent. */
+  readonly is_uncounted: boolean;
 }
 
 /**
@@ -28,12 +30,13 @@ export async function ensureEmbeddings(
   const wanted = describe(embedder);
   const found = await readState(sql);
   if (!found.has_vector) return false;
-  if (found.made === wanted && !found.takes_all) return true;
+  if (found.made === wanted && !found.takes_all && !found.is_uncounted) return true;
   await transaction(sql, async (open) => {
     await open`select pg_advisory_xact_lock(hashtext('passage_embeddings'))`;
     const now = await readState(open);
     if (now.made === wanted) {
       if (now.takes_all) await open`alter table passage_embeddings alter column embedding drop not null`;
+      if (now.is_uncounted) await open`select keep_vectors_of_agents()`;
       return;
     }
     if (now.made !== null && !isAnew) throw otherModel(now.made, wanted);
@@ -76,8 +79,11 @@ async function readState(sql: Queries): Promise<TableState> {
       obj_description(to_regclass('passage_embeddings'), 'pg_class') as made,
       exists (
         select from pg_attribute a where a.attrelid = to_regclass('passage_embeddings') and a.attname = 'embedding' and a.attnotnull
-      ) as takes_all`;
-  return state ?? { has_vector: false, made: null, takes_all: false };
+      ) as takes_all,
+      not exists (
+        select from pg_attribute a where a.attrelid = to_regclass('embedding_progress') and a.attname = 'agent_number' and not a.attisdropped
+      ) as is_uncounted`;
+  return state ?? { has_vector: false, made: null, takes_all: false, is_uncounted: false };
 }
 
 /** The trigger is kept where a large deletion switches triggers off (delete_conversation). */
@@ -106,5 +112,6 @@ function tables(dimensions: number): string {
     drop trigger if exists forget_embeddings on passages;
     create trigger forget_embeddings after delete on passages referencing old table as gone_passages
       for each statement execute function forget_embeddings();
-    alter table passages enable always trigger forget_embeddings`;
+    alter table passages enable always trigger forget_embeddings;
+    select keep_vectors_of_agents()`;
 }

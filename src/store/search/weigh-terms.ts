@@ -1,4 +1,5 @@
 import type { Queries } from '../database.ts';
+import { MOST_POSTINGS } from './choosing-terms.ts';
 import { POSTING_BYTES } from './postings.ts';
 import type { QueryTerm } from './query-terms.ts';
 import type { SearchedScope } from './scope.ts';
@@ -24,22 +25,31 @@ const QUESTION_WORD_SHARE = 0.2;
 /** A date is named more often than meant: below a word of the same rarity. */
 const DATE_SHARE = 0.6;
 
+/** A word of so few of the counted conversations may be theirs alone, or in as many of all others: it is counted, as one that none has. */
+const FEW_CONVERSATIONS = 5;
+/** Rows of postings that are looked at for how many passages one has. */
+const MEASURED_ROWS = 500;
+/** Passages that are counted for one query, of all its words. */
+const MOST_COUNTED = 60_000;
+
 /** BM25's weight of a term that n of N passages have. */
 export function rarity(passages: number, total: number): number {
   return Math.log(1 + (Math.max(0, total - passages) + 0.5) / (passages + 0.5));
 }
 
-/** Weights by the stored statistics; terms that no passage has are left out. */
+/**
+ * Weights by the stored statistics; terms that no passage has are left out.
+ * @param mostOfWord passages that a word may have to be looked up wherever it is: whether it has more is not left to an estimate
+ */
 export async function weighTerms(
   sql: Queries,
   scope: SearchedScope,
   terms: readonly QueryTerm[],
+  mostOfWord = MOST_POSTINGS,
 ): Promise<WeightedTerm[]> {
-  const counts = await countPassages(
-    sql,
-    scope,
-    terms.flatMap((term) => term.terms),
-  );
+  const known = terms.flatMap((term) => term.terms);
+  const estimated = new Set(terms.flatMap((term) => (term.isStopWord ? term.terms : [])));
+  const counts = await countPassages(sql, scope, known, { mostOfWord, estimated });
   return terms.flatMap((term): WeightedTerm[] => {
     const passages = Math.min(
       scope.passages,
@@ -56,22 +66,37 @@ export async function weighTerms(
   });
 }
 
-/** How many passages in scope have each term; of a scope of many conversations, from a part of them. */
+interface Counting {
+  readonly mostOfWord?: number;
+  /** Terms that stand everywhere and choose nothing: of them an estimate is enough. */
+  readonly estimated?: ReadonlySet<string>;
+}
+
+/** How many passages in scope have each term; of a scope of many conversations, from a part of them where that says enough. */
 export async function countPassages(
   sql: Queries,
   scope: SearchedScope,
   terms: readonly string[],
+  { mostOfWord = MOST_POSTINGS, estimated = new Set() }: Counting = {},
 ): Promise<ReadonlyMap<string, number>> {
   const { numbers, passages, countedPassages } = scope;
-  const rows = await sql<CountedTerm[]>`
-    select s.term, sum(s.passages)::int as passages from search_statistics s
+  const rows = await sql<EstimatedTerm[]>`
+    select s.term, sum(s.passages)::int as passages, count(*)::int as conversations from search_statistics s
     where s.conversation_number = any(${[...numbers]}::int[]) and s.term = any(${[...terms]}::text[]) group by s.term`;
   const scale = countedPassages === 0 ? 1 : passages / countedPassages;
   const counts = new Map(rows.map((row) => [row.term, Math.ceil(row.passages * scale)]));
   if (!isCountedInPart(scope)) return counts;
+  const known = new Map(rows.map((row) => [row.term, row]));
   // What none of the counted conversations has may still stand in another: a rare word is what is searched for most.
-  const missing = terms.filter((term) => !counts.has(term));
-  for (const row of await countPostings(sql, scope, missing)) counts.set(row.term, row.passages);
+  const doubted = terms.filter((term) => {
+    const row = known.get(term);
+    if (row === undefined) return true;
+    return !estimated.has(term) && (row.conversations <= FEW_CONVERSATIONS || (counts.get(term) ?? 0) > mostOfWord);
+  });
+  for (const row of await countPostings(sql, scope, rarestFirst(doubted, counts, mostOfWord), mostOfWord)) {
+    // Where more were there than are counted, the estimate is all that is known.
+    counts.set(row.term, row.isAll ? row.passages : Math.max(row.passages, counts.get(row.term) ?? 0));
+  }
   return counts;
 }
 
@@ -80,19 +105,50 @@ export function isCountedInPart({ passages, countedPassages }: SearchedScope): b
   return countedPassages < passages;
 }
 
+/** As many terms as are counted at most for one query, the rarest: the longest has hundreds, and of the others none chooses. */
+function rarestFirst(
+  terms: readonly string[],
+  counts: ReadonlyMap<string, number>,
+  mostOfWord: number,
+): readonly string[] {
+  const countOf = (term: string): number => counts.get(term) ?? 0;
+  let left = MOST_COUNTED;
+  return [...new Set(terms)]
+    .toSorted((one, other) => countOf(one) - countOf(other))
+    .filter((term) => (left -= Math.min(mostOfWord, countOf(term))) >= 0);
+}
+
+interface EstimatedTerm {
+  readonly term: string;
+  readonly passages: number;
+  /** Of those whose statistics are read. */
+  readonly conversations: number;
+}
+
 interface CountedTerm {
   readonly term: string;
   readonly passages: number;
+  /** None was left uncounted. */
+  readonly isAll: boolean;
 }
 
-/** Exact, by the length of the postings, which are not read for it. */
+/**
+ * Rows of postings are counted by their index alone, up to so many of each term; in how many passages they say the term is, the first of
+ * them show by their length, and where there are no more all.
+ */
 async function countPostings(
   sql: Queries,
   { agentNumber }: SearchedScope,
   terms: readonly string[],
+  most: number,
 ): Promise<readonly CountedTerm[]> {
   if (terms.length === 0) return [];
+  const ofTerm = sql`from search_postings p where p.agent_number = ${agentNumber} and p.term = t.term`;
   return sql<CountedTerm[]>`
-    select term, (sum(octet_length(postings)) / ${POSTING_BYTES})::int as passages from search_postings
-    where agent_number = ${agentNumber} and term = any(${[...terms]}::text[]) group by term`;
+    select t.term, ceil(c.rows * f.bytes / ${POSTING_BYTES})::int as passages, c.rows <= ${most} as "isAll"
+    from unnest(${[...terms]}::text[]) as t (term)
+    cross join lateral (select count(*) as rows from (select ${ofTerm} limit ${most + 1}) p) c
+    cross join lateral (
+      select avg(bytes) as bytes from (select octet_length(p.postings) as bytes ${ofTerm} limit ${MEASURED_ROWS}) p) f
+    where c.rows > 0`;
 }

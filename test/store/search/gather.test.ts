@@ -15,8 +15,6 @@ import {
   valueIndexOf,
 } from '../../../src/store/search/postings.ts';
 import type { PostedKind } from '../../../src/store/search/postings.ts';
-import { choosingTerms } from '../../../src/store/search/read-postings.ts';
-import type { WeightedTerm } from '../../../src/store/search/weigh-terms.ts';
 
 function postingsOf(
   ...places: readonly (readonly [place: number, kind?: PostedKind, count?: number, words?: number, asks?: boolean])[]
@@ -131,15 +129,5 @@ describe('gather', () => {
     const all = gather(read, { ...ALL, count: 1_000_000 });
     expect(all).toHaveLength(4_500);
     expect(gather(read, { ...ALL, count: 25 })).toEqual(all.slice(0, 25));
-  });
-});
-
-describe('choosingTerms', () => {
-  const term = (passages: number, isStopWord = false) => ({ passages, isStopWord }) as WeightedTerm;
-
-  it('reads rare words first, stop words last, within its bound, and always something', () => {
-    expect(choosingTerms([term(50), term(5, true), term(10), term(90)], 100)).toEqual([2, 0, 1]);
-    expect(choosingTerms([term(500), term(400)], 100)).toEqual([1]);
-    expect(choosingTerms([], 100)).toEqual([]);
   });
 });

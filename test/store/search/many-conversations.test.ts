@@ -24,6 +24,25 @@ it('finds words of an agent that stand in none of its largest conversations, mis
   expect(await find('zanzibartie')).toEqual([[conversationId, 'similar']]);
 });
 
+it('finds a word of an agent that stands in one of its largest conversations alone, and is not taken for as frequent in all others', async () => {
+  const agent = 'bench-of-clumps';
+  const load = async (texts: readonly string[]): Promise<string> => {
+    const { conversationId } = await loadEntries(sql, texts.length, (line) => texts[line] ?? '');
+    await sql`update conversations set agent = ${agent} where id = ${conversationId}`;
+    await indexConversation(sql, conversationId);
+    return conversationId;
+  };
+  const clump = await load(['the quokka digs', 'a quokka sleeps', 'no quokka here', 'that is all']);
+  for (let index = 0; index < COUNTED + 40; index += 1) await load(['common things', 'of every day']);
+  // By the hundred largest there would be four passages with it, and a word of more than three is looked for in the newest blocks alone.
+  const limits = { mostBlocks: 3, mostOfWord: 3 };
+  const found = await searchMemory(sql, { agent, query: 'quokka' }, null, limits);
+  expect(found.map(({ conversationId }) => conversationId)).toEqual([clump, clump, clump]);
+  const scope = await agentScope(sql, agent, limits.mostBlocks);
+  expect(scope?.blocks).toHaveLength(limits.mostBlocks);
+  expect(scope?.allBlocks).toBe(COUNTED + 41);
+});
+
 it('finds other forms of a word in a language that none of the largest conversations of an agent is in', async () => {
   const agent = 'bench-of-languages';
   const load = async (count: number, textOf: (line: number) => string): Promise<string> => {
@@ -80,5 +99,11 @@ describe('an agent with more conversations than the newest that are searched for
     expect(await conversations('common things', { before: '2024-02-01T00:00:00Z' })).toEqual([oldest]);
     expect(await conversations('quokka', { before: '2024-02-01T00:00:00Z', kinds: ['user'] })).toEqual([oldest]);
     expect(await conversations('quokka', { after: '2024-02-01T00:00:00Z' })).toEqual([]);
+  });
+
+  it('is searched for a rare word in all of a time that has more blocks than are searched of it', async () => {
+    expect(await conversations('quokka', { after: '2023-01-01T00:00:00Z' })).toEqual([oldest]);
+    expect(await conversations('quokka', { after: '2023-01-01T00:00:00Z', kinds: ['user'] })).toEqual([oldest]);
+    expect(await conversations('common things', { after: '2023-01-01T00:00:00Z' })).not.toContain(oldest);
   });
 });

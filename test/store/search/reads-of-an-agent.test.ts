@@ -6,6 +6,7 @@ import { deleteConversation } from '../../../src/store/delete-conversation.ts';
 import { newId } from '../../../src/store/ids.ts';
 import { indexConversation, searchMemory } from '../../../src/store/search.ts';
 import { reindexConversation } from '../../../src/store/search/reindex.ts';
+import { filteredPassages } from '../../../src/store/search/filtered-passages.ts';
 import { agentScope } from '../../../src/store/search/scope.ts';
 import { findUnindexedConversations } from '../../../src/store/upkeep.ts';
 import { openTestStore } from '../support/store-builders.ts';
@@ -23,7 +24,11 @@ beforeAll(async () => {
   // One connection, which is told to tell its counts.
   store = await openTestStore(1);
   ({ sql } = store);
+  const { conversationId } = await loadEntries(sql, 1, () => 'the wombat came with the flood');
+  await sql`update conversations set agent = ${AGENT} where id = ${conversationId}`;
+  await indexConversation(sql, conversationId);
   await loadMany();
+  await load('the wombat went');
   for (let index = 0; index < 20; index += 1) await load(`common things of day ${index}, under the roof`);
   await load('the quokka key lies under the mat');
   for (const { conversationId } of await unindexed()) await indexConversation(sql, conversationId);
@@ -31,19 +36,30 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-/** Conversations of the agent that are indexed, as far as the tables by conversation tell; none has a word that is searched for. */
+/** Conversations of the agent that are indexed, as far as the tables by conversation and two words tell; they have no passages to show. */
 async function loadMany(): Promise<void> {
   await sql.begin(async (open) => {
-    await open`insert into search_agents (agent) values (${AGENT})`;
     await open`
       insert into conversations (id, agent, last_sequence)
       select gen_random_uuid(), ${AGENT}, 2 from generate_series(1, ${CONVERSATIONS})`;
     await open`
       insert into search_progress (conversation_id, through_sequence, passages, words, languages)
-      select id, 2, 1 + abs(hashtext(id::text)) % 7, 10, '{english}' from conversations`;
+      select c.id, 2, 1 + abs(hashtext(c.id::text)) % 7, 10, '{english}' from conversations c
+      where not exists (select from search_progress p where p.conversation_id = c.id)`;
     await open`
-      insert into search_blocks (conversation_number, agent_number, is_spoken, passages)
-      select p.number, a.number, spoken, 1 from search_progress p, search_agents a, unnest('{true,false}'::bool[]) as spoken`;
+      insert into search_blocks (conversation_number, agent_number, is_spoken, passages, earliest, latest)
+      select p.number, a.number, spoken, 1, '2020-01-01', '2022-01-01'
+      from search_progress p, search_agents a, unnest('{true,false}'::bool[]) as spoken
+      where not exists (select from search_blocks b where b.conversation_number = p.number)`;
+    // A word of every block, and one of each fiftieth.
+    for (const [term, each] of [
+      ['flood', 1],
+      ['drizzl', 50],
+    ] as const)
+      await open`
+        insert into search_postings (agent_number, term, block, postings)
+        select agent_number, ${term}, number, '\\x000000' from search_blocks
+        where number % ${each} = 0 and earliest = '2020-01-01'`;
     await open`update conversations set is_unindexed = false`;
   });
 }
@@ -59,10 +75,10 @@ function unindexed() {
 }
 
 /** Tables of which something is read that grows with conversations, but those that few rows make. */
-async function largeReads(work: () => Promise<unknown>) {
+async function largeReads(work: () => Promise<unknown>, most = MOST_READ) {
   await work(); // Plans and catalogue are known.
   const reads = judgedReads(await readsDuring(sql, work, { isAlone: true }));
-  return reads.filter(({ scanned, fetched }) => scanned + fetched > MOST_READ);
+  return reads.filter(({ scanned, fetched }) => scanned + fetched > most);
 }
 
 async function passagesOf(agent: string): Promise<{ kept: number; counted: number }> {
@@ -80,6 +96,38 @@ describe('of an agent with thousands of conversations', () => {
     expect(await largeReads(() => found('quokka'))).toEqual([]);
     expect(await found('where does the quokka key lie')).toContain('under the mat');
     expect(await found('common things')).toContain('common things of day');
+  });
+
+  it('a word that is everywhere is read where a rare one stands, and not between', async () => {
+    const limits = { mostBlocks: 10, mostOfWord: 100 };
+    const found = async () =>
+      (await searchMemory(sql, { agent: AGENT, query: 'wombat flood' }, null, limits)).map(({ text }) => text);
+    expect((await found()).toSorted()).toEqual(['the wombat came with the flood', 'the wombat went']);
+    expect(await largeReads(found)).toEqual([]);
+  });
+
+  it('words that stand in more rows than a search reads choose nothing beside one of few', async () => {
+    const limits = { mostBlocks: 20_000, mostOfWord: 300, mostRows: 400 };
+    // Twice to count them, once for what they find, and twice for whether they stand in a row: of the other word there are ten thousand.
+    const reads = await largeReads(
+      () => searchMemory(sql, { agent: AGENT, query: 'drizzle flood' }, null, limits),
+      CONVERSATIONS,
+    );
+    expect(reads.map(({ table }) => table)).not.toContain('search_postings');
+  });
+
+  it.each([
+    ['blocks that lie wholly within it', { after: '2019-01-01T00:00:00Z' }],
+    ['blocks at its edge', { after: '2021-01-01T00:00:00Z' }],
+  ])('a search of a time looks at the newest of its blocks, of %s', async (_, filter) => {
+    const scope = await agentScope(sql, AGENT, 100);
+    if (scope === null) throw new Error('nothing is indexed');
+    const limits = { mostBlocks: 40, mostListed: 10 };
+    expect(await largeReads(() => filteredPassages(sql, scope, filter, limits))).toEqual([]);
+    const found = async () =>
+      (await searchMemory(sql, { agent: AGENT, query: 'quokka', ...filter }, null, limits))[0]?.text;
+    expect(await found()).toContain('under the mat');
+    expect(await largeReads(found)).toEqual([]);
   });
 
   it('a search that has to index first finds what is not indexed without looking at all', async () => {

@@ -56,7 +56,7 @@ describe('passages of a time', () => {
   async function yearsFound(filter: SearchFilter, mostListed?: number): Promise<readonly number[]> {
     const scope = await agentScope(sql, agent);
     if (scope === null) throw new Error('nothing is indexed');
-    const { ids, blocks } = await filteredPassages(sql, scope, filter, mostListed);
+    const { ids, blocks } = await filteredPassages(sql, scope, filter, mostListed === undefined ? {} : { mostListed });
     const stored = await sql<{ id: string; year: number }[]>`
       select p.id, substr(p.text, 2, 4)::int as year from passages p join conversations c on c.id = p.conversation_id
       where c.agent = ${agent} order by year`;
