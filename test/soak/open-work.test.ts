@@ -20,7 +20,7 @@ test('what is open and what waits is told, and what was open when its workflow e
     const unsettled = await findUnsettled(harness, new Date(0));
     expect(unsettled.map(({ name }) => name)).toEqual(['turn_not_settled', 'message_not_settled']);
     expect(unsettled[0]?.found).toMatch(
-      / is open: [1-9]\d* entries since the last strike, runTool \(attempt 1\) runs$/u,
+      / is open: [1-9]\d* entries since the last strike, runTool \(attempt 1\) runs/u,
     );
     expect(unsettled[1]?.found).toBe(`message ${messageId} of ${conversationId} waits`);
     const [standing] = await findUnsettled(harness, new Date(Date.now() + 60_000));

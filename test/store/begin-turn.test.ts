@@ -31,7 +31,7 @@ useTestStore((store) => {
   ({ sql } = store);
 });
 
-function end(turn: TurnReference, outcome: 'completed' | 'stopped' = 'completed') {
+function end(turn: TurnReference, outcome: 'completed' | 'stopped' | 'budget_exhausted' = 'completed') {
   return endTurn(sql, { turn, outcome, reason: null, breakdown: null }, closeToolCall);
 }
 

@@ -154,7 +154,8 @@ test.each(STUBBORN)('a stop within 2 s leaves nothing of %s', async (_, command)
   expect(performance.now() - stoppedAt).toBeLessThan(2_000);
   expect(outcome.ending).toBe('aborted');
   expect(outcome.text).toMatch(/^begun\n\nThe call was stopped\./);
-  expect(await findMarkedProcesses(context.idempotencyKey)).toEqual([]);
+  // A busy system lets go of what was killed a moment later.
+  await until(async () => (await findMarkedProcesses(context.idempotencyKey)).length === 0, 'nothing is left');
 });
 
 test('a command that is stopped may clean up after itself, and is then not waited for', async () => {
