@@ -53,15 +53,19 @@ interface BranchColumns {
 
 /**
  * Sequences have no gaps, so that those of the first branch, which may be nearly all, are what the others leave; an index tells how many
- * these have. Everything else is one row of an index.
+ * these have. Everything else is one row of an index. `branch + 0` is what that index holds (`entries_of_branch`).
  */
 async function readBranches(sql: Queries, conversationId: string, which: Fragment): Promise<BranchRow[]> {
   const rows = isId(conversationId)
     ? await sql<BranchColumns[]>`
         select own.branch, own.branch = c.branch as active, fork.ancestor as forked_from, fork.through_sequence as forked_at,
           case when own.branch > 0
-            then (select count(*) from entries e where e.conversation_id = c.id and e.branch = own.branch)
-            else c.last_sequence - (select count(*) from entries e where e.conversation_id = c.id and e.branch > 0)
+            then (select count(*) from entries e where e.conversation_id = c.id and e.branch + 0 = own.branch)
+            else c.last_sequence - (
+              select coalesce(sum(others.entries), 0) from branches o cross join lateral (
+                select count(*) as entries from entries e
+                where e.conversation_id = o.conversation_id and e.branch + 0 = o.branch) as others
+              where o.conversation_id = c.id and o.ancestor = o.branch and o.branch > 0)
           end::int as entries,
           newest.created_at as active_at,
           coalesce(newest.id, (select leaf.id from (${newestOnPath(sql, sql`e.id, e.sequence`, {
@@ -77,7 +81,7 @@ async function readBranches(sql: Queries, conversationId: string, which: Fragmen
           where b.conversation_id = c.id and b.branch = own.branch and b.ancestor <> own.branch
           order by b.through_sequence desc limit 1) as fork on true
         left join lateral (
-          select e.id, e.created_at from entries e where e.conversation_id = c.id and e.branch = own.branch
+          select e.id, e.created_at from entries e where e.conversation_id = c.id and e.branch + 0 = own.branch
           order by e.sequence desc limit 1) as newest on true
         where c.id = ${conversationId} and ${which} order by own.branch`
     : [];
@@ -125,7 +129,8 @@ export async function readSaidMessage(
           ? newestOnPath(sql, columns, {
               of: sql`conversations c join branches b on b.conversation_id = c.id and b.branch = c.branch`,
               where: sql`c.id = ${conversationId}`,
-              which: sql`e.kind = 'user'`,
+              // What users say has an index of its own, by the column itself (`entries_talk`).
+              which: sql`e.kind = 'user' and e.branch = b.ancestor`,
             })
           : sql`
               select ${columns} from entries e

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readsDuring } from '../../bench/table-reads.ts';
 import type { Database } from '../../src/store/database.ts';
 import { appendNote } from '../../src/store/entries.ts';
 import { readFitCheck } from '../../src/store/fit-check.ts';
 import { newId } from '../../src/store/ids.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { openTestStore, startTurn, text } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 
@@ -27,8 +28,6 @@ beforeAll(async () => {
       from generate_series(1, 100)`;
   }
 }, 400_000);
-// As autovacuum would in time: indexes still name the versions of before, which each test leaves too, and how long they do is chance.
-beforeEach(() => sql`vacuum (analyze)`);
 afterAll(() => store.close());
 
 /** Rows that Postgres reads for 21 times the same, through indexes or by scans, in all tables. */
@@ -45,21 +44,30 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   return reads.reduce((sum, { scanned, fetched }) => sum + scanned + fetched, 0);
 }
 
+/**
+ * Indexes still name the versions of before, which the work leaves too, until they are vacuumed as autovacuum would in time. While another
+ * vacuum or analysis is under way they stay, so it is looked again.
+ */
+async function expectAsLittle(ofLong: () => Promise<unknown>, ofShort: () => Promise<unknown>): Promise<void> {
+  await waitUntil('a long one takes no more than a short one', async () => {
+    await sql`vacuum (analyze)`;
+    const read = await rowsRead(ofShort);
+    expect(read).toBeGreaterThan(0);
+    return (await rowsRead(ofLong)) <= read;
+  });
+}
+
 /** How long it takes is measured by `npm run bench -- append planning`. */
 describe('a conversation of 10,000 entries', () => {
   const append = (turn: TurnReference) => () => appendNote(sql, { ...text('note'), turn, slot: 'plan', key: newId() });
   const check = (turn: TurnReference) => () => readFitCheck(sql, turn);
 
   it('takes an entry with as little read as a short one', async () => {
-    const ofShort = await rowsRead(append(short));
-    expect(ofShort).toBeGreaterThan(0);
-    expect(await rowsRead(append(long))).toBeLessThanOrEqual(ofShort);
+    await expectAsLittle(append(long), append(short));
   });
 
   it('is checked against the window with as little read as a short one', async () => {
-    const ofShort = await rowsRead(check(short));
-    expect(ofShort).toBeGreaterThan(0);
-    expect(await rowsRead(check(long))).toBeLessThanOrEqual(ofShort);
+    await expectAsLittle(check(long), check(short));
     expect((await readFitCheck(sql, long)).view.letters).toBeGreaterThan(200_000);
   });
 });
