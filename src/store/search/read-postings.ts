@@ -81,11 +81,15 @@ async function readBlocks(
   for (const index of chosen) {
     for (const term of terms[index]?.terms ?? []) indexes.set(term, [...(indexes.get(term) ?? []), index]);
   }
+  const ofTerm = sql`select p.block, p.postings from search_postings p where p.agent_number = ${scope.agentNumber} and p.term = t.term`;
+  // Scattered blocks each by its key: of a word that Postgres takes for rare it would read all blocks, and leave out what is not asked for.
+  const postings = inOneGo
+    ? sql`(${ofTerm} and p.block between ${blocks[0] ?? 0} and ${blocks.at(-1) ?? 0}) p`
+    : sql`unnest(${[...blocks]}::int[]) as b (block) cross join lateral (${ofTerm} and p.block = b.block limit 1) p`;
   const rows = await sql<PostingsRow[]>`
     select t.term, encode(p.read, 'base64') as read from unnest(${[...indexes.keys()]}::text[]) as t (term) cross join lateral (
       select string_agg(int4send(p.block) || int2send(octet_length(p.postings)::int2) || p.postings, '') as read
-      from search_postings p where p.agent_number = ${scope.agentNumber} and p.term = t.term
-        and ${inOneGo ? sql`p.block between ${blocks[0] ?? 0} and ${blocks.at(-1) ?? 0}` : sql`p.block = any(${[...blocks]}::int[])`}) p
+      from ${postings}) p
     where p.read is not null`;
   const asked = inOneGo && !areAllBetween(scope, blocks) ? new Set(blocks) : null;
   const found: ReadPostings[] = [];
