@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { CancelledFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { closeToolCall } from '../../src/activities/close-tool-call.ts';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
-import { connectDatabase } from '../../src/store/database.ts';
 import { endTurn } from '../../src/store/end-turn.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { listEvents } from '../../src/store/events.ts';
@@ -20,9 +19,9 @@ import { verify } from '../../src/verify/verify.ts';
 import { answerWith, claimer, register, startTurn, toolCall, useTestStore } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { databaseBehindProxy } from './support/cut-off-worker.ts';
 
 const CALL = { callNumber: 1, callIndex: 0 };
 
@@ -68,17 +67,7 @@ async function publishing({
 
 /** A worker that reaches Postgres by a way that can be cut. */
 async function behindProxy(tool: ToolDefinition) {
-  const proxy = await startTcpProxy(store.url);
-  const database = connectDatabase({
-    url: proxy.url(store.url),
-    applicationName: 'cut-off',
-    maximumConnections: 2,
-    silenceLimitMilliseconds: 500,
-  });
-  onTestFinished(async () => {
-    await database.end({ timeout: 1 });
-    await proxy.close();
-  });
+  const { proxy, database } = await databaseBehindProxy(store.url, { silenceLimitMilliseconds: 500 });
   return { proxy, dependencies: activityDependencies(database, { tools: [tool], worker: 'cut off' }) };
 }
 
@@ -138,16 +127,22 @@ test('a tool that is taken over from a dead worker acts once more when the answe
   expect(await results(turn)).toEqual(['receipt 1']);
 });
 
-test('a claim whose commit was not answered in time is given back once Postgres is reached, and another worker runs the tool', async () => {
+/** An attempt that lost the answer to a statement, and then Postgres, and was ended meanwhile. */
+async function endedUnanswered(statement: string) {
   const { tool, turn, runs } = await publishing();
   const { proxy, dependencies } = await behindProxy(tool);
   const first = attemptToEnd();
-  proxy.loseAnswerTo('commit');
+  proxy.loseAnswerTo(statement);
   const running = expect(runTool(dependencies, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
   await waitUntil('the answer is lost', () => proxy.lostAnswers() === 1);
   await proxy.refuse();
   first.end();
   await running;
+  return { tool, turn, runs, proxy, dependencies };
+}
+
+test('a claim whose commit was not answered in time is given back once Postgres is reached, and another worker runs the tool', async () => {
+  const { tool, turn, runs, proxy, dependencies } = await endedUnanswered('commit');
   expect(await callOf(turn)).toMatchObject({ state: 'claimed', attempt: 1, givenBack: 0 });
   await proxy.mend();
   expect(await dependencies.outlastingWork.settled(execution({ attempt: 2 }))).toBe(true);
@@ -158,15 +153,7 @@ test('a claim whose commit was not answered in time is given back once Postgres 
 });
 
 test('what cannot be claimed because Postgres is away leaves nothing behind that would hold the next attempt up', async () => {
-  const { tool, turn } = await publishing();
-  const { proxy, dependencies } = await behindProxy(tool);
-  const first = attemptToEnd();
-  proxy.loseAnswerTo('require_epoch');
-  const running = expect(runTool(dependencies, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
-  await waitUntil('the answer is lost', () => proxy.lostAnswers() === 1);
-  await proxy.refuse();
-  first.end();
-  await running;
+  const { proxy, dependencies } = await endedUnanswered('require_epoch');
   expect(await dependencies.outlastingWork.settled(execution({ attempt: 2 }))).toBe(false);
   await proxy.mend();
 });

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { CancelledFailure } from '@temporalio/common';
 import { z } from 'zod';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runTool } from '../../src/activities/run-tool.ts';
 import { textOf } from '../../src/context/content.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { connectDatabase } from '../../src/store/database.ts';
 import { listEntries } from '../../src/store/entries.ts';
 import { storeAnswer } from '../../src/store/model-calls.ts';
 import { listLateToolResults } from '../../src/store/tool-calls.ts';
@@ -15,9 +14,9 @@ import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, register, startTurn, toolCall } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { databaseBehindProxy } from './support/cut-off-worker.ts';
 import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 import { branchSummary, modelCall, summary } from './support/asking-work.ts';
 
@@ -111,12 +110,7 @@ test('an attempt that waits for the result of the one before ends when it is sto
 
 /** Dependencies of a worker that loses its way to Postgres, and what gives it back. */
 async function behindProxy(tool: Publishing['tool']) {
-  const proxy = await startTcpProxy(store.url);
-  const database = connectDatabase({ url: proxy.url(store.url), applicationName: 'cut-off', maximumConnections: 2 });
-  onTestFinished(async () => {
-    await database.end({ timeout: 1 });
-    await proxy.close();
-  });
+  const { proxy, database } = await databaseBehindProxy(store.url);
   return { proxy, dependencies: activityDependencies(database, { tools: [tool], worker: 'cut off' }) };
 }
 

@@ -1,9 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
-import { connectDatabase } from '../../src/store/database.ts';
 import { listModelCalls } from '../../src/store/model-calls.ts';
 import { readPause } from '../../src/store/provider-pauses.ts';
 import { providerKeyOf } from '../../src/store/provider-queue.ts';
@@ -11,9 +8,9 @@ import { getTurn } from '../../src/store/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { startHttpServer } from '../support/http-server.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { cutOffWorker as cutOff } from './support/cut-off-worker.ts';
 import { branchSummary, modelCall, summary } from './support/asking-work.ts';
 import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 
@@ -49,22 +46,8 @@ async function refusingServer({ status, body }: Refusal) {
   return { server, onCall, pause: () => readPause(store.sql, providerKey) };
 }
 
-/** A worker whose way to Postgres can be cut, and how often it found that something had to wait. */
-async function cutOffWorker(simulatorUrl: string) {
-  const proxy = await startTcpProxy(store.url);
-  const database = connectDatabase({ url: proxy.url(store.url), applicationName: 'cut-off', maximumConnections: 2 });
-  onTestFinished(async () => {
-    await proxy.mend();
-    await database.end({ timeout: 1 });
-    await proxy.close();
-  });
-  const waits: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line) => line.includes('Postgres is away') && waits.push(line) });
-  const dependencies: ActivityDependencies = {
-    ...activityDependencies(database, { simulatorUrl, providerLimits: {} }),
-    logger,
-  };
-  return { proxy, dependencies, waits };
+function cutOffWorker(simulatorUrl: string) {
+  return cutOff(store.url, (database) => activityDependencies(database, { simulatorUrl, providerLimits: {} }));
 }
 
 async function triesOf({ conversationId }: TurnReference) {

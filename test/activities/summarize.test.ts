@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { summarize } from '../../src/activities/summarize.ts';
@@ -8,7 +7,6 @@ import { createModelClients } from '../../src/models/model-clients.ts';
 import type { Simulator } from '../../src/simulator/index.ts';
 import { listParts, registerPartAttempt } from '../../src/store/compaction-parts.ts';
 import type { PartReference } from '../../src/store/compaction-parts.ts';
-import { connectDatabase } from '../../src/store/database.ts';
 import type { Database } from '../../src/store/database.ts';
 import { listEvents } from '../../src/store/events.ts';
 import { getTurn } from '../../src/store/turns.ts';
@@ -17,9 +15,9 @@ import { FIRST_ATTEMPT, startTurn, step } from '../store/support/store-builders.
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
+import { cutOffWorker as cutOff } from './support/cut-off-worker.ts';
 import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 
 let store: TestStore;
@@ -57,19 +55,8 @@ async function asked(): Promise<number> {
   return report.total;
 }
 
-/** A worker whose connections to Postgres can be cut, and how often it found that an answer had to wait. */
-async function cutOffWorker(simulatorUrl: string) {
-  const proxy = await startTcpProxy(store.url);
-  const database = connectDatabase({ url: proxy.url(store.url), applicationName: 'cut-off', maximumConnections: 2 });
-  onTestFinished(async () => {
-    await proxy.mend();
-    await database.end({ timeout: 1 });
-    await proxy.close();
-  });
-  const waits: string[] = [];
-  const logger = pino({ level: 'warn' }, { write: (line) => line.includes('Postgres is away') && waits.push(line) });
-  const dependencies: ActivityDependencies = { ...activityDependencies(database, { simulatorUrl }), logger };
-  return { proxy, dependencies, waits };
+function cutOffWorker(simulatorUrl: string) {
+  return cutOff(store.url, (database) => activityDependencies(database, { simulatorUrl }));
 }
 
 test('a summary that came while Postgres was away is kept, completed and stored once it is back, and not bought again', async () => {

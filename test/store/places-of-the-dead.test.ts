@@ -1,24 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectDatabase } from '../../src/store/database.ts';
+import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { pauseProvider } from '../../src/store/provider-pauses.ts';
 import { askForPlace, releasePlace, renewPlace } from '../../src/store/provider-queue.ts';
 import type { ProviderCapacity, QueuedCall, QueuePlace } from '../../src/store/provider-queue.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connectDatabase({ url: database.url });
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 1 });
-  await database.drop();
-});
+useTestStore((store) => ({ sql } = store));
 
 const ONE = { concurrentCalls: 1, tokensPerMinute: null };
 
@@ -65,7 +54,8 @@ test('a call whose worker died and whose place was given away meanwhile waits wh
   expect(await ask(retry)).toBe('granted');
 });
 
-test('a place that was given to a call while it was away and is over gives it no second one', async () => {
+/** A call that got a place while it was away, and another one that waits behind it. */
+async function grantedWhileAway() {
   const { call, ask } = providerWith();
   const [running, away, other] = [call(), call(), call()];
   expect(await ask(running)).toBe('granted');
@@ -73,6 +63,11 @@ test('a place that was given to a call while it was away and is over gives it no
   await releasePlace(sql, running);
   // Hands the place to the older one.
   expect(await ask(other)).toBe('queued');
+  return { call, ask, away, other };
+}
+
+test('a place that was given to a call while it was away and is over gives it no second one', async () => {
+  const { ask, away, other } = await grantedWhileAway();
   await pass(away, 35);
   expect(await ask(other)).toBe('granted');
   expect(await ask({ ...away, again: true })).toBe('queued');
@@ -164,12 +159,7 @@ test('a call that was frozen renews and gives back nothing of what its next atte
 });
 
 test('a lease of a clock that was a day ahead gives its call no place that is another one by now', async () => {
-  const { call, ask } = providerWith();
-  const [running, away, other] = [call(), call(), call()];
-  expect(await ask(running)).toBe('granted');
-  expect(await ask(away)).toBe('queued');
-  await releasePlace(sql, running);
-  expect(await ask(other)).toBe('queued');
+  const { ask, away, other } = await grantedWhileAway();
   await pass(away, -86_400);
   expect(await ask(other)).toBe('granted');
   expect(await ask({ ...away, again: true })).toBe('queued');

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectDatabase } from '../../src/store/database.ts';
+import { expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
 import { endPause, listPauses, pauseProvider, readPause } from '../../src/store/provider-pauses.ts';
@@ -13,20 +12,10 @@ import {
   stepAside,
 } from '../../src/store/provider-queue.ts';
 import type { HeldPlace, QueuedCall } from '../../src/store/provider-queue.ts';
-import { createTestDatabase } from '../support/database.ts';
+import { useTestStore } from './support/store-builders.ts';
 
 let sql: Database;
-let database: Awaited<ReturnType<typeof createTestDatabase>>;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connectDatabase({ url: database.url });
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 1 });
-  await database.drop();
-});
+useTestStore((store) => ({ sql } = store));
 
 const ONE = { concurrentCalls: 1, tokensPerMinute: null };
 
