@@ -1,4 +1,4 @@
-import { wordsIn } from './unspaced-words.ts';
+import { comparedWords, saidAsWhole, sentencesOf } from './whole-sentences.ts';
 
 /** Words in a row that two texts must share for one to rest on the other. */
 const RUN_WORDS = 4;
@@ -35,53 +35,101 @@ export interface OriginReading {
 }
 
 /**
- * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it, but only all of it: behind a wish of
- * the user's the model may say in other words what a tool asked for. As soon as any words of it
+ * Whose words a memory rests on. What the user said is the user's, also when a tool repeats it, but only all of it, in whole
+ * sentences: behind a wish of the user's the model may say in other words what a tool asked for, and part of "never delete the
+ * backups" is the opposite of it. As soon as any words of what is not the user's
  * stand in tool output only, it is the tool's: what a file or a page says must not come back as if the user or the model had
  * said it, also not behind words of theirs. The same for one number, address, path or identifier: said in other words it has that
  * from the tool still. Case, punctuation and white space do not matter.
  */
 export function readOrigin(text: string): OriginReading {
-  const wanted = runsOf(text);
-  const others = new Set(wanted);
-  const beginnings = new Set(wanted.map((run) => run.split(' ', 1)[0] ?? ''));
-  const names = new Set(namesOf(text));
+  return new Reading(text);
+}
+
+class Reading implements OriginReading {
+  readonly #hasWords: boolean;
+  /** Runs of words that the user says in no whole sentence. */
+  readonly #others: Set<string>;
+  /** Of these, what he says within other sentences: a tool that says it after him, as recall does, makes it none of its own. */
+  readonly #withinHis = new Set<string>();
+  /** Sentences that he does not say. */
+  readonly #unsaid: Set<string>;
+  readonly #names: Set<string>;
+  readonly #beginnings: ReadonlySet<string>;
   /** How much of the memory each message of the user says that no newer one did. */
-  const saidByUser = new Map<string | null, number>();
-  let toolEntryId: string | null = null;
-  let isOfTools = false;
-  const saidIn = (said: string) => ({ runs: runsIn(others, beginnings, said), names: namesIn(names, said) });
-  const isOfUser = (): boolean => wanted.length > 0 && others.size + names.size === 0;
-  return {
-    *readUser(texts) {
-      for (const { text: said, entryId } of texts) {
-        const found = saidIn(said);
-        for (const run of found.runs) others.delete(run);
-        for (const name of found.names) names.delete(name);
-        saidByUser.set(entryId, (saidByUser.get(entryId) ?? 0) + found.runs.size + found.names.size);
-        if (isOfUser()) return true;
-        yield;
+  readonly #saidByUser = new Map<string | null, number>();
+  #toolEntryId: string | null = null;
+  #isOfTools = false;
+
+  constructor(text: string) {
+    const wanted = runsOf(text);
+    this.#hasWords = wanted.length > 0;
+    this.#others = new Set(wanted);
+    this.#unsaid = new Set(sentencesOf(text));
+    this.#names = new Set(namesOf(text));
+    this.#beginnings = new Set(wanted.map((run) => run.split(' ', 1)[0] ?? ''));
+  }
+
+  *readUser(texts: readonly SaidText[]): Generator<undefined, boolean> {
+    for (const message of texts) {
+      this.#readMessage(message);
+      if (this.#isOfUser()) return true;
+      yield;
+    }
+    return this.#isOfUser();
+  }
+
+  *readTools(texts: readonly SaidText[]): Generator<undefined, boolean> {
+    for (const { text, entryId } of texts) {
+      const runs = [...this.#runsIn(comparedWords(text))];
+      const isTheirs = runs.some((run) => entryId !== null || !this.#withinHis.has(run));
+      if (isTheirs || namesIn(this.#names, text).size > 0) {
+        this.#isOfTools = true;
+        this.#toolEntryId = entryId;
+        // What says it after others, a result of recall or a summary, is behind it: the result that said it first may still come.
+        if (entryId !== null) return true;
       }
-      return isOfUser();
-    },
-    *readTools(texts) {
-      for (const { text: said, entryId } of texts) {
-        const found = saidIn(said);
-        if (found.runs.size + found.names.size > 0) {
-          isOfTools = true;
-          toolEntryId = entryId;
-          // What says it after others, a result of recall or a summary, is behind it: the result that said it first may still come.
-          if (entryId !== null) return true;
-        }
-        yield;
-      }
-      return false;
-    },
-    source(isAllRead) {
-      if (isOfTools || (!isAllRead && others.size + names.size > 0)) return { origin: 'tool', entryId: toolEntryId };
-      return isOfUser() ? { origin: 'user', entryId: mostOf(saidByUser) } : { origin: 'model', entryId: null };
-    },
-  };
+      yield;
+    }
+    return false;
+  }
+
+  source(isAllRead: boolean): MemorySource {
+    if (this.#isOfUser()) return { origin: 'user', entryId: mostOf(this.#saidByUser) };
+    const mayBeOfTools = !isAllRead && this.#others.size + this.#names.size > 0;
+    const isOfTools = this.#isOfTools || mayBeOfTools;
+    return isOfTools ? { origin: 'tool', entryId: this.#toolEntryId } : { origin: 'model', entryId: null };
+  }
+
+  #isOfUser(): boolean {
+    return this.#hasWords && this.#unsaid.size + this.#names.size === 0;
+  }
+
+  #readMessage({ text, entryId }: SaidText): void {
+    const words = comparedWords(text);
+    for (const run of this.#runsIn(words)) this.#withinHis.add(run);
+    const named = namesIn(this.#names, text);
+    for (const name of named) this.#names.delete(name);
+    let said = named.size;
+    for (const sentence of this.#sentencesIn(words, text)) {
+      this.#unsaid.delete(sentence);
+      const runs = this.#runsIn(sentence.split(' '));
+      for (const run of runs) this.#others.delete(run);
+      said += 1 + runs.size;
+    }
+    this.#saidByUser.set(entryId, (this.#saidByUser.get(entryId) ?? 0) + said);
+  }
+
+  /** Most messages have none of its sentences, and need not be taken apart into theirs. */
+  #sentencesIn(words: readonly string[], text: string): ReadonlySet<string> {
+    const row = ` ${words.join(' ')} `;
+    const within = new Set([...this.#unsaid].filter((sentence) => row.includes(` ${sentence} `)));
+    return within.size === 0 ? within : saidAsWhole(within, text);
+  }
+
+  #runsIn(words: readonly string[]): ReadonlySet<string> {
+    return runsIn(this.#others, this.#beginnings, words);
+  }
 }
 
 /** Of several that say as much, the first. */
@@ -92,13 +140,16 @@ function mostOf(counts: ReadonlyMap<string | null, number>): string | null {
 }
 
 /** Tool results are long and many: one walk through the words of each, whatever the number of runs. */
-function runsIn(runs: ReadonlySet<string>, beginnings: ReadonlySet<string>, text: string): ReadonlySet<string> {
+function runsIn(
+  runs: ReadonlySet<string>,
+  beginnings: ReadonlySet<string>,
+  words: readonly string[],
+): ReadonlySet<string> {
   const found = new Set<string>();
   const [first] = runs;
   if (first === undefined) return found;
   // All runs of a text are equally long.
   const length = first.split(' ').length;
-  const words = wordsOf(text);
   for (const [index, word] of words.entries()) {
     if (!beginnings.has(word)) continue;
     const run = words.slice(index, index + length).join(' ');
@@ -138,12 +189,8 @@ function stands(name: string, text: string): boolean {
 
 /** Runs of words; of a shorter text, all of it. */
 function runsOf(text: string): readonly string[] {
-  const words = wordsOf(text);
+  const words = comparedWords(text);
   if (words.length <= RUN_WORDS) return words.length === 0 ? [] : [words.join(' ')];
   const runs = words.slice(RUN_WORDS - 1).map((_, index) => words.slice(index, index + RUN_WORDS).join(' '));
   return [...new Set(runs)];
-}
-
-function wordsOf(text: string): string[] {
-  return wordsIn(text.toLowerCase(), /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu);
 }
