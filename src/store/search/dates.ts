@@ -37,7 +37,7 @@ const MONTH_ALONE = new RegExp(
   'giu',
 );
 const MAYBE_DATED =
-  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|übermorgen|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|圣诞|元旦|어제|어젯밤|그저께|그제|오늘|내일|모레|요일|지난|저번|이번|다음|[작내]년|올해|하루|이틀|사흘|나흘|열흘|[한두세네섯곱덟홉열] ?(?:주|달|개월|년|해)|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of|im|seit|bis|anfang|mitte|ende|(?:letzt|vorig|vergangen|dies|nächst|kommend)e[nrm])[ -]\p{Lu}/iu;
+  /\d|day|night|week|month|year|tomorrow|morning|spring|summer|fall|autumn|winter|christmas|xmas|easter|halloween|thanksgiving|valentine|gestern|übermorgen|heute|woche|(?:sonn|mon|diens|donners|frei|sams)tag|mittwoch|\btage?n?\b|monat|jahr|ostern|weihnacht|heiligabend|silvester|[天日昨周週月年]|星期|礼拜|禮拜|圣诞|元旦|어제|어젯밤|그저께|그제|오늘|내일|모레|요일|지난|저번|이번|다음|[작내]년|올해|하루|이틀|사흘|나흘|열흘|[한두세네섯곱덟홉열] ?(?:주|달|개월|년|해)|\b(?:last|this|next|on|coming) [mtwfs](?:on|ue|ed|hu|ri|at|un)|\b(?:in|since|until|till|by|during|early|late|mid|last|this|next|of|im|seit|bis|anfang|mitte|ende|(?:letzt|vorig|vergangen|dies|nächst|kommend)e[nrm])[ -]\p{Lu}/iu;
 
 /** Terms of the dates that a text names, resolved against `writtenAt`. */
 export function dateTermsOf(text: string, writtenAt: Date): string[] {

@@ -1,4 +1,5 @@
 import { dateTermsOf } from './dates.ts';
+import { labelOf } from './heading.ts';
 import { orderedChangesOf } from './orders-of-change.ts';
 import { areOfDifferentThings, haveOtherTopics, sharesTopic, Topic } from './topic.ts';
 import { couldHaveChanged, tellsOfChange, tellsOfNow } from './words-of-change.ts';
@@ -23,7 +24,7 @@ const SINGLE_STATES: readonly RegExp[] = [
 ];
 
 const FRAME =
-  /^(?:correction: |actually,? )?(.{1,80}?)(?: (?:is|are|was|were|equals|lautet|ist|war)(?: (?:now|set to|called|named))?| ?=| ?:| (?:listens?|runs?) on| (?:costs?|weighs?|takes?|points? to|heißt)| (?:was|were) born (?:in|on))\s+(.+?)[.!]*$/iu;
+  /^(?:actually,? )?(.{1,80}?)(?: (?:is|are|was|were|equals|lautet|ist|war)(?: (?:now|set to|called|named))?| ?=| ?:| (?:listens?|runs?) on| (?:costs?|weighs?|takes?|points? to|heißt)| (?:was|were) born (?:in|on))\s+(.+?)[.!]*$/iu;
 /** Of everybody and everything there is one. */
 const SAYS_ONE = /\b(?:born (?:in|on)|called|named|heißt)\b/iu;
 /** One thing of something. */
@@ -64,8 +65,10 @@ const TAKES_PART =
 
 /** What somebody says in one sentence. Each pattern is tried once, when it is first needed: all are compared with each other. */
 export class Stated {
-  /** Without its heading. */
+  /** Without its heading and its label. */
   readonly text: string;
+  /** "Correction: " */
+  readonly #label: string;
   readonly #speaker: string;
   readonly #at: Date;
   #changes: boolean | null = null;
@@ -78,13 +81,14 @@ export class Stated {
 
   /** @param speaker words of the name at the head; empty: nobody is named */
   constructor(text: string, speaker: readonly string[], at: Date) {
-    this.text = text;
+    this.#label = labelOf(text);
+    this.text = text.slice(this.#label.length);
     this.#speaker = speaker.join(' ');
     this.#at = at;
   }
 
   get changes(): boolean {
-    this.#changes ??= tellsOfChange(this.text);
+    this.#changes ??= tellsOfChange(this.#label) || tellsOfChange(this.text);
     return this.#changes;
   }
 

@@ -37,6 +37,18 @@ const TIME_BEFORE_NAME = new RegExp(
 );
 const SPEAKER =
   /^\s*(?:[-*>] )?(?:\*\*|<)?(\p{Lu}[\p{L}\p{M}'’.-]{0,30}(?: \p{Lu}[\p{L}\p{M}'’.-]{0,30}){0,3}?)(?:\*\*|>)?(?:\s?[([][^)\]\n]{0,60}[)\]])?(?::(?:\*\*)?\s|(?<=>)\s|,? (?:said|says|wrote|asked|replied)(?: on [^:,\n]{0,40})?[:,]\s)/u;
+/** Names of what is said, not of who says it: "Correction: …", "Final answer: …". The last word counts. */
+const LABELS = new Set(
+  [
+    'correction corrections update updates edit edited note notes fyi nb ps pps todo fixme error errors warning warnings fix',
+    'answer question info information reminder important attention caution danger result results summary tldr example hint tip',
+    'status decision reason context background conclusion erratum addendum clarification subject re fwd fw news idea fact facts',
+    'korrektur berichtigung nachtrag aktualisierung hinweis achtung wichtig frage antwort fehler warnung ergebnis beispiel info',
+    'rectification précision remarque attention réponse erreur corrección actualización nota importante pregunta respuesta',
+    'correzione aggiornamento domanda risposta correção atualização pergunta resposta correctie vraag antwoord',
+  ].flatMap((words) => words.split(' ')),
+);
+const LABEL = /^\s*(?:\*\*)?(\p{L}[\p{L}\p{M}.]*(?: \p{L}[\p{L}\p{M}.]*)?)(?:\*\*)?:(?:\*\*)?\s+/u;
 /** Most texts have nothing of the kind, which costs less to see than the patterns above. */
 const MAYBE = /^\s*[[(\d]|[:>] |:\*\*|^\s*date:|(?:said|says|wrote|asked|replied)\b/i;
 const NO_HEADING: Heading = { speaker: [], saidAt: null, length: 0 };
@@ -62,10 +74,18 @@ export function headingOf(text: string): Heading {
   for (const before of possible === '' ? [certain] : [certain + possible, certain]) {
     const named = SPEAKER.exec(beginning.slice(before.length));
     if (named === null && before !== certain) continue;
-    const heading = before + (named?.[0] ?? '');
-    return { speaker: wordsOfName(named?.[1]), saidAt: dayOf(heading), length: heading.length };
+    // A label is not part of the heading: "Correction: …" tells something of what follows.
+    const name = named === null || isLabel(named[1]) ? null : named;
+    const heading = before + (name?.[0] ?? '');
+    return { speaker: wordsOfName(name?.[1]), saidAt: dayOf(heading), length: heading.length };
   }
   return NO_HEADING;
+}
+
+/** With what colon and space a sentence says what it is: "Correction: "; empty: it does not. */
+export function labelOf(sentence: string): string {
+  const [label, words] = LABEL.exec(sentence) ?? [];
+  return label !== undefined && isLabel(words) ? label : '';
 }
 
 /** When it was said by its heading; `null` when that does not say. Nothing was said later than it was written: that is what it is about. */
@@ -76,6 +96,11 @@ export function pastTimeOf({ saidAt }: Heading, writtenAt: Date): Date | null {
 /** The same of what user and assistant say. A tool's output that begins with a time was not said then: it is a log or a file. */
 export function saidAtOf({ kind, createdAt }: Written, heading: Heading): Date | null {
   return kind === 'user' || kind === 'assistant' ? pastTimeOf(heading, createdAt) : null;
+}
+
+function isLabel(words: string | undefined): boolean {
+  const last = words?.toLowerCase().replaceAll('.', '').split(' ').at(-1);
+  return last !== undefined && LABELS.has(last);
 }
 
 function wordsOfName(name: string | undefined): readonly string[] {

@@ -8,11 +8,13 @@ const SHORTEST_MEANT = 2;
 const SIGN = /[\p{S}#%&@*/\\]/u;
 const UNEVEN_SPACE = /\s\s|[^\S ]/u;
 const QUOTED =
-  /"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|‘([^‘’]+)’|「([^「」]+)」|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
+  /"([^"]+)"|[“„]([^“”„]+)[”“]|«([^«»]+)»|»([^«»]+)«|‘([^‘’]+)’|‚([^‚‘]+)‘|「([^「」]+)」|『([^『』]+)』|＂([^＂]+)＂|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu;
 /** Part of a hash, a path or an identifier: it may stand within a longer one. */
 const IDENTIFIER = /^\S*(?:[\d_./:@\\-]|\p{Ll}\p{Lu})\S*$/u;
 /** Who types a row of so many words without quotation marks leaves out the commas. */
 const WORDS_OF_A_ROW = 4;
+/** Telephones and word processors write them for `'`. */
+const APOSTROPHES = /[’ʼ＇]/gu;
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}_]+/gu;
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const UNSPACED_CHARACTER = new RegExp(UNSPACED, 'u');
@@ -60,11 +62,11 @@ export function hasSigns({ text }: Phrase): boolean {
  */
 export function hasPhrases(text: string, { all }: Phrases): boolean {
   if (all.length === 0) return false;
-  const written = withEvenSpaces(text.toLowerCase());
+  const written = withEvenSpaces(compared(text));
   let spelled: ComparedText | null = null;
   return all.every((phrase) => {
     if (standsIn(written, phrase)) return true;
-    spelled ??= withEvenSpaces(inOneSpelling(text));
+    spelled ??= withEvenSpaces(inOneSpelling(compared(text)));
     const other = inIndexSpelling(phrase);
     // Nearly always both are in one spelling already.
     return (spelled.lower !== written.lower || other.text !== phrase.text) && standsIn(spelled, other);
@@ -138,7 +140,12 @@ function isBound(before: string | undefined, after: string | undefined): boolean
 }
 
 function toPhrase(written: string): Phrase {
-  return { text: plain(written), isPart: IDENTIFIER.test(written.trim()) };
+  return { text: plain(compared(written)), isPart: IDENTIFIER.test(written.trim()) };
+}
+
+/** In lower case, with one kind of apostrophe. */
+function compared(text: string): string {
+  return text.toLowerCase().replaceAll(APOSTROPHES, "'");
 }
 
 /** Without regard to case and the kind of white space. */

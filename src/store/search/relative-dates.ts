@@ -18,7 +18,7 @@ const NEAR_UNIT =
 const BEFORE_LAST = /\bthe (weekend|week|month|year) before last\b/giu;
 const GERMAN_UNIT =
   /(?<!\p{L})(vorletzte|letzte|vorige|vergangene|diese|übernächste|nächste|kommende)[nrsm]? (Wochenende|Woche|Monat|Jahr)\b/giu;
-const CHINESE_UNIT = /(上个?|这个?|本|下个?)(周末|星期|周|月)|(去年|今年|明年)/gu;
+const CHINESE_UNIT = /(上[个個]?|[这這][个個]?|本|下[个個]?)([周週]末|星期|礼拜|禮拜|[周週]|月)|(去年|今年|明年)/gu;
 const JAPANESE_UNIT = /(先々|先|今|再来|来)(週末|週|月)|(一昨年|昨年|来年)/gu;
 /** Not "this topic" or "the next address", which begin alike: behind a week or a month stands nothing, or a particle. */
 const KOREAN_UNIT =
@@ -40,7 +40,7 @@ const GERMAN_DISTANCE = new RegExp(
   'giu',
 );
 const CHINESE_AGO =
-  /(?<![月\d])(\d{1,3}|[一两二三四五六七八九十]) ?(天|日|个?星期|周|週間?|[个かカヶヵ]月|年)(?:以?前)/gu;
+  /(?<![月\d])(\d{1,3}|[一两兩二三四五六七八九十]) ?(天|日|[个個]?(?:星期|礼拜|禮拜)|周|週間?|[个個かカヶヵ]月|年)(?:以?前)/gu;
 
 const GERMAN_UNITS: Readonly<Record<string, string>> = {
   tag: 'day',
@@ -61,6 +61,8 @@ const CHINESE_UNITS: Readonly<Record<string, string>> = {
   天: 'day',
   周: 'week',
   星期: 'week',
+  礼拜: 'week',
+  禮拜: 'week',
   周末: 'weekend',
   日: 'day',
   週: 'week',
@@ -211,8 +213,8 @@ function distancesIn(text: string, writtenAt: Date): string[] {
     add(GERMAN_UNITS[unit.toLowerCase()] ?? 'day', where.toLowerCase() === 'in' ? count : -count);
   }
   for (const [, amount = '', unit = ''] of text.matchAll(CHINESE_AGO)) {
-    const named = CHINESE_NUMBERS.indexOf(amount.replace('两', '二'));
-    add(CHINESE_UNITS[unit.replace(/[个かカヶヵ間]/u, '')] ?? 'day', -(named > 0 ? named : Number(amount)));
+    const named = CHINESE_NUMBERS.indexOf(amount.replace(/[两兩]/u, '二'));
+    add(CHINESE_UNITS[unit.replace(/[个個かカヶヵ間]/u, '')] ?? 'day', -(named > 0 ? named : Number(amount)));
   }
   for (const [, amount = '', unit = '', days = ''] of text.matchAll(KOREAN_AGO)) {
     const named = KOREAN_NUMBERS.indexOf(amount);

@@ -44,6 +44,9 @@ const READINGS: readonly Reading[] = [
   nearest(`(?<which>지난|저번|이번|다음) ?(?<day>[${KOREAN.join('')}]요일)`),
 ];
 
+/** Words before a day that may be the one before or the one after. */
+const EITHER = new Set(['on', 'am', 'this', 'diese', '이번']);
+
 const WEEKS: Readonly<Record<string, number>> = {
   last: -1,
   past: -1,
@@ -109,8 +112,8 @@ function nearest(pattern: string): Reading {
 function nearWeekdays(writtenAt: Date, which: string, weekday: number): readonly Date[] {
   const back = (writtenAt.getUTCDay() - weekday + 7) % 7;
   const [before, after] = [addDays(writtenAt, -back), addDays(writtenAt, (7 - back) % 7)];
-  // "We met on Friday" and "we ship on Friday": the tense alone would tell.
-  if (which === 'on' || which === 'am') return back === 0 ? [before] : [before, after];
+  // "We met on Friday" and "we ship on Friday", "this Friday" too: the tense alone would tell.
+  if (EITHER.has(which)) return back === 0 ? [before] : [before, after];
   if (which === PART_OF_DAY) return [before];
   const weeks = which === 'before last' ? -2 : (WEEKS[which] ?? 0);
   if (weeks > 0) return [addDays(writtenAt, 7 - back)];

@@ -59,6 +59,14 @@ describe('of two facts', () => {
     ['Le serveur est à Paris.', 'Nous avons déplacé le serveur à Lyon.', 'Où est le serveur ?'],
     ['サーバーの場所は東京です。', 'サーバーを大阪に移しました。', 'サーバーの場所はどこですか'],
     ['服务器在北京。', '服务器已经迁到上海。', '服务器在哪里？'],
+    ['Our max upload size is 10 MB.', 'Update: I raised the upload limit to 25 MB.', 'What is our max upload size?'],
+    [
+      'I live in Paris with my family.',
+      'Correction: I moved to Berlin last week, I no longer live in Paris.',
+      'Where do I live?',
+    ],
+    ['My favourite colour is green.', 'FYI: my favourite colour is blue.', 'What is my favourite colour?'],
+    ['We deploy on Fridays at noon.', '**Note:** we deploy on Mondays, no longer on Fridays.', 'When do we deploy?'],
   ])('%j is superseded by %j', async (older, newer, query) => {
     expect(await askOfTwoFacts(sql, { older, newer, query })).toEqual({ isNewerFirst: true, isMarked: true });
   });

@@ -37,6 +37,10 @@ describe('headingOf', () => {
     ['[Updated 2019-01-01 10:00] hi', ['', null, 'hi']],
     ['(due May 5, 2031) hi', ['', null, 'hi']],
     ['[due 2019-01-01] Ada: hi', ['ada', null, 'hi']],
+    ['Correction: it is blue', ['', null, 'Correction: it is blue']],
+    ['[2026-03-05] Update: it is blue', ['', '2026-03-05', 'Update: it is blue']],
+    ['8 May 2023 P.S.: it is blue', ['', '2023-05-08', 'P.S.: it is blue']],
+    ['**Final Answer:** it is blue', ['', null, '**Final Answer:** it is blue']],
     ['Ada (due May 5, 2019): hi', ['ada', null, 'hi']],
   ])('reads %j', (text, expected) => {
     expect(told(text)).toEqual(expected);
