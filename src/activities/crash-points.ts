@@ -42,7 +42,7 @@ const AFTER_WRITES = {
   ringForWaitingMessages: ['rung'],
   repairLostTurns: ['interrupted', 'rung'],
   indexFallenBehind: ['taken-apart', 'indexed'],
-  deleteExpired: ['deleted'],
+  deleteExpired: ['forgotten', 'deleted'],
 } as const;
 
 /** Places where something has happened outside the database that no row tells of yet. */

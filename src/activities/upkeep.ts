@@ -1,6 +1,7 @@
 import { turnWorkflowId } from '../turn/workflow-id.ts';
 import { decideCoveredCalls } from '../store/decisions.ts';
 import { isOutage } from '../store/errors.ts';
+import { deleteExpiredMemories } from '../store/expired-memories.ts';
 import { applyRetention, takeUp } from '../store/retention.ts';
 import { addMissingTerms } from '../store/missing-terms.ts';
 import { indexConversation } from '../store/search.ts';
@@ -191,14 +192,19 @@ async function embedPassages({ database, embedder, logger }: ActivityDependencie
   }
 }
 
-/** Deletes what the rules of `holdfast.yaml` no longer keep, every ten minutes, whichever worker comes first. */
+/** Deletes memories that expired, and what the rules of `holdfast.yaml` no longer keep, every ten minutes, whichever worker comes first. */
 export async function deleteExpired(
   { database, retention, logger, reachCrashPoint }: ActivityDependencies,
   _: void,
   { signal }: Pick<Execution, 'signal'>,
 ): Promise<void> {
-  if (retention.length === 0 || !(await takeUp(database, 'retention', RETENTION_EVERY_SECONDS))) return;
+  if (!(await takeUp(database, 'retention', RETENTION_EVERY_SECONDS))) return;
   const ending = AbortSignal.any([signal, AbortSignal.timeout(RETENTION_MILLISECONDS)]);
+  for (let isAll = false; !isAll && !ending.aborted;) {
+    const expired = await deleteExpiredMemories(database);
+    if (expired.deleted > 0) reachCrashPoint('deleteExpired:forgotten');
+    ({ isAll } = expired);
+  }
   // By their workflow ids whoever wants to can delete the histories too, which Temporal keeps for as long as its namespace says.
   const deleted = await applyRetention(database, retention, ending, {
     deleted: (conversationId) =>

@@ -9,6 +9,7 @@ import {
 import type { ActivityDependencies } from '../../src/activities/dependencies.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import { newId } from '../../src/store/ids.ts';
+import { insertMemory } from '../../src/store/memories.ts';
 import { getTurn } from '../../src/store/turns.ts';
 import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -145,4 +146,34 @@ test('a conversation that others have locked keeps no other one from being delet
   const left = await sql<{ id: string }[]>`select id from conversations where agent = 'expired'`;
   expect(left.map(({ id }) => id)).toEqual([locked]);
   expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([{ conversationId: locked, code: '55P03' }]);
+});
+
+test('memories that expired more than a day ago are deleted without any rule, with those whose place they had taken', async () => {
+  const { sql } = store;
+  const memory = async (said: string, days: number | null): Promise<string> => {
+    const id = newId();
+    const expiresAt = days === null ? {} : { expiresAt: new Date(Date.now() + days * 86_400_000).toISOString() };
+    await insertMemory(sql, {
+      scope: 'agent',
+      scopeName: 'expiring',
+      id,
+      kind: 'fact',
+      text: said,
+      origin: 'user',
+      ...expiresAt,
+    });
+    return id;
+  };
+  const superseded = await memory('Pump 1 is shut.', null);
+  const expired = await memory('Pump 1 is open.', -1.1);
+  await sql`update memories set superseded_by = ${expired} where id = ${superseded}`;
+  const kept = [
+    await memory('Pump 2 is shut.', -0.9),
+    await memory('Pump 3 is shut.', 30),
+    await memory('Pump 4 is shut.', null),
+  ];
+  await sql`delete from upkeep_marks`;
+  await deleteExpired({ ...dependencies(), retention: [] }, undefined, { signal: new AbortController().signal });
+  const rows = await sql<{ id: string }[]>`select id from memories where scope_name = 'expiring' order by created_at`;
+  expect(rows.map(({ id }) => id)).toEqual(kept);
 });

@@ -42,6 +42,7 @@ describe('crash points', () => {
     'ringForWaitingMessages:rung',
     'repairLostTurns:after-write',
     'indexFallenBehind:indexed',
+    'deleteExpired:forgotten',
     'deleteExpired:deleted',
   ])('%s, which no conversation reaches, is refused with those that are reached', (point) => {
     expect(() => parseOptions(['--at', point])).toThrow(/reaches this point, because .*runTool:claimed/u);

@@ -24,6 +24,7 @@ const DEATHS_OF_UPKEEP = [
   'repairLostTurns:rung',
   'indexFallenBehind:taken-apart',
   'indexFallenBehind:indexed',
+  'deleteExpired:forgotten',
   'deleteExpired:deleted',
 ] as const satisfies readonly CrashPoint[];
 
@@ -164,6 +165,13 @@ test.concurrent('upkeep: whichever write is the last of a worker, the next upkee
       await database`update conversations set active_at = active_at - interval '31 days' where id = ${conversationId}`;
       await database`delete from upkeep_marks where task = 'retention'`;
     };
+    await expire(unrung.conversationId);
+    await database`
+      insert into memories (id, scope, scope_name, kind, text, origin, expires_at)
+      values (gen_random_uuid(), 'agent', 'nobody', 'fact', '"Pump 7 is shut."', 'user', now() - interval '2 days')`;
+    await dieInUpkeep('deleteExpired:forgotten');
+    expect(await database`select from memories where expires_at is not null`).toEqual([]);
+    expect(await kept()).toContain(unrung.conversationId);
     await expire(unrung.conversationId);
     await dieInUpkeep('deleteExpired:deleted');
     const [other = '', ...rest] = await kept();

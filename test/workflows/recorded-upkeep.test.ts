@@ -21,6 +21,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
 /** What the work below comes to: without it, the test would show less than it says. */
 const SEEN: readonly CrashPoint[] = [
   'deleteExpired:deleted',
+  'deleteExpired:forgotten',
   'indexFallenBehind:indexed',
   'indexFallenBehind:taken-apart',
   'repairLostTurns:interrupted',
@@ -111,6 +112,9 @@ async function takeMemoryApart(): Promise<void> {
 async function deleteExpired(conversationId: string): Promise<void> {
   const { database } = harness;
   await database`update conversations set active_at = active_at - interval '31 days' where id = ${conversationId}`;
+  await database`
+    insert into memories (id, scope, scope_name, kind, text, origin, expires_at)
+    values (gen_random_uuid(), 'agent', 'nobody', 'fact', '"Pump 7 is shut."', 'user', now() - interval '2 days')`;
   await database`delete from upkeep_marks where task = 'retention'`;
   await waitUntil('it is deleted', async () => {
     const rows = await database`select from conversations where id = ${conversationId}`;
