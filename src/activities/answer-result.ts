@@ -12,6 +12,8 @@ import { newContent } from './new-content.ts';
 
 /** Characters of a tool name that the workflow sees: a model may invent names of any length, the history may not grow by them. */
 const LONGEST_NAME = 64;
+/** Stands for every name that the model made up. */
+const UNKNOWN_TOOL = 'unknown_tool';
 
 /**
  * What follows the storing of an answer, whoever stored it: the worker that did may have died before it came to this. Repeating
@@ -55,7 +57,7 @@ function describeAnswer(
   const declared = new Set(snapshot.tools.map((tool) => tool.name));
   const tools: CalledTool[] = [];
   const places = calls.map((call) => {
-    const name = declared.has(call.name) ? call.name.slice(0, LONGEST_NAME) : 'unknown_tool';
+    const name = declared.has(call.name) ? call.name.slice(0, LONGEST_NAME) : UNKNOWN_TOOL;
     const place = tools.findIndex((tool) => tool.name === name);
     return place >= 0 ? place : tools.push(calledTool(dependencies, name, snapshot.policy.toolsOneByOne === true)) - 1;
   });
@@ -70,12 +72,15 @@ function describeAnswer(
   };
 }
 
-/** @param oneByOne every call is alone, in the order of the answer */
+/**
+ * Of a tool that another version has and this worker lacks nobody knows whether it may run beside others: it runs alone.
+ * @param oneByOne every call is alone, in the order of the answer
+ */
 function calledTool({ tools }: ActivityDependencies, name: string, oneByOne: boolean): CalledTool {
   const tool = tools.get(name);
   return {
     name,
-    exclusive: oneByOne || (tool?.exclusive ?? false),
+    exclusive: oneByOne || (tool === undefined ? name !== UNKNOWN_TOOL : (tool.exclusive ?? false)),
     timeoutMilliseconds: tool?.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS,
   };
 }

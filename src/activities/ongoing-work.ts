@@ -24,6 +24,8 @@ export interface Execution {
   readonly startedAt: number;
   /** When Temporal first scheduled the activity, by Temporal's clock. */
   readonly scheduledAt: Date;
+  /** Milliseconds that Temporal gives the attempt. */
+  readonly timeLimit: number;
   /** How far the work is, in numbers: goes along with the heartbeats, so that Temporal shows what still comes in. */
   report(progress: Readonly<Record<string, number>>): void;
 }
@@ -72,7 +74,7 @@ export class OngoingWork<Output> {
   }
 
   #execution(): Execution {
-    const { attempt, workflowExecution, activityId, scheduledTimestampMs } = this.#context.info;
+    const { attempt, workflowExecution, activityId, scheduledTimestampMs, startToCloseTimeoutMs } = this.#context.info;
     return {
       attempt,
       signal: this.#abort.signal,
@@ -81,6 +83,7 @@ export class OngoingWork<Output> {
       activityId,
       startedAt: this.#startedAt,
       scheduledAt: new Date(scheduledTimestampMs),
+      timeLimit: startToCloseTimeoutMs,
       report: (progress) => {
         this.#progress = progress;
       },

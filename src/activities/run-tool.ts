@@ -12,6 +12,7 @@ import { runToolCall } from '../tools/run-tool-call.ts';
 import { maskText } from '../tools/secret-mask.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { RunToolInput, RunToolResult } from '../turn/activity-values.ts';
+import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../turn/limits.ts';
 import { describeError, retryableFailure } from './activity-error.ts';
 import { withPatientMemory } from './patient-memory.ts';
 import { claimCall, giveBackCall, reclaimCall } from './claim-call.ts';
@@ -199,6 +200,8 @@ async function run(
       argumentsText: claim.arguments,
       entryId,
       begins,
+      // The worker whose answer called the tool may be of another version, where the tool has less time.
+      timeLimit: execution.timeLimit - TOOL_TIMEOUT_MARGIN_MILLISECONDS,
       keepPartialOutput: (partial) => keepOutput(dependencies, { ...input, ...partial, attempt }),
       context: withPatientMemory(dependencies, {
         ...contextOf(dependencies, { ...input, attempt }, snapshot),

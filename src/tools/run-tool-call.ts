@@ -30,6 +30,8 @@ export interface ToolCallRequest {
   readonly outputDirectory?: string;
   /** Gets what was written so far, once a second while it grows and when the call was aborted. */
   readonly keepPartialOutput?: KeepPartialOutput;
+  /** Milliseconds after which the call is ended, whatever time limit the tool has. Default: only the tool's. */
+  readonly timeLimit?: number;
   /** Called right before the tool is: from here on it may act. */
   readonly begins?: () => void;
 }
@@ -144,12 +146,12 @@ function unknownTool(request: ToolCallRequest): string {
 async function runWithin(
   tool: ToolDefinition,
   input: unknown,
-  { context, begins }: Pick<ToolCallRequest, 'context' | 'begins'>,
+  { context, begins, timeLimit = Infinity }: Pick<ToolCallRequest, 'context' | 'begins' | 'timeLimit'>,
   sink: CollectingSink,
 ): Promise<RunEnd> {
   const outside = context.signal;
   if (outside.aborted) return failed('aborted', 'The call was stopped before it began: it did not run.');
-  const milliseconds = tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS;
+  const milliseconds = Math.min(tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MILLISECONDS, timeLimit);
   const over = new AbortController();
   const timer = setTimeout(() => {
     over.abort(new ToolError('call_over', 'The call reached its time limit.'));

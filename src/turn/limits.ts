@@ -7,6 +7,9 @@ export const MOST_OVERFLOW_RECOVERIES = 3;
 /** Tool calls of one answer that run at once. */
 export const CONCURRENT_TOOL_CALLS = 8;
 
+/** What Temporal gives a tool call beyond the tool's own time limit: that ends the call, and Temporal's must not come first. */
+export const TOOL_TIMEOUT_MARGIN_MILLISECONDS = 30_000;
+
 /** Summaries of one wave that are written at once: each holds a place of the worker and a connection to the provider. */
 export const CONCURRENT_SUMMARIES = 8;
 

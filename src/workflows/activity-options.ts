@@ -42,9 +42,6 @@ const TOOL_OPTIONS: ActivityOptions = {
   retry: SOON,
 };
 
-/** A tool's own time limit ends the call; Temporal's must not come first. */
-export const TOOL_TIMEOUT_MARGIN_MILLISECONDS = 30_000;
-
 export type TurnActivities = ReturnType<typeof turnActivities>;
 
 /** The activities as the workflow calls them; queues follow the queue that the workflow itself is on. */

@@ -14,6 +14,7 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolContext, ToolDefinition, ToolEffect } from '../../src/tools/tool.ts';
 import { findMarkedProcesses } from '../../src/tools/end-processes.ts';
 import { toolSchema } from '../../src/tools/tool-schema.ts';
+import { TOOL_TIMEOUT_MARGIN_MILLISECONDS } from '../../src/turn/limits.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answerWith, useTestStore, register, startTurn, toolCall, claimer } from '../store/support/store-builders.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -258,5 +259,15 @@ test('a result that Postgres cannot take is kept until it can: the tool acts onc
   await full.end();
   expect(await running).toMatchObject({ state: 'succeeded' });
   expect(await results(turn)).toEqual(['ran as attempt 1']);
+  expect(runs).toHaveLength(1);
+});
+
+test('a tool that has more time here than where its call was made ends before Temporal gives it up, with a result', async () => {
+  const { tool, runs } = toolOf('once', writeAndHang);
+  const turn = await turnCalling(tool);
+  const dependencies = activityDependencies(sql, { tools: [{ ...tool, timeout: 600_000 }] });
+  const limited = execution({ timeLimit: TOOL_TIMEOUT_MARGIN_MILLISECONDS + 300 });
+  expect(await runTool(dependencies, { turn, ...CALL }, limited)).toMatchObject({ state: 'failed' });
+  expect(await results(turn)).toEqual([expect.stringContaining('The call was ended after its time limit of 0.3 s.')]);
   expect(runs).toHaveLength(1);
 });

@@ -66,6 +66,7 @@ export function execution(overrides: Partial<Execution> = {}): Execution {
     activityId: '1',
     startedAt: performance.now(),
     scheduledAt: new Date(),
+    timeLimit: 600_000,
     ...overrides,
   };
 }
