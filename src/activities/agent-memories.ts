@@ -5,7 +5,8 @@ import { textOf } from '../context/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
 import { chooseMemories, stateMemory } from '../store/choose-memories.ts';
 import type { Queries } from '../store/database.ts';
-import { appendNote } from '../store/entries.ts';
+import type { CallBoundary } from '../store/call-boundary.ts';
+import { appendNote, appendNoteBefore } from '../store/entries.ts';
 import type { NewContent } from '../store/entries.ts';
 import { findMemoriesInForce, findSupersededInstead, forgetMemory } from '../store/memories.ts';
 import type { MemoryScope, StoredMemory } from '../store/memories.ts';
@@ -111,10 +112,15 @@ function ofOthers(conversationId: string, summaries: readonly StoredMemory[]): r
 /**
  * R13: after a compaction the memories are looked up again, with what the work is about now: the user's newest messages and
  * the summary. A new note follows the marker when they have changed; the next call projects it.
+ * @param boundary the call behind which none is noted any more; `null`: none follows
  */
 export async function withMemories(
   { database, reachCrashPoint }: ActivityDependencies,
-  { turn, compactionId }: CommitCompactionInput,
+  {
+    turn,
+    compactionId,
+    boundary,
+  }: Pick<CommitCompactionInput, 'turn' | 'compactionId'> & { readonly boundary: CallBoundary | null },
   result: CommitCompactionResult,
 ): Promise<CommitCompactionResult> {
   if (result.kind !== 'committed') return result;
@@ -133,9 +139,14 @@ export async function withMemories(
   if (note === null) return result;
   const tokens = result.view.tokens + estimateTokens(note.measurements, NO_CALIBRATION);
   if (tokens > budgetFor(snapshot.policy, snapshot.modelLimits).inputBudget) return result;
-  const { entryId } = await appendNote(database, { ...note, turn, slot: 'memories', key });
+  const request = { ...note, turn, slot: 'memories', key } as const;
+  const noted = await (boundary === null
+    ? appendNote(database, request)
+    : appendNoteBefore(database, boundary, request));
+  // Too late for the call: a worker that woke up, and the one that took over found nothing to note.
+  if (noted === null) return result;
   reachCrashPoint('commitCompaction:noted');
-  return { ...result, view: { headEntryId: entryId, tokens } };
+  return { ...result, view: { headEntryId: noted.entryId, tokens } };
 }
 
 /** The claim that runs a call of a memory tool. */

@@ -51,8 +51,11 @@ export async function changeBranch(
   const { database, reachCrashPoint } = dependencies;
   const { turn } = input;
   const read = await store.readBranchCommand(database, turn);
-  // Carried out by an attempt whose result was lost.
-  if (read.kind === 'none') return { kind: 'changed' };
+  // Carried out, or refused, by an attempt whose result was lost.
+  if (read.kind === 'none') {
+    const reason = await store.readRefusal(database, turn);
+    return reason === null ? { kind: 'changed' } : { kind: 'refused', reason };
+  }
   if (read.kind === 'refused') {
     await store.refuseBranchCommand(database, turn, read);
     reachCrashPoint('changeBranch:refused');

@@ -49,8 +49,8 @@ export async function commitCompaction(
   const compaction = await store.getCompaction(dependencies.database, input.compactionId);
   const finished = await commit(dependencies, input, compaction);
   if (finished === null) return leaveToNextCheck(compaction);
-  const result = await withMemories(dependencies, input, finished);
   const boundary = compaction.plan.turnIsOver ? null : { callNumber: compaction.callNumber, runId };
+  const result = await withMemories(dependencies, { ...input, boundary }, finished);
   return checkLimitsAfter(dependencies, { ...input, boundary }, result);
 }
 

@@ -11,8 +11,10 @@ import { recordEventOnce } from '../store/events.ts';
 import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
-import { declineCompaction } from '../store/inbox.ts';
+import { StoreError } from '../store/errors.ts';
+import { declineCompaction, listCompactRequests } from '../store/inbox.ts';
 import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../turn/activity-values.ts';
+import type { TurnReference } from '../turn/turn-reference.ts';
 import { askHooks } from './ask-hooks.ts';
 import { checkLimits } from './check-limits.ts';
 import type { Execution } from './activity-shell.ts';
@@ -32,7 +34,11 @@ export async function compactContext(
 ): Promise<CompactContextResult> {
   const { database } = dependencies;
   const { turn, callNumber, forced, turnIsOver = false } = input;
-  const before = await readFit(database, turn);
+  const before = await readFit(database, turn).catch((error: unknown) => {
+    if (forced === 'manual' && error instanceof StoreError && error.code === 'entry_not_found') return null;
+    throw error;
+  });
+  if (before === null) return declineEmpty(dependencies, turn);
   const planned = await resumePlan(dependencies, before);
   if (planned !== null) return { kind: 'planned', planned };
   const limit = await checkLimits(dependencies, input, runId);
@@ -63,6 +69,18 @@ export async function compactContext(
   await recordEventOnce(database, { turn, kind: 'compaction_exhausted', callNumber, data });
   dependencies.reachCrashPoint('compactContext:exhausted');
   return { kind: 'exhausted', tokens: result.tokens };
+}
+
+/** On a branch that begins before the first entry there is nothing to compact, and nothing to measure. */
+async function declineEmpty(
+  { database, reachCrashPoint }: ActivityDependencies,
+  turn: TurnReference,
+): Promise<CompactContextResult> {
+  const requests = await listCompactRequests(database, turn.conversationId);
+  await declineCompaction(database, turn, { requests, reason: 'nothing_to_compact', tokens: 0 });
+  reachCrashPoint('compactContext:declined');
+  // No call follows that could ask for the head.
+  return { kind: 'fits', view: { headEntryId: '', tokens: 0 }, declined: true };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
 import { readBranchCommand } from './branch-commands.ts';
 import { reportBranchTry } from './branch-tries.ts';
 import type { BranchCall } from './branch-tries.ts';
-import type { Database, Transaction } from './database.ts';
+import type { Database, Queries, Transaction } from './database.ts';
 import type { NewContent } from './entries.ts';
 import { insertEntry } from './entry-writer.ts';
 import { measurementsText } from './measurement-columns.ts';
@@ -148,6 +148,19 @@ export async function refuseBranchCommand(
   await writeAsTurn(sql, turn, async (writer) => {
     if (await consume(writer, messageId)) await tellRefusal(writer, messageId, refusal);
   });
+}
+
+/** Why the newest fork or switch that the turn took was refused; `null`: it was carried out. */
+export async function readRefusal(
+  sql: Queries,
+  { conversationId, turnId }: TurnReference,
+): Promise<BranchRefusal | null> {
+  const [told] = await sql<{ reason: BranchRefusal | null }[]>`
+    select case v.kind when 'branch_refused' then v.data ->> 'reason' end as reason from events v
+    where v.conversation_id = ${conversationId} and v.turn_id = ${turnId}
+      and v.kind in ('turn_begun', 'branch_changed', 'branch_refused')
+    order by v.number desc limit 1`;
+  return told?.reason ?? null;
 }
 
 export interface BranchCommandEnd {

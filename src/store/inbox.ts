@@ -133,6 +133,13 @@ export async function consumeCommands(
   return count;
 }
 
+/** Requests to compact that wait. */
+export async function listCompactRequests(sql: Queries, conversationId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from messages where conversation_id = ${conversationId} and consumed_at is null and kind = 'compact'`;
+  return rows.map(({ id }) => id);
+}
+
 /** Why a request to compact is declined; `stopped` is told with a stop. `irreducible`: what fills the window may not be compacted. */
 export type DeclineReason = 'nothing_to_compact' | 'irreducible' | 'cancelled_by_hook';
 

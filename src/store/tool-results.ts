@@ -48,6 +48,8 @@ export async function storeToolResult(sql: Database, result: ToolResultToStore):
       await appendResult(writer(turn), result, row);
       return { state: 'stored', entryId: result.entryId, outcome: result.outcome };
     }
+    // That an attempt died is no result: the attempt itself, or who took the call over, told more meanwhile.
+    if (result.outcome === 'outcome_unknown') return { state: 'late' };
     // The event is written in the name of whoever owns the conversation now: the row itself is what is not fenced.
     await keepLateResult(writer({ ...turn, epoch: conversation?.epoch ?? 0 }), result);
     return { state: 'late' };

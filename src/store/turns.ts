@@ -96,16 +96,34 @@ interface TurnColumns extends UsageColumns {
   readonly vendor_message: string | null;
 }
 
+/** Newest events of a conversation that are looked at for a wait: behind one come those of what goes on beside it, a wave of summaries. */
+const EVENTS_BEHIND_WAIT = 100;
+/** Seconds after which a call that waits for its place, and has been away, says so again. */
+const QUEUE_LOOK_SECONDS = 3;
+
+/**
+ * Condition on `turns t`: one of its calls waits for its provider. Its time is not over, no model call was begun since, and, where it
+ * waits in its worker, that did not say that the wait is over. What other summaries beside it come to ends no wait.
+ */
+function waitsForProvider(sql: Queries) {
+  return sql`exists (
+    select from conversations w join events v on v.conversation_id = w.id and v.number > w.last_event - ${EVENTS_BEHIND_WAIT}::integer
+    where w.id = t.conversation_id and v.turn_id = t.id and v.kind = 'turn_waiting'
+      and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000
+        + case when v.data ->> 'reason' in ('call_limit', 'token_limit', 'call_or_token_limit') then ${QUEUE_LOOK_SECONDS}::integer else 0 end)
+        > holdfast_now()
+      and not exists (
+        select from events u
+        where u.conversation_id = v.conversation_id and u.number > v.number and u.turn_id = t.id
+          and (u.kind = 'model_call_started' or u.kind = 'turn_wait_over' and v.data ->> 'holdsWorker' = 'true')))`;
+}
+
 function turnColumns(sql: Queries) {
   return sql`t.id, t.conversation_id, t.epoch, t.agent, t.model, t.fallbacks, t.preset, t.workflow_id, t.run_id, t.command_only,
     t.outcome, t.reason, t.breakdown, t.begun_at, t.ended_at, t.model_calls, t.input_tokens, t.cache_read_tokens,
     t.cache_write_tokens, t.output_tokens, t.cost, t.calls_of_unknown_cost,
     exists (select from entries e where e.turn_id = t.id and e.kind = 'user') as took_messages,
-    exists (
-      select from events v join conversations w on w.id = v.conversation_id and w.last_event = v.number
-      where v.conversation_id = t.conversation_id and v.turn_id = t.id and v.kind = 'turn_waiting' and t.outcome is null
-        and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000) > holdfast_now()
-    ) as waits_for_rate_limit,
+    t.outcome is null and ${waitsForProvider(sql)} as waits_for_rate_limit,
     (select case min(d.kind) when 'approval' then 'waiting_for_approval' when 'question' then 'waiting_for_answer' end
       from decisions d where d.turn_id = t.id and d.state = 'waiting') as waits_for_people,
     (select count(*) from model_calls m where m.turn_id = t.id and m.entry_id is not null)::int as steps,

@@ -269,3 +269,24 @@ test('P23 going back and forth where nothing was said asks no model and piles up
   expect((await go({ branch: 1, summarizes: true })).at(-1)).toBe('branch_summary');
   expect(server.requests).toHaveLength(3);
 });
+
+test('a fork that was refused by an attempt whose result was lost is refused still, not told as done', async () => {
+  const turn = await turnToFork();
+  // As if a turn had begun behind it.
+  await sql`update messages set sent_epoch = 0 where conversation_id = ${turn.conversationId} and consumed_at is null`;
+  const dependencies = activityDependencies(sql);
+  const refused = { kind: 'refused', reason: 'conversation_busy' };
+  expect(await changeBranch(dependencies, { turn }, execution())).toEqual(refused);
+  expect(await changeBranch(dependencies, { turn }, execution({ attempt: 2 }))).toEqual(refused);
+  expect(await sql`select from events where turn_id = ${turn.turnId} and kind = 'branch_refused'`).toHaveLength(1);
+});
+
+test('a fork that was carried out by an attempt whose result was lost is told as done', async () => {
+  const first = await startTurn(sql, 'Count the pumps');
+  await endTurn(sql, { turn: first, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+  await command(sql, first.conversationId, { entryId: null, summarizes: false });
+  const turn = await continueConversation(sql, first.conversationId);
+  const changed = { kind: 'changed' };
+  expect(await changeBranch(activityDependencies(sql), { turn }, execution())).toEqual(changed);
+  expect(await changeBranch(activityDependencies(sql), { turn }, execution({ attempt: 2 }))).toEqual(changed);
+});

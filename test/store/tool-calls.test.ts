@@ -279,3 +279,16 @@ describe('storeToolResult', () => {
     expect(await getEntry(sql, given.entryId)).toMatchObject({ kind: 'tool_result', isError: true, callIndex: 0 });
   });
 });
+
+it('whoever finds an attempt dead that stored its result meanwhile reports nothing in its name', async () => {
+  const turn = await startTurn(sql);
+  await answer(sql, turn, 1, { calls: 1 });
+  await finishToolCall(sql, turn, 1, 0);
+  const report = { turn, ...CALL, entryId: newId(), attempt: 1, workerIdentity: 'worker-2', fingerprint: 'f2' };
+  const dead = { ...report, ...text('Outcome unknown'), outcome: 'outcome_unknown' } as const;
+  expect(await storeToolResult(sql, dead)).toEqual({ state: 'late' });
+  expect(await listLateToolResults(sql, [turn.turnId])).toEqual([]);
+  // What the attempt comes to behind its end still has its place.
+  await storeToolResult(sql, { ...report, ...text('late'), outcome: 'succeeded', afterItsEnd: true });
+  expect(await listLateToolResults(sql, [turn.turnId])).toMatchObject([{ attempt: 1, outcome: 'succeeded' }]);
+});

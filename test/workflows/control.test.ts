@@ -153,6 +153,16 @@ test('a compaction asked of an idle conversation is a turn with no step, and the
   ]);
 });
 
+test('a compaction asked of a branch that has no entry yet is declined as one with nothing to do', async () => {
+  const { client } = harness;
+  const { conversationId } = await harness.runTask('Say idle');
+  const forked = await client.fork({ conversationId, entryId: null, summarize: false });
+  await client.waitForOutcome({ ...forked, timeoutMilliseconds: 120_000 });
+  const asked = await client.requestCompaction({ conversationId });
+  const compaction = await client.waitForOutcome({ ...asked, timeoutMilliseconds: 120_000 });
+  expect(compaction).toMatchObject({ outcome: 'completed', steps: 0, reason: 'nothing_to_compact' });
+});
+
 test('sending the same message id twice enters it once; other content under the id is refused', async () => {
   const { client } = harness;
   const turn = await harness.runTask('Say first');
