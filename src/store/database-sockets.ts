@@ -1,6 +1,6 @@
 import { connect, isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { readStates } from './connection-states.ts';
+import { readLastWords, readStates } from './connection-states.ts';
 
 /** The part of postgres.js's options that says where to connect; several hosts are tried in turn. */
 interface ServerAddress {
@@ -19,7 +19,7 @@ const CLOSE_DELAY_MILLISECONDS = 100;
 const CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS = 5_000;
 
 /**
- * Sockets for postgres.js that mend three things.
+ * Sockets for postgres.js that mend four things.
  *
  * They end when the server keeps silent for longer than `silenceLimitMilliseconds` after it was asked something. A network
  * that drops packets (a firewall that forgot the connection, a machine that is gone) never tells: the kernel goes on sending
@@ -30,6 +30,9 @@ const CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS = 5_000;
  * then writes its ROLLBACK to it (porsager/postgres issues 1066, 1154, 1208; no release has the mended code).
  *
  * And what was asked of a connection while it closes fails, instead of waiting for ever (`endConnection`).
+ *
+ * And an error with which the server ends a connection (`57P01` when it is stopped) fails what waits for that connection, and
+ * nothing else: postgres.js 3.4.9 keeps it for the first query of the next one, which may come hours later (`failAtLastWords`).
  *
  * Under TLS none of it is seen here: the kernel's limit counts, and `src/worker/driver-fault.ts` ends the worker in order.
  */
@@ -44,6 +47,7 @@ export function databaseSockets(silenceLimitMilliseconds?: number): (address: Se
     if (isIP(name) === 0) Object.assign(socket, { host: name });
     if (silenceLimitMilliseconds !== undefined) endWhenSilent(socket, silenceLimitMilliseconds);
     closeAfterTransaction(socket);
+    failAtLastWords(socket, host.length > 1);
     return socket;
   };
 }
@@ -115,6 +119,33 @@ function closeAfterTransaction(socket: Socket): void {
       isHeld = true;
       failAndWait(isAsked ? CLOSE_DELAY_MILLISECONDS : CLOSE_DELAY_BETWEEN_STATEMENTS_MILLISECONDS);
       return true;
+    },
+  });
+}
+
+/**
+ * Tells the error with which the server ends the connection when the socket closes, instead of handing its message over: postgres.js
+ * keeps that until the server is ready for the next query, and then it is one of another connection. Not before it closes: what is
+ * asked at once by whoever is told would come to this connection too.
+ * @param isOneOfMany another host is tried when this one refuses the connection: postgres.js sees to that by itself
+ */
+function failAtLastWords(socket: Socket, isOneOfMany: boolean): void {
+  const push = socket.push.bind(socket);
+  const emit = socket.emit.bind(socket) as (event: string, ...values: unknown[]) => boolean;
+  const read = readLastWords();
+  let error: Error | null = null;
+  socket.push = (chunk: unknown, ...others) => {
+    const last = Buffer.isBuffer(chunk) ? read(chunk) : null;
+    if (last === null || (isOneOfMany && !last.isConnected)) return push(chunk, ...others);
+    if (last.at > 0 && Buffer.isBuffer(chunk)) push(chunk.subarray(0, last.at));
+    ({ error } = last);
+    socket.destroy();
+    return false;
+  };
+  Object.assign(socket, {
+    emit(event: string, ...values: unknown[]): boolean {
+      if (event === 'close' && error !== null) emit('error', error);
+      return emit(event, ...values);
     },
   });
 }

@@ -42,8 +42,6 @@ async function cutTransaction(
         });
       })
       .catch((thrown: unknown) => thrown);
-    // The driver may tell the next query once more why the connection had closed; then the pool of one has another.
-    await sql`select 1`.catch((thrown: unknown) => expect(isOutage(thrown)).toBe(true));
     expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
     return error;
   } finally {
@@ -75,6 +73,60 @@ test.each<[string, (open: Transaction, cut: () => Promise<void>) => Promise<unkn
   ],
 ])('a transaction whose connection closes %s fails as an outage, and the process lives', async (_, work) => {
   expect(isOutage(await cutTransaction(work))).toBe(true);
+});
+
+test('why the server ended a connection is told to what waited for it, and to no later query', async () => {
+  const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1 });
+  const admin = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1 });
+  onTestFinished(async () => {
+    await Promise.all([sql.end({ timeout: 1 }), admin.end({ timeout: 1 })]);
+  });
+  const pidOf = async (): Promise<number> =>
+    (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
+  const isIn = (pid: number, state: string) => async (): Promise<boolean> =>
+    (await admin`select from pg_stat_activity where pid = ${pid} and state = ${state}`).length === 1;
+  const terminate = (pid: number) => admin`select pg_terminate_backend(${pid})`;
+  for (let round = 0; round < 3; round += 1) {
+    const busy = await pidOf();
+    const underWay = sql`select pg_sleep(30)`.catch((error: unknown) => error);
+    await waitUntil('it is under way', isIn(busy, 'active'));
+    await terminate(busy);
+    expect(await underWay).toMatchObject({ name: 'PostgresError', code: '57P01', severity: 'FATAL' });
+    expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+    // Nothing waits for an idle one.
+    const idle = await pidOf();
+    await terminate(idle);
+    await delay(50);
+    expect(await sql`select 2 as two`).toEqual([{ two: 2 }]);
+  }
+});
+
+test('a connection that the server refuses fails with the reason, and the next one is made', async () => {
+  const admin = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1 });
+  const name = `refusing_${process.pid}`;
+  const url = new URL(inject('databaseUrl'));
+  url.pathname = `/${name}`;
+  const sql = connectDatabase({ url: url.href, maximumConnections: 1 });
+  onTestFinished(async () => {
+    await sql.end({ timeout: 1 });
+    await admin`drop database if exists ${admin(name)} with (force)`;
+    await admin.end({ timeout: 1 });
+  });
+  await admin`create database ${admin(name)}`;
+  const [own] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  const pid = own?.pid ?? 0;
+  await admin`alter database ${admin(name)} with allow_connections false`;
+  const underWay = sql`select pg_sleep(30)`.catch((error: unknown) => error);
+  await waitUntil(
+    'it is under way',
+    async () => (await admin`select from pg_stat_activity where pid = ${pid} and state = 'active'`).length === 1,
+  );
+  await admin`select pg_terminate_backend(${pid})`;
+  expect(await underWay).toMatchObject({ code: '57P01' });
+  const refused = await sql`select 1`.catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: '55000', severity: 'FATAL' });
+  await admin`alter database ${admin(name)} with allow_connections true`;
+  expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
 });
 
 test('a query that comes between the reset of its connection and the end of it fails as an outage, and ends neither empty nor never', async () => {
