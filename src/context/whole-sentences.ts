@@ -12,6 +12,12 @@ const LEADS = new Set(
 /** … and behind it. */
 const TRAILS = new Set('please thanks thank you ok bitte danke'.split(' '));
 
+/** The same where no space parts it from the rest: "请注意，…，谢谢". */
+const UNSPACED_LEAD =
+  /^\s*(?:(?:请|請)(?:你|您)?(?:记住|记得|注意|記住|記得)?|谢谢|謝謝|你好|您好|覚えておいて|お願い(?:です|します)?|기억해(?: ?줘| ?주세요)?)\s*[，,、:：]\s*/u;
+const UNSPACED_TRAIL =
+  /[，,、]\s*(?:谢谢(?:你|您)?|謝謝|多谢|拜托了?|お願いします|ありがとう|부탁해요?|감사합니다)[。.!！\s]*$/u;
+
 const FENCE = /^\s*(?:```|~~~)/u;
 const OF_OTHERS = /^\s*>/u;
 const LIST_ITEM = /^\s*(?:[-*•–]|\p{N}{1,3}[.)])\s/u;
@@ -51,9 +57,9 @@ export function saidAsWhole(sentences: ReadonlySet<string>, text: string): Reado
 }
 
 function wordsOfSentences(block: string): string[][] {
-  return Array.from(SENTENCES.segment(block), ({ segment }) => comparedWords(segment)).filter(
-    (words) => words.length > 0,
-  );
+  return Array.from(SENTENCES.segment(block), ({ segment }) =>
+    comparedWords(segment.replace(UNSPACED_LEAD, '').replace(UNSPACED_TRAIL, '')),
+  ).filter((words) => words.length > 0);
 }
 
 function isOwnList(heading: string): boolean {

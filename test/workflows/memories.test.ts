@@ -36,6 +36,7 @@ describe('memories across conversations', () => {
     const first = await harness.runTask(
       [
         'The heron table lives in bird_db.',
+        'Commit messages are short here.',
         'Call remember with {"text":"The heron table lives in bird_db.","kind":"fact"}',
         'Call remember with {"text":"The heron table lives in bird_db."}',
         'Call remember with {"text":"Commit messages are short here.","kind":"preference","scope":"user"}',
@@ -48,7 +49,7 @@ describe('memories across conversations', () => {
     expect(kept).toMatchObject({ origin: 'user', kind: 'fact', conversationId: first.conversationId });
     const entry = await harness.client.openEntry(kept?.sourceId ?? '');
     expect(entry).toMatchObject({ kind: 'user', conversationId: first.conversationId });
-    expect(textOf(entry.content)).toContain('The heron table lives in bird_db.\nCall remember');
+    expect(textOf(entry.content)).toContain('The heron table lives in bird_db.\nCommit messages');
     expect(await notes(first.conversationId)).toEqual([]);
 
     const second = await harness.runTask('Say Where is the heron table?');
