@@ -12,7 +12,7 @@ import { readPlanSource } from '../store/fit-check.ts';
 import type { FitCheck, PlanSource } from '../store/fit-check.ts';
 import { newId } from '../store/ids.ts';
 import { StoreError } from '../store/errors.ts';
-import { declineCompaction, listCompactRequests } from '../store/inbox.ts';
+import { declineCompaction } from '../store/inbox.ts';
 import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../turn/activity-values.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { askHooks } from './ask-hooks.ts';
@@ -76,8 +76,7 @@ async function declineEmpty(
   { database, reachCrashPoint }: ActivityDependencies,
   turn: TurnReference,
 ): Promise<CompactContextResult> {
-  const requests = await listCompactRequests(database, turn.conversationId);
-  await declineCompaction(database, turn, { requests, reason: 'nothing_to_compact', tokens: 0 });
+  await declineCompaction(database, turn, { reason: 'nothing_to_compact', tokens: 0 });
   reachCrashPoint('compactContext:declined');
   // No call follows that could ask for the head.
   return { kind: 'fits', view: { headEntryId: '', tokens: 0 }, declined: true };

@@ -1,4 +1,5 @@
 import { headOf } from './clip.ts';
+import { withoutCode } from './code-blocks.ts';
 import { textOf } from './content.ts';
 import type { Entry } from './entry.ts';
 
@@ -31,12 +32,10 @@ const BINDING = new RegExp(
   'iu',
 );
 const SENTENCE_END = /(?<=[.!?;]["”’)]?)\s+|(?<=[。！？；])|\n+/u;
-const CODE_BLOCK = /^```.*?(?:^```|$(?![\s\S]))/gmsu;
 
 /** Sentences of a user's message that bind what comes after, each on one line, word for word. Blocks of code hold none. */
 export function ruleSentences(text: string): string[] {
-  return headOf(text, MESSAGE_CHARACTERS)
-    .replaceAll(CODE_BLOCK, '\n')
+  return withoutCode(headOf(text, MESSAGE_CHARACTERS))
     .split(SENTENCE_END)
     .map((sentence) => sentence.replaceAll(/\s+/gu, ' ').trim())
     .filter((sentence) => BINDING.test(sentence))

@@ -1,3 +1,4 @@
+import { withoutCode } from './code-blocks.ts';
 import { wordsIn } from './unspaced-words.ts';
 
 /** By the rules of Unicode: no stop before a small letter ends one ("e.g. this"). */
@@ -18,7 +19,6 @@ const UNSPACED_LEAD =
 const UNSPACED_TRAIL =
   /[，,、]\s*(?:谢谢(?:你|您)?|謝謝|多谢|拜托了?|お願いします|ありがとう|부탁해요?|감사합니다)[。.!！\s]*$/u;
 
-const FENCE = /^\s*(?:```|~~~)/u;
 const OF_OTHERS = /^\s*>/u;
 const LIST_ITEM = /^\s*(?:[-*•–]|\p{N}{1,3}[.)])\s/u;
 /** A line that goes on: who breaks lines where they are long does so within a sentence. */
@@ -85,12 +85,10 @@ function withoutCourtesies(words: readonly string[]): string[] {
  */
 function blocksOf(text: string, isTaken: (heading: string) => boolean): string[] {
   const blocks: string[] = [];
-  let isCode = false;
   let isBelowOther = false;
   let goesOn = false;
-  for (const line of text.split('\n')) {
-    if (FENCE.test(line)) isCode = !isCode;
-    if (FENCE.test(line) || isCode || OF_OTHERS.test(line) || line.trim() === '') {
+  for (const line of withoutCode(text).split('\n')) {
+    if (OF_OTHERS.test(line) || line.trim() === '') {
       goesOn = false;
       continue;
     }

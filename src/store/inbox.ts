@@ -133,20 +133,13 @@ export async function consumeCommands(
   return count;
 }
 
-/** Requests to compact that wait. */
-export async function listCompactRequests(sql: Queries, conversationId: string): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from messages where conversation_id = ${conversationId} and consumed_at is null and kind = 'compact'`;
-  return rows.map(({ id }) => id);
-}
-
 /** Why a request to compact is declined; `stopped` is told with a stop. `irreducible`: what fills the window may not be compacted. */
 export type DeclineReason = 'nothing_to_compact' | 'irreducible' | 'cancelled_by_hook';
 
 /**
  * The requested compaction has nothing to do: the requests count as served, and the timeline says why. Repeating it
  * writes nothing.
- * @param requests those that were read when it was decided: one that was sent since is for the next check
+ * @param requests those that were read when it was decided: one that was sent since is for the next check. Default: all that wait
  * @param tokens of the view
  * @throws StoreError `stale_epoch`
  */
@@ -157,11 +150,17 @@ export async function declineCompaction(
     requests,
     reason,
     tokens,
-  }: { readonly requests: readonly string[]; readonly reason: DeclineReason; readonly tokens: number },
+  }: { readonly requests?: readonly string[]; readonly reason: DeclineReason; readonly tokens: number },
 ): Promise<void> {
   const { conversationId, turnId } = turn;
   await writeAsTurn(sql, turn, async (writer) => {
-    const declined = await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId, ids: requests });
+    const served = {
+      conversationId,
+      kind: 'compact',
+      turnId,
+      ...(requests !== undefined && { ids: requests }),
+    } as const;
+    const declined = await consumeCommands(writer.sql, served);
     if (declined > 0) await writer.event('compaction_declined', { reason, tokens });
   });
 }

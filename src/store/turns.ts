@@ -110,7 +110,7 @@ function waitsForProvider(sql: Queries) {
     select from conversations w join events v on v.conversation_id = w.id and v.number > w.last_event - ${EVENTS_BEHIND_WAIT}::integer
     where w.id = t.conversation_id and v.turn_id = t.id and v.kind = 'turn_waiting'
       and v.created_at + make_interval(secs => (v.data ->> 'delayMilliseconds')::float8 / 1000
-        + case when v.data ->> 'reason' in ('call_limit', 'token_limit', 'call_or_token_limit') then ${QUEUE_LOOK_SECONDS}::integer else 0 end)
+        + case when v.data ->> 'reason' not in ('rate_limit', 'outage') then ${QUEUE_LOOK_SECONDS}::integer else 0 end)
         > holdfast_now()
       and not exists (
         select from events u
