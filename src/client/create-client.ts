@@ -104,11 +104,9 @@ export async function createClient(options: ClientOptions): Promise<HoldfastClie
 function openDatabase(url: string): Database {
   try {
     return connectDatabase({ url, applicationName: 'holdfast-client' });
-  } catch {
-    // The driver's error, which holds the address and with it a password, is not kept as the cause.
-    throw new HoldfastClientError('invalid_argument', 'createClient: databaseUrl is no address of a Postgres', {
-      advice: 'write it as postgres://user:password@host:port/database',
-    });
+  } catch (error) {
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    throw new HoldfastClientError('invalid_argument', `createClient: databaseUrl is refused: ${message}`);
   }
 }
 

@@ -1,7 +1,6 @@
 import postgres from 'postgres';
 import { teachArrays } from './array-types.ts';
-import { closeResultGaps } from './result-gaps.ts';
-import { databaseSockets } from './database-sockets.ts';
+import { readConnectionOptions } from './connection-options.ts';
 
 /** A pool of connections, as every function of the store takes it first. */
 export type Database = postgres.Sql;
@@ -16,7 +15,7 @@ export type Queries = Database | Transaction;
 export type Fragment = postgres.Fragment;
 
 export interface DatabaseOptions {
-  /** `postgres://user:password@host:port/database`. */
+  /** `postgres://user:password@host:port/database`, with libpq's parameters; `PG*` variables give what it leaves out. */
   readonly url: string;
   /** Shown in `pg_stat_activity`. Default: `holdfast`. */
   readonly applicationName?: string;
@@ -30,11 +29,10 @@ export interface DatabaseOptions {
 }
 
 /**
- * Server-side time limits of each connection. A worker that is frozen inside a transaction
- * (SIGSTOP, a paused machine) would hold the lock on its conversation and keep its successor out;
- * the server ends such a transaction after 5 s, below the 8 s that a takeover may last.
+ * Time limits that the server keeps for each connection. A worker that is frozen inside a transaction (SIGSTOP, a paused machine) holds
+ * the lock on its conversation; the server ends the transaction after 5 s, below the 8 s that a takeover may last.
  */
-const CONNECTION_SETTINGS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 15_000 } as const;
+const CONNECTION_SETTINGS = `set idle_in_transaction_session_timeout = 5000; set lock_timeout = 15000`;
 
 /** Seconds, at most: a second after the server is back, every connection may be. */
 const LONGEST_PAUSE = 1;
@@ -48,20 +46,39 @@ function pauseBeforeReconnect(losses: number): number {
   return Math.min(0.01 * 2 ** losses, LONGEST_PAUSE) * (0.5 + Math.random() / 2);
 }
 
-/** Opens a pool lazily: a wrong address shows at the first query. Close it with `end()`. */
+const shownWarnings = new Set<string>();
+
+/** As Node shows a warning: once, on stderr. */
+function warnOnce(message: string): void {
+  if (shownWarnings.has(message)) return;
+  shownWarnings.add(message);
+  process.emitWarning(message, { type: 'HoldfastWarning', code: 'database_url' });
+}
+
+/**
+ * Opens a pool lazily: a wrong address shows at the first query. Close it with `end()`.
+ * @throws StoreError `database_url_invalid`
+ */
 export function connectDatabase(options: DatabaseOptions): Database {
-  // Missing in the types of postgres.js 3.4.
-  const sockets = { socket: databaseSockets(options.silenceLimitMilliseconds) };
-  const sql = postgres(options.url, {
-    ...sockets,
+  const { warnings, pooled, applicationName, serverOptions, ...address } = readConnectionOptions(options.url);
+  warnings.forEach(warnOnce);
+  const sql = postgres({
+    ...address,
     fetch_types: false,
+    prepare: !pooled,
     max: options.maximumConnections ?? 10,
     // A notice ("already exists, skipping") is not an event worth a line on stderr.
     onnotice: () => undefined,
     backoff: pauseBeforeReconnect,
-    connection: { application_name: options.applicationName ?? 'holdfast', ...CONNECTION_SETTINGS },
+    ...(options.silenceLimitMilliseconds !== undefined && {
+      silence_timeout: options.silenceLimitMilliseconds / 1_000,
+    }),
+    ...(!pooled && { settings: CONNECTION_SETTINGS }),
+    connection: {
+      application_name: applicationName ?? options.applicationName ?? 'holdfast',
+      ...(serverOptions !== null && { options: serverOptions }),
+    },
   });
   teachArrays(sql);
-  closeResultGaps(sql);
   return sql;
 }

@@ -66,6 +66,8 @@ export type StoreErrorCode =
   | 'compaction_refused'
   /** The content's pieces are not complete. */
   | 'content_incomplete'
+  /** The address of the database cannot be read, or a parameter of it is unknown, of no valid value or not supported. Not retryable. */
+  | 'database_url_invalid'
   /** A newer version of Holdfast migrated the database to what this one cannot work with, or cannot go on from. */
   | 'database_newer'
   /** Migrations of this version were not applied yet. */
@@ -141,7 +143,7 @@ export type Outage =
  */
 const OUTAGES: readonly (readonly [Outage, RegExp])[] = [
   ['connections_used_up', /^53300$/u],
-  ['read_only', /^25006$/u],
+  ['read_only', /^(?:25006|TARGET_SESSION_ATTRS)$/u],
   ['disk', /^(?:53100|58030)$/u],
   ['busy', /^(?:40\w{3}|53\w{3}|25P03|55P03)$/u],
   [

@@ -1,7 +1,5 @@
-import { createLogger } from '../temporal/logger.ts';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS, createWorker } from './create-worker.ts';
 import type { CreateWorkerOptions } from './create-worker.ts';
-import { endOnDriverFault } from './driver-fault.ts';
 
 /** Milliseconds after the grace period at which the process ends even if a connection does not close: its server may be gone too. */
 const EXIT_MARGIN_MILLISECONDS = 8_000;
@@ -12,7 +10,6 @@ const EXIT_MARGIN_MILLISECONDS = 8_000;
  */
 export async function runWorker(options: CreateWorkerOptions = {}): Promise<void> {
   const worker = await createWorker(options);
-  endOnDriverFault(worker, createLogger((options.environment ?? process.env)['HOLDFAST_LOG_LEVEL'] ?? 'info'));
   const grace = options.shutdownGraceMilliseconds ?? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS;
   const shutdown = (): void => {
     worker.shutdown();

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject, expect, onTestFinished, test } from 'vitest';
-import { readStates } from '../../src/store/connection-states.ts';
 import { connectDatabase } from '../../src/store/database.ts';
 import type { Transaction } from '../../src/store/database.ts';
 import { isOutage } from '../../src/store/errors.ts';
@@ -152,26 +151,4 @@ test('a query that comes between the reset of its connection and the end of it f
   for (const [index, end] of (await Promise.all(asked)).entries()) {
     if (!isOutage(end)) expect(end).toEqual([{ value: index + 1 }]);
   }
-});
-
-test('states are told however the bytes are cut, and nothing is told under TLS', () => {
-  const message = (type: string, body: string): Buffer => {
-    const length = Buffer.alloc(4);
-    length.writeUInt32BE(body.length + 4);
-    return Buffer.concat([Buffer.from(type), length, Buffer.from(body)]);
-  };
-  const stream = Buffer.concat([message('R', 'ok'), message('Z', 'I'), message('D', 'Z\0\0\0\x05I'), message('n', '')]);
-  const more = Buffer.concat([message('Z', 'T'), message('Z', 'E'), message('Z', 'I')]);
-  const bytes = Buffer.concat([stream, more]);
-  for (let size = 1; size <= bytes.length; size += 1) {
-    const states: string[] = [];
-    const read = readStates((state) => states.push(state));
-    for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size));
-    expect(states).toEqual(['idle', 'in_transaction', 'in_transaction', 'idle']);
-  }
-  const told: string[] = [];
-  const read = readStates((state) => told.push(state));
-  read(Buffer.from('S'));
-  read(message('Z', 'T'));
-  expect(told).toEqual([]);
 });

@@ -1,0 +1,29 @@
+import { chown, copyFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connectDatabase } from '../../src/store/database.ts';
+import type { LocalPostgres } from '../../src/local/postgres.ts';
+
+export const TEST_AUTHORITY = fileURLToPath(new URL('tls/ca.pem', import.meta.url));
+
+/** Lets a test's Postgres accept TLS beside plain connections, with the certificate for `localhost` of `test/support/tls`. */
+export async function acceptTls(server: LocalPostgres): Promise<void> {
+  const sql = connectDatabase({ url: server.url('postgres'), maximumConnections: 1 });
+  try {
+    const [row] = await sql<{ data_directory: string }[]>`show data_directory`;
+    const directory = row?.data_directory ?? '';
+    const { uid, gid } = await stat(directory);
+    for (const [file, name] of [
+      ['server.pem', 'server.crt'],
+      ['server.key', 'server.key'],
+    ] as const) {
+      const target = join(directory, name);
+      await copyFile(fileURLToPath(new URL(`tls/${file}`, import.meta.url)), target);
+      await chown(target, uid, gid);
+    }
+    await sql.unsafe('alter system set ssl = on');
+    await sql`select pg_reload_conf()`;
+  } finally {
+    await sql.end();
+  }
+}
