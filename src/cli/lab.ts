@@ -24,7 +24,7 @@ export function labCommand(): Command {
     holdfastCommand('lab', {
       summary: 'replay recorded agent sessions under the presets and compare',
       description:
-        'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads JSON lines of Claude Code, Codex, pi and GitHub Copilot CLI, documents of Gemini CLI, and message lists of the OpenAI API. Needs no server; nothing of the session is run. Writes an HTML page beside the tables.',
+        'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. Needs no server; nothing of the session is run. Writes an HTML page beside the tables.',
       examples: [
         'npx holdfast lab ~/.claude/projects/my-project/*.jsonl --window 200k',
         'npx holdfast lab session.jsonl --preset default,pi --window 32k,128k --html compare.html',

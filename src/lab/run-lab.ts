@@ -166,7 +166,7 @@ function refusedPresets({ policies, windows }: LabOptions, priced: PricedAs): Re
 function agentView(session: LabSession, policy: CompactionPolicy): AgentView {
   const tools = createToolRegistry(createBuiltInTools({ environment: {}, secrets: [] })).schemasFor(DEFAULT_AGENT);
   return {
-    instructions: session.instructions ?? DEFAULT_AGENT.instructions,
+    instructions: session.instructionsAt(0) ?? DEFAULT_AGENT.instructions,
     rules: [],
     tools,
     ...definedOf({ runtimeAdvice: policy.runtimeNote?.text }),

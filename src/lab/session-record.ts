@@ -1,4 +1,5 @@
 import type { ContentPart } from '../context/content.ts';
+import type { Arrangement } from './read/places.ts';
 
 /** Tokens that the recording agent's provider reported for one answer. `input` counts everything read, cached or not. */
 export interface RecordedUsage {
@@ -15,8 +16,8 @@ export type SessionRecord = UntimedRecord & {
 type UntimedRecord =
   /** A session begins; a file may hold several. */
   | { readonly kind: 'session'; readonly id: string | null }
-  /** System prompt of the recording agent. */
-  | { readonly kind: 'instructions'; readonly text: string }
+  /** What neither user nor model said: system prompt, developer messages, notices. In force until the next one in its slot. */
+  | { readonly kind: 'instructions'; readonly slot: string; readonly text: string }
   | { readonly kind: 'user'; readonly content: readonly ContentPart[] }
   /** One answer of the model with all its tool calls, whose indexes count from 0. */
   | {
@@ -52,4 +53,9 @@ export interface ImportTally {
   unknown(name: string): void;
 }
 
-export type CreateImporter = (tally: ImportTally) => SessionImporter;
+/** How the files of one agent are read. */
+export interface FileFormat {
+  readonly importer: (tally: ImportTally) => SessionImporter;
+  /** Of a file of lines. */
+  readonly arrangement: (tally: ImportTally) => Arrangement;
+}

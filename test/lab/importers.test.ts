@@ -55,8 +55,8 @@ test('Codex: items become answers, each with the calls that belong to it', async
   const { records, report } = await readRecords(fixture('codex.jsonl'));
   expect(records).toEqual([
     { kind: 'session', id: 'c0dex-1' },
-    { kind: 'instructions', text: 'You mend boats.' },
-    { kind: 'instructions', text: 'Never sail.' },
+    { kind: 'instructions', slot: 'base', text: 'You mend boats.' },
+    { kind: 'instructions', slot: 'Never sail.', text: 'Never sail.' },
     { kind: 'user', content: [text('Mend the hull of boat 7781.'), IMAGE] },
     {
       kind: 'assistant',
@@ -109,7 +109,7 @@ test('GitHub Copilot CLI: answers with reasoning, failed tools with their error'
   const { records, report } = await readRecords(fixture('copilot-cli.jsonl'));
   expect(records).toEqual([
     { kind: 'session', id: 'cp1' },
-    { kind: 'instructions', text: 'You paint fences.' },
+    { kind: 'instructions', slot: 'system', text: 'You paint fences.' },
     { kind: 'user', content: [text('Paint the fence RAL 6005.')] },
     {
       kind: 'assistant',
@@ -156,7 +156,7 @@ test('OpenAI message lists: each line a session, old function calls paired by or
   const { records, report } = await readRecords(fixture('openai-messages.jsonl'));
   expect(records).toEqual([
     { kind: 'session', id: 'talk-1' },
-    { kind: 'instructions', text: 'You book tables.' },
+    { kind: 'instructions', slot: 'You book tables.', text: 'You book tables.' },
     { kind: 'user', content: [text('A table for 4 at 19:30, please.'), IMAGE] },
     {
       kind: 'assistant',

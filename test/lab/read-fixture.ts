@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSessionFile } from '../../src/lab/read/session-file.ts';
 import type { ImportReport } from '../../src/lab/read/import-report.ts';
@@ -13,4 +16,45 @@ export async function readRecords(file: string): Promise<{ records: SessionRecor
   const records: SessionRecord[] = [];
   for await (const { at: _, ...record } of opened.records()) records.push(record);
   return { records, report: opened.report() };
+}
+
+/** The same of a file with this content. */
+export async function readContent(content: string | Uint8Array): ReturnType<typeof readRecords> {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-session-'));
+  try {
+    const file = join(directory, 'session.jsonl');
+    await writeFile(file, content);
+    return await readRecords(file);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+export function lines(...values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}
+
+/** Each record in one word or text: `user: Hello.`, `call t1`. */
+export function brief(records: readonly SessionRecord[]): string[] {
+  return records.flatMap((record) => {
+    switch (record.kind) {
+      case 'session':
+        return [];
+      case 'instructions':
+        return [`instructions: ${record.text}`];
+      case 'compacted':
+        return ['compacted'];
+      case 'tool_result':
+        return [`result ${record.callId}`];
+      case 'user':
+      case 'assistant':
+        return record.content.map((part) =>
+          part.type === 'text' || part.type === 'thinking'
+            ? `${record.kind}: ${part.text}`
+            : part.type === 'tool_call'
+              ? `call ${part.id}`
+              : part.type,
+        );
+    }
+  });
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ClaudeCodeImporter } from '../../src/lab/importers/claude-code.ts';
-import { CodexImporter } from '../../src/lab/importers/codex.ts';
+import { CLAUDE_CODE } from '../../src/lab/importers/claude-code.ts';
+import { CODEX } from '../../src/lab/importers/codex.ts';
 import { recordedTime } from '../../src/lab/importers/recorded-time.ts';
 import { ImportCounter } from '../../src/lab/read/import-report.ts';
 import { entryTime } from '../../src/store/import-conversation.ts';
@@ -26,7 +26,7 @@ test.each([
 });
 
 test('an answer over several lines has the time of its first, its results their own', () => {
-  const claude = new ClaudeCodeImporter(new ImportCounter());
+  const claude = CLAUDE_CODE.importer(new ImportCounter());
   const call = { type: 'tool_use', id: 't', name: 'Read', input: {} };
   const result = { type: 'tool_result', tool_use_id: 't', content: 'read' };
   const lines = [
@@ -39,7 +39,7 @@ test('an answer over several lines has the time of its first, its results their 
     ['assistant', 1],
     ['tool_result', 3],
   ]);
-  const codex = new CodexImporter(new ImportCounter());
+  const codex = CODEX.importer(new ImportCounter());
   const item = (seconds: number, payload: unknown) => ({ type: 'response_item', timestamp: second(seconds), payload });
   codex.read(item(1, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] }));
   codex.read(item(2, { type: 'function_call', call_id: 'c', name: 'shell', arguments: '{}' }));

@@ -210,6 +210,34 @@ test('numbers that a worker would refuse are named, not run', async () => {
   expect(refused).toMatchObject([{ name: 'greedy', window: 32_000, problem: expect.stringContaining('64000') }]);
 });
 
+test('a system message that is recorded again counts once, and a changed one from then on', async () => {
+  const event = (type: string, content: string, more = {}) => ({
+    type,
+    timestamp: '2026-03-01T10:00:00Z',
+    data: { content, ...more },
+  });
+  const prompt = (words: number) => event('system.message', 'be careful '.repeat(words), { role: 'system' });
+  const step = (answer: string) => [event('user.message', 'Go on.'), event('assistant.message', answer)];
+  const fixedOf = async (events: readonly unknown[]) => {
+    const file = await writeSession(directory, 'prompts.jsonl', events);
+    const { replays } = await replay(file);
+    return replays[0]?.steps.map(({ view }) => view.fixed) ?? [];
+  };
+  const [once = 0] = await fixedOf([prompt(4_000), ...step('one')]);
+  const [less = 0] = await fixedOf([prompt(100), ...step('one')]);
+  expect(once).toBeGreaterThan(less + 4_000);
+  const recorded = [
+    prompt(4_000),
+    ...step('one'),
+    prompt(4_000),
+    ...step('two'),
+    prompt(100),
+    prompt(100),
+    ...step('three'),
+  ];
+  expect(await fixedOf(recorded)).toEqual([once, once, less]);
+});
+
 test('where the recording agent compacted is kept for the page, its summary is not replayed', async () => {
   const { replays } = await replay(fixture('codex.jsonl'));
   expect(replays[0]?.session.compacted).toEqual([{ before: 4, tokens: 9_100 }]);

@@ -1,6 +1,8 @@
 import type { ContentPart } from '../../context/content.ts';
 import { isRecord, numberOf, property } from '../../models/json.ts';
-import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
+import type { TreeLine } from '../read/transcript-tree.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
 import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 import { recordedTime, withTime } from './recorded-time.ts';
 
@@ -34,7 +36,7 @@ const BOOKKEEPING = new Set([
  * with one message id, results between them. Lines of sub-agents (`isSidechain`) are other
  * conversations and left out, as is the summary after a compaction.
  */
-export class ClaudeCodeImporter implements SessionImporter {
+class ClaudeCodeImporter implements SessionImporter {
   private open: OpenAnswer | null = null;
   private named = false;
   private readonly tally: ImportTally;
@@ -63,10 +65,11 @@ export class ClaudeCodeImporter implements SessionImporter {
 
   private readAssistant(message: unknown, at: Date | undefined): SessionRecord[] {
     const id = stringOf(property(message, 'id'));
+    const parts = contentFrom(property(message, 'content'), (block) => toPart(block, this.tally));
     const before = this.open !== null && this.open.id === id && id !== undefined ? [] : this.flush();
     const model = stringOf(property(message, 'model'));
     this.open ??= { id, content: [], model, usage: undefined, at, results: [] };
-    for (const part of contentFrom(property(message, 'content'), (block) => toPart(block, this.tally))) {
+    for (const part of parts) {
       this.open.content.push(part.type === 'tool_call' ? { ...part, index: callCount(this.open.content) } : part);
     }
     this.open.usage = usageFrom(property(message, 'usage')) ?? this.open.usage;
@@ -148,6 +151,43 @@ export class ClaudeCodeImporter implements SessionImporter {
     return this.flush();
   }
 }
+
+/** What the next one follows: a message, a result, or one that waited in the queue. */
+function treeLine(line: unknown): TreeLine {
+  const type = property(line, 'type');
+  const isBoundary = property(line, 'subtype') === 'compact_boundary';
+  const isPart =
+    isBoundary ||
+    type === 'user' ||
+    type === 'assistant' ||
+    (type === 'attachment' && property(line, 'attachment', 'type') === 'queued_command');
+  const content = property(line, 'message', 'content');
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  const idsOf = (name: string): string[] => blocks.flatMap((block) => stringOf(property(block, name)) ?? []);
+  return {
+    ...NO_TREE_LINE,
+    id: stringOf(property(line, 'uuid')) ?? null,
+    parentId: parentOf(line, isBoundary),
+    isPart,
+    isAside: property(line, 'isSidechain') === true,
+    time: recordedTime(line)?.getTime(),
+    answerId: type === 'assistant' ? stringOf(property(line, 'message', 'id')) : undefined,
+    calls: type === 'assistant' ? idsOf('id') : [],
+    results: type === 'user' ? idsOf('tool_use_id') : [],
+  };
+}
+
+/** A compaction begins a new chain, and names the line that it follows apart. */
+function parentOf(line: unknown, isBoundary: boolean): string | null | undefined {
+  const parent = property(line, 'parentUuid');
+  const logical = stringOf(property(line, 'logicalParentUuid'));
+  return stringOf(parent) ?? logical ?? (parent === null && !isBoundary ? null : undefined);
+}
+
+export const CLAUDE_CODE: FileFormat = {
+  importer: (tally) => new ClaudeCodeImporter(tally),
+  arrangement: (tally) => new TranscriptTree(tally, treeLine, { id: 'uuid', parentId: 'parentUuid' }),
+};
 
 function callCount(content: readonly ContentPart[]): number {
   return content.filter((part) => part.type === 'tool_call').length;

@@ -1,7 +1,9 @@
 import type { ContentPart } from '../../context/content.ts';
 import { numberOf, property } from '../../models/json.ts';
-import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, imageFromAddress, stringOf, textFrom, unknownBlock } from './content.ts';
+import { UpdateLog } from '../read/update-log.ts';
+import type { Update } from '../read/update-log.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import { contentFrom, imageFromAddress, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
 import { recordedTime } from './recorded-time.ts';
 
 interface OpenAnswer {
@@ -15,13 +17,15 @@ interface OpenAnswer {
  * Codex CLI's JSONL (`~/.codex/sessions/…/rollout-*.jsonl`). The file lists the items of the Responses
  * API without the borders of answers: a result, a message or new reasoning after calls begins the next one.
  */
-export class CodexImporter implements SessionImporter {
+class CodexImporter implements SessionImporter {
   private open: OpenAnswer | null = null;
   private model: string | undefined;
   private input: number | null = null;
   /** Of the line that is read. */
   private time: Date | undefined;
-  private hasAnswered = false;
+  /** Something was said since the session's first line. */
+  private hasBegun = false;
+  private sessions = 0;
   private readonly tally: ImportTally;
 
   constructor(tally: ImportTally) {
@@ -33,7 +37,6 @@ export class CodexImporter implements SessionImporter {
     this.open = null;
     if (answer === null || answer.content.length === 0) return [];
     const { content, usage, at } = answer;
-    this.hasAnswered = true;
     return [
       {
         kind: 'assistant',
@@ -63,15 +66,13 @@ export class CodexImporter implements SessionImporter {
       return first === undefined ? [] : [...this.add(first), ...rest.flatMap((part) => this.add(part))];
     }
     if (content.length === 0) return this.flush();
-    if (role !== 'user' && !this.hasAnswered && this.open === null) {
-      const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
-      return [{ kind: 'instructions', text }];
-    }
+    if (role !== 'user') return [...this.flush(), ...instructionsFrom(content, this.tally)];
     return [...this.flush(), { kind: 'user', content }];
   }
 
   private readItem(payload: unknown): SessionRecord[] {
     const type = textFrom(property(payload, 'type'));
+    this.hasBegun = true;
     if (type === 'message') return this.readMessage(payload);
     if (type === 'reasoning') return this.add(thinkingFrom(payload));
     if (type.endsWith('_call')) return this.add(callFrom(payload, type));
@@ -101,22 +102,44 @@ export class CodexImporter implements SessionImporter {
     }
   }
 
+  /** A forked file begins with its own line and those of the files that it comes from. */
+  private readMeta(payload: unknown): SessionRecord[] {
+    if (this.sessions > 0 && !this.hasBegun) {
+      this.tally.leftOut('session_meta of the file that it was forked from');
+      return [];
+    }
+    this.sessions += 1;
+    this.hasBegun = false;
+    const text = stringOf(property(payload, 'base_instructions', 'text') ?? property(payload, 'instructions'));
+    const id = stringOf(property(payload, 'id')) ?? null;
+    const begin: SessionRecord[] = [...this.flush(), { kind: 'session', id }];
+    return text === undefined ? begin : [...begin, { kind: 'instructions', slot: 'base', text }];
+  }
+
+  /** What replaces the history holds summaries; a file that begins with it has nothing else. */
+  private readCompacted(payload: unknown): SessionRecord[] {
+    const history = property(payload, 'replacement_history');
+    const items: readonly unknown[] = this.hasBegun || !Array.isArray(history) ? [] : history;
+    return [
+      ...this.flush(),
+      ...items.flatMap((item) => this.readItem(item)),
+      { kind: 'compacted', tokensBefore: this.input },
+    ];
+  }
+
   read(line: unknown): SessionRecord[] {
     const payload = property(line, 'payload');
     const type = textFrom(property(line, 'type'));
     this.time = recordedTime(line);
     switch (type) {
-      case 'session_meta': {
-        const text = stringOf(property(payload, 'base_instructions', 'text') ?? property(payload, 'instructions'));
-        const id = stringOf(property(payload, 'id')) ?? null;
-        return [{ kind: 'session', id }, ...(text === undefined ? [] : [{ kind: 'instructions' as const, text }])];
-      }
+      case 'session_meta':
+        return this.readMeta(payload);
       case 'turn_context':
         this.model = stringOf(property(payload, 'model')) ?? this.model;
         this.tally.leftOut(type);
         return [];
       case 'compacted':
-        return [...this.flush(), { kind: 'compacted', tokensBefore: this.input }];
+        return this.readCompacted(payload);
       case 'event_msg':
         this.readEvent(payload);
         return [];
@@ -133,9 +156,11 @@ export class CodexImporter implements SessionImporter {
   }
 }
 
+/** `content` is the reasoning itself, of models that show it. */
 function thinkingFrom(payload: unknown): ContentPart {
-  const summary = property(payload, 'summary');
-  const texts: readonly unknown[] = Array.isArray(summary) ? summary : [];
+  const texts = [property(payload, 'summary'), property(payload, 'content')].flatMap((parts): readonly unknown[] =>
+    Array.isArray(parts) ? parts : [],
+  );
   const encrypted = stringOf(property(payload, 'encrypted_content'));
   const text = texts.map((part) => textFrom(property(part, 'text'))).join('\n');
   return { type: 'thinking', text, provider: 'openai', ...(encrypted !== undefined && { encrypted }) };
@@ -165,3 +190,35 @@ function toPart(block: unknown, tally: ImportTally): ContentPart {
       return unknownBlock(block, tally);
   }
 }
+
+const USER_ROLE = /"role"\s*:\s*"user"/u;
+/** What the program says in the role of the user: the surroundings, files of instructions, that the turn was aborted. */
+const OF_THE_PROGRAM = /^\s*(?:<([\w -]+)>[\s\S]*<\/\1>\s*$|# AGENTS\.md instructions)/u;
+
+/** Rolling back takes the newest messages of the user away, with all that followed. */
+function updateOf(line: unknown): Update {
+  const payload = property(line, 'payload');
+  const type = property(payload, 'type');
+  if (type === 'thread_rolled_back') {
+    return { kind: 'take_back_turns', turns: numberOf(property(payload, 'num_turns')) ?? 1 };
+  }
+  const callId = stringOf(property(payload, 'call_id'));
+  const id = stringOf(property(payload, 'id'));
+  const key = callId === undefined ? id : `${textFrom(type)} ${callId}`;
+  const isItem = property(line, 'type') === 'response_item';
+  const beginsTurn = isItem && type === 'message' && property(payload, 'role') === 'user' && !isOfProgram(payload);
+  return { kind: 'put', beginsTurn, ...(isItem && key !== undefined && { key }) };
+}
+
+function isOfProgram(payload: unknown): boolean {
+  const [first] = contentFrom(property(payload, 'content'), (block) => ({
+    type: 'text',
+    text: textFrom(property(block, 'text')),
+  }));
+  return first?.type === 'text' && OF_THE_PROGRAM.test(first.text);
+}
+
+export const CODEX: FileFormat = {
+  importer: (tally) => new CodexImporter(tally),
+  arrangement: (tally) => new UpdateLog(tally, updateOf, (damaged) => USER_ROLE.test(damaged)),
+};

@@ -1,7 +1,7 @@
 import { imageSize } from 'image-size';
 import type { ContentPart, ImagePart } from '../../context/content.ts';
 import { isRecord } from '../../models/json.ts';
-import type { ImportTally } from '../session-record.ts';
+import type { ImportTally, SessionRecord } from '../session-record.ts';
 
 /** The text of a value that should be one; anything else as JSON, so that nothing it says is lost. */
 export function textFrom(value: unknown): string {
@@ -46,4 +46,18 @@ export function contentFrom(value: unknown, toPart: (block: unknown) => ContentP
       )
     : [{ type: 'text', text: textFrom(value) }];
   return parts.filter((part) => part.type !== 'text' || part.text !== '');
+}
+
+/**
+ * What neither user nor model said. A block that is marked with a tag is in the slot of its tag, so that a newer one takes its
+ * place; any other is in one of its own, so that what is repeated counts once.
+ */
+export function instructionsFrom(content: readonly ContentPart[], tally: ImportTally): SessionRecord[] {
+  return content.flatMap((part): SessionRecord[] => {
+    if (part.type !== 'text') {
+      tally.leftOut(`${part.type} of instructions`);
+      return [];
+    }
+    return [{ kind: 'instructions', slot: /^\s*<([\w -]+)>/u.exec(part.text)?.[1] ?? part.text, text: part.text }];
+  });
 }

@@ -1,43 +1,62 @@
 import type { ContentPart } from '../../context/content.ts';
 import { property } from '../../models/json.ts';
-import type { ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, stringOf, textFrom, unknownBlock } from './content.ts';
+import { UpdateLog } from '../read/update-log.ts';
+import type { FileFormat, ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
+import { contentFrom, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
 
 const BOOKKEEPING =
   /^(?:hook\.|session\.(?!start$)|permission\.|assistant\.(?:turn_|intent|usage|reasoning)|tool\.execution_(?:start|progress|partial)|tool\.user_requested|abort$|subagent\.|skill\.)/;
 
 /** GitHub Copilot CLI's JSONL (`~/.copilot/session-state/…/events.jsonl`): one event a line. */
-export function createCopilotImporter(tally: ImportTally): SessionImporter {
-  let model: string | undefined;
+class CopilotImporter implements SessionImporter {
+  private model: string | undefined;
+  private readonly tally: ImportTally;
 
-  function read(line: unknown): SessionRecord[] {
+  constructor(tally: ImportTally) {
+    this.tally = tally;
+  }
+
+  read(line: unknown): SessionRecord[] {
     const type = textFrom(property(line, 'type'));
     const data = property(line, 'data');
+    if ((stringOf(property(line, 'agentId')) ?? stringOf(property(data, 'parentToolCallId'))) !== undefined) {
+      this.tally.leftOut('line of a sub-agent');
+      return [];
+    }
     switch (type) {
       case 'session.start':
         return [{ kind: 'session', id: stringOf(property(data, 'sessionId')) ?? null }];
       case 'session.compaction_complete':
         return [{ kind: 'compacted', tokensBefore: null }];
       case 'system.message':
-        return [{ kind: 'instructions', text: textFrom(property(data, 'content')) }];
-      case 'user.message':
-      case 'system.notification': {
-        const content = contentFrom(property(data, 'content'), (block) => toPart(block, tally));
+        return [systemMessage(data)];
+      case 'system.notification':
+        return instructionsFrom(this.contentOf(data), this.tally);
+      case 'user.message': {
+        const content = this.contentOf(data);
         return content.length === 0 ? [] : [{ kind: 'user', content }];
       }
       case 'assistant.message':
-        return readAnswer(data);
+        return this.readAnswer(data);
       case 'tool.execution_complete':
-        return [resultFrom(data, tally)];
+        return [resultFrom(data, this.tally)];
       default:
-        if (type === 'session.model_change') model = stringOf(property(data, 'newModel')) ?? model;
-        if (BOOKKEEPING.test(type)) tally.leftOut(type);
-        else tally.unknown(type === '' ? 'line without type' : type);
+        if (type === 'session.model_change') this.model = stringOf(property(data, 'newModel')) ?? this.model;
+        if (BOOKKEEPING.test(type)) this.tally.leftOut(type);
+        else this.tally.unknown(type === '' ? 'line without type' : type);
         return [];
     }
   }
 
-  function readAnswer(data: unknown): SessionRecord[] {
+  end(): SessionRecord[] {
+    return [];
+  }
+
+  private contentOf(data: unknown): readonly ContentPart[] {
+    return contentFrom(property(data, 'content'), (block) => toPart(block, this.tally));
+  }
+
+  private readAnswer(data: unknown): SessionRecord[] {
     const reasoning = stringOf(property(data, 'reasoningText'));
     const requests = property(data, 'toolRequests');
     const calls: readonly unknown[] = Array.isArray(requests) ? requests : [];
@@ -45,7 +64,7 @@ export function createCopilotImporter(tally: ImportTally): SessionImporter {
       ...(reasoning === undefined
         ? []
         : [{ type: 'thinking' as const, text: reasoning, provider: 'github-copilot' as const }]),
-      ...contentFrom(property(data, 'content'), (block) => toPart(block, tally)),
+      ...this.contentOf(data),
       ...calls.map((call, index) => ({
         type: 'tool_call' as const,
         index,
@@ -55,15 +74,40 @@ export function createCopilotImporter(tally: ImportTally): SessionImporter {
       })),
     ];
     if (content.length === 0) {
-      tally.leftOut('empty answer');
+      this.tally.leftOut('empty answer');
       return [];
     }
-    const named = stringOf(property(data, 'model')) ?? model;
-    return [{ kind: 'assistant', content, ...(named !== undefined && { model: named }) }];
+    const model = stringOf(property(data, 'model')) ?? this.model;
+    return [{ kind: 'assistant', content, ...(model !== undefined && { model }) }];
   }
-
-  return { read, end: () => [] };
 }
+
+/** Each one is the whole prompt again, of its role and source. */
+function systemMessage(data: unknown): SessionRecord {
+  const slot = `${stringOf(property(data, 'role')) ?? 'system'} ${textFrom(property(data, 'name'))}`.trim();
+  return { kind: 'instructions', slot, text: textFrom(property(data, 'content')) };
+}
+
+/** A message or a result that is written again takes the place of the first. */
+function keyOf(line: unknown): string | undefined {
+  switch (property(line, 'type')) {
+    case 'assistant.message':
+      return stringOf(property(line, 'data', 'messageId')) ?? stringOf(property(line, 'id'));
+    case 'tool.execution_complete':
+      return stringOf(property(line, 'data', 'toolCallId')) ?? stringOf(property(line, 'id'));
+    default:
+      return stringOf(property(line, 'id'));
+  }
+}
+
+export const COPILOT_CLI: FileFormat = {
+  importer: (tally) => new CopilotImporter(tally),
+  arrangement: (tally) =>
+    new UpdateLog(tally, (line) => {
+      const key = keyOf(line);
+      return { kind: 'put', ...(key !== undefined && { key }) };
+    }),
+};
 
 function resultFrom(data: unknown, tally: ImportTally): SessionRecord {
   const result = property(data, 'result');

@@ -1,27 +1,76 @@
 import type { ContentPart } from '../../context/content.ts';
 import { numberOf, property } from '../../models/json.ts';
-import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import { listedMessages } from '../read/places.ts';
+import { UpdateLog } from '../read/update-log.ts';
+import type { Update } from '../read/update-log.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
 import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 
-/** Gemini CLI's JSON document (`~/.gemini/tmp/…/chats/session-*.json`): takes one element of `messages` after another. */
-export function createGeminiImporter(tally: ImportTally): SessionImporter {
-  function read(message: unknown): SessionRecord[] {
+/**
+ * Gemini CLI's files (`~/.gemini/tmp/…/chats/session-*`): a JSON document with `messages`, or lines of which later ones
+ * change earlier ones. Takes one message after another, as it stands at the end.
+ */
+class GeminiImporter implements SessionImporter {
+  /** Calls whose result stands with the call: a history that was written back repeats it as a message. */
+  private readonly answered = new Set<string>();
+  private readonly tally: ImportTally;
+
+  constructor(tally: ImportTally) {
+    this.tally = tally;
+  }
+
+  read(message: unknown): SessionRecord[] {
     const type = textFrom(property(message, 'type'));
-    const content = contentFrom(property(message, 'content'), (block) => toPart(block, tally));
-    if (type === 'user') return content.length === 0 ? [] : [{ kind: 'user', content }];
-    if (type === 'gemini') return readAnswer(message, content);
-    if (type === 'info' || type === 'warning' || type === 'error') tally.leftOut(`message of type ${type}`);
-    else tally.unknown(`message of type ${type === '' ? 'nothing' : type}`);
+    if (type === 'user') return this.readUser(message);
+    if (type === 'gemini') return this.readAnswer(message);
+    if (type === 'info' || type === 'warning' || type === 'error') this.tally.leftOut(`message of type ${type}`);
+    else if (property(message, '$set') !== undefined) this.tally.leftOut('$set');
+    else if (isHeader(message)) return [{ kind: 'session', id: stringOf(property(message, 'sessionId')) ?? null }];
+    else this.tally.unknown(`message of type ${type === '' ? 'nothing' : type}`);
     return [];
   }
 
-  function readAnswer(message: unknown, spoken: readonly ContentPart[]): SessionRecord[] {
+  end(): SessionRecord[] {
+    return [];
+  }
+
+  private readUser(message: unknown): SessionRecord[] {
+    const given = property(message, 'content');
+    const blocks: readonly unknown[] = Array.isArray(given) ? given : [given];
+    const content = contentFrom(
+      blocks.filter((block) => !isResponse(block)),
+      (block) => toPart(block, this.tally),
+    );
+    const results = blocks.filter(isResponse).flatMap((block) => this.readResponse(block));
+    return content.length === 0 ? results : [...results, { kind: 'user', content }];
+  }
+
+  private readResponse(block: unknown): SessionRecord[] {
+    const callId = textFrom(property(block, 'functionResponse', 'id'));
+    if (this.answered.has(callId)) {
+      this.tally.leftOut('copy of a result');
+      return [];
+    }
+    const isError = property(block, 'functionResponse', 'response', 'error') !== undefined;
+    return [{ kind: 'tool_result', callId, isError, content: [responsePart(block, this.tally)] }];
+  }
+
+  private readAnswer(message: unknown): SessionRecord[] {
     const made = property(message, 'toolCalls');
     const calls: readonly unknown[] = Array.isArray(made) ? made : [];
+    const given = property(message, 'content');
+    const blocks: readonly unknown[] = Array.isArray(given) ? given : [given];
+    const spoken = contentFrom(
+      blocks.filter((block) => !isCall(block)),
+      (block) => toPart(block, this.tally),
+    );
+    const known = new Set(calls.map((call) => property(call, 'id')));
+    const inContent = blocks.filter((block) => isCall(block) && !known.has(property(block, 'functionCall', 'id')));
+    const asked = [...calls, ...inContent.map((block) => property(block, 'functionCall'))];
     const content: ContentPart[] = [
       ...thoughtsFrom(property(message, 'thoughts')),
       ...spoken,
-      ...calls.map((call, index) => ({
+      ...asked.map((call, index) => ({
         type: 'tool_call' as const,
         index,
         id: textFrom(property(call, 'id')),
@@ -30,20 +79,47 @@ export function createGeminiImporter(tally: ImportTally): SessionImporter {
       })),
     ];
     if (content.length === 0) {
-      tally.leftOut('empty answer');
+      this.tally.leftOut('empty answer');
       return [];
     }
     const model = stringOf(property(message, 'model'));
     const usage = usageFrom(property(message, 'tokens'));
-    const results = calls.flatMap((call) => resultFrom(call, tally));
+    const results = calls.flatMap((call) => resultFrom(call, this.tally));
+    for (const result of results) if (result.kind === 'tool_result') this.answered.add(result.callId);
     return [
       { kind: 'assistant', content, ...(model !== undefined && { model }), ...(usage !== undefined && { usage }) },
       ...results,
     ];
   }
-
-  return { read, end: () => [] };
 }
+
+function isResponse(block: unknown): boolean {
+  return property(block, 'functionResponse') !== undefined;
+}
+
+function isCall(block: unknown): boolean {
+  return property(block, 'functionCall') !== undefined;
+}
+
+function isHeader(value: unknown): boolean {
+  return property(value, 'sessionId') !== undefined && property(value, 'id') === undefined;
+}
+
+/** What a line does to those before it, as Gemini CLI's `loadConversationRecord` reads them. */
+function updateOf(line: unknown): Update {
+  const back = stringOf(property(line, '$rewindTo'));
+  if (back !== undefined) return { kind: 'take_back', from: back };
+  const list = listedMessages(line);
+  if (list !== null) return { kind: 'put_list', keys: list.map((message) => stringOf(property(message, 'id'))) };
+  const key = stringOf(property(line, 'id'));
+  if (property(line, '$set') !== undefined || isHeader(line)) return { kind: 'note' };
+  return { kind: 'put', ...(key !== undefined && { key }) };
+}
+
+export const GEMINI_CLI: FileFormat = {
+  importer: (tally) => new GeminiImporter(tally),
+  arrangement: (tally) => new UpdateLog(tally, updateOf),
+};
 
 function thoughtsFrom(thoughts: unknown): ContentPart[] {
   const all: readonly unknown[] = Array.isArray(thoughts) ? thoughts : [];
@@ -77,6 +153,9 @@ function responsePart(piece: unknown, tally: ImportTally): ContentPart {
 
 function toPart(block: unknown, tally: ImportTally): ContentPart {
   const text = property(block, 'text');
+  if (typeof text === 'string' && property(block, 'thought') === true) {
+    return { type: 'thinking', text, provider: 'google' };
+  }
   if (typeof text === 'string') return { type: 'text', text };
   const inline = property(block, 'inlineData');
   if (inline !== undefined)

@@ -1,7 +1,7 @@
 import type { ContentPart } from '../../context/content.ts';
 import { property } from '../../models/json.ts';
 import type { ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, imageFromAddress, stringOf, textFrom, unknownBlock } from './content.ts';
+import { contentFrom, imageFromAddress, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
 import { recordedTime, withTime } from './recorded-time.ts';
 
 /**
@@ -9,7 +9,6 @@ import { recordedTime, withTime } from './recorded-time.ts';
  * (a line of a fine-tuning or evaluation file), which begins a session of its own.
  */
 export class OpenAiImporter implements SessionImporter {
-  private hasSpoken = false;
   private calls = 0;
   private legacyCall = '';
   private readonly tally: ImportTally;
@@ -19,7 +18,6 @@ export class OpenAiImporter implements SessionImporter {
   }
 
   private readConversation(value: unknown, messages: readonly unknown[]): SessionRecord[] {
-    this.hasSpoken = false;
     const id = property(value, 'id') ?? property(value, 'task_id');
     const begin: SessionRecord = { kind: 'session', id: id === undefined ? null : textFrom(id) };
     return [begin, ...messages.flatMap((message) => withTime(this.readMessage(message), recordedTime(message)))];
@@ -31,9 +29,8 @@ export class OpenAiImporter implements SessionImporter {
     switch (role) {
       case 'system':
       case 'developer':
-        return this.readSystem(content);
+        return instructionsFrom(content, this.tally);
       case 'user':
-        this.hasSpoken = true;
         return content.length === 0 ? [] : [{ kind: 'user', content }];
       case 'assistant':
         return this.readAnswer(message, content);
@@ -47,14 +44,7 @@ export class OpenAiImporter implements SessionImporter {
     }
   }
 
-  private readSystem(content: readonly ContentPart[]): SessionRecord[] {
-    if (this.hasSpoken) return content.length === 0 ? [] : [{ kind: 'user', content }];
-    const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
-    return [{ kind: 'instructions', text }];
-  }
-
   private readAnswer(message: unknown, spoken: readonly ContentPart[]): SessionRecord[] {
-    this.hasSpoken = true;
     const asked = property(message, 'tool_calls');
     const tools: readonly unknown[] = Array.isArray(asked) ? asked : [];
     const reasoning = stringOf(property(message, 'reasoning_content'));

@@ -1,12 +1,15 @@
 import type { ContentPart } from '../../context/content.ts';
 import { numberOf, property } from '../../models/json.ts';
-import type { ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
+import type { TreeLine } from '../read/transcript-tree.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import { recordedTime } from './recorded-time.ts';
 import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 
 const SETTINGS = new Set(['model_change', 'thinking_level_change', 'session_info', 'label', 'custom']);
 
-/** pi's JSONL (`~/.pi/agent/sessions/…`): one message a line. Branches stand in the order in which they were written. */
-export class PiImporter implements SessionImporter {
+/** pi's JSONL (`~/.pi/agent/sessions/…`): one message a line. */
+class PiImporter implements SessionImporter {
   private readonly tally: ImportTally;
 
   constructor(tally: ImportTally) {
@@ -82,6 +85,25 @@ export class PiImporter implements SessionImporter {
     return [];
   }
 }
+
+/** Each line but the header is a node; those of version 1 have no ids and follow each other. pi goes on at the newest, whatever it is. */
+function treeLine(line: unknown): TreeLine {
+  const isBeginning = property(line, 'type') === 'session';
+  const parent = property(line, 'parentId');
+  return {
+    ...NO_TREE_LINE,
+    id: isBeginning ? null : (stringOf(property(line, 'id')) ?? null),
+    parentId: isBeginning || parent === null ? null : stringOf(parent),
+    isPart: !isBeginning,
+    isBeginning,
+    time: recordedTime(line)?.getTime(),
+  };
+}
+
+export const PI: FileFormat = {
+  importer: (tally) => new PiImporter(tally),
+  arrangement: (tally) => new TranscriptTree(tally, treeLine, { id: 'id', parentId: 'parentId' }),
+};
 
 function toPart(block: unknown, message: unknown, tally: ImportTally): ContentPart {
   switch (property(block, 'type')) {

@@ -2,12 +2,16 @@ import type { ImportTally, SessionRecord } from '../session-record.ts';
 import type { SessionFormat } from './detect-format.ts';
 
 export type ImportProblemCode =
-  /** A line in the middle of the file that is no JSON. */
+  /** A line of which something is no JSON; whole records before and behind that are imported. */
   | 'line_not_json'
+  /** A line with bytes that are no UTF-8; they are shown as U+FFFD. */
+  | 'line_not_utf8'
   /** The last line ends in the middle: the file was still being written, or was cut. */
   | 'line_cut_off'
   /** A line that is larger than 128 MB. */
   | 'line_too_long'
+  /** A value that is nested so deeply that it has no text. */
+  | 'value_too_deep'
   /** The document ends in the middle, or stops being JSON; what stood before was imported. */
   | 'document_cut_off'
   /** A tool result whose call is nowhere before it; imported as a message. */

@@ -20,6 +20,7 @@ export type DocumentElement =
 
 /** Properties that hold a conversation's messages. */
 const LISTS = new Set(['messages', 'traj']);
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const IDS = new Set(['sessionId', 'id', 'task_id', 'session_id']);
 
 interface Place {
@@ -39,8 +40,19 @@ function placeOf(path: readonly (string | number | null)[], shape: DocumentShape
   return depth === 1 && IDS.has(list) ? { conversation, isMessage: false } : null;
 }
 
+/** JSON has no byte of value 0: a disk that lost some of the file fills it with them. A byte order mark is no part of it either. */
+async function* jsonBytes(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const bytes = chunk.includes(0) ? Buffer.from(chunk.filter((byte) => byte !== 0)) : chunk;
+    const hasMark = isFirst && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    yield hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+    isFirst = false;
+  }
+}
+
 /**
- * The messages of a JSON document of any size, one held at a time.
+ * The messages of a JSON document of any size, one held at a time. Bytes that are no UTF-8 are read as U+FFFD.
  * @throws the parser's error where the document ends too early or is no JSON
  */
 export async function* readDocument(file: string, shape: DocumentShape): AsyncGenerator<DocumentElement> {
@@ -55,6 +67,7 @@ export async function* readDocument(file: string, shape: DocumentShape): AsyncGe
   const failed = new Promise<never>((_resolve, reject) => {
     pipeline(
       createReadStream(file),
+      jsonBytes,
       parser.asStream({ packValues: true, streamValues: false }),
       pick.asStream({ filter }),
       values,

@@ -1,23 +1,18 @@
 import { open, stat } from 'node:fs/promises';
 import { LabError } from '../lab-error.ts';
-import type { SessionRecord } from '../session-record.ts';
-import { importerFor } from '../importers/importer-for.ts';
+import type { SessionImporter, SessionRecord } from '../session-record.ts';
+import { FORMATS } from '../importers/formats.ts';
 import { recordedTime, withTime } from '../importers/recorded-time.ts';
-import { formatOf, layoutOf } from './detect-format.ts';
-import type { Layout, SessionFormat } from './detect-format.ts';
+import type { SessionFormat } from './detect-format.ts';
 import { ImportCounter } from './import-report.ts';
 import type { ImportReport } from './import-report.ts';
-import { readDocument } from './read-document.ts';
-import { readLines } from './read-lines.ts';
+import { layoutOf } from './layout.ts';
+import type { Layout } from './layout.ts';
+import { readValues } from './read-values.ts';
+import type { Value } from './read-values.ts';
 
 /** Read to tell layout and kind of a file. Bytes. */
 const HEAD_BYTES = 1024 * 1024;
-/** Values that may stand before the first one that tells the format. */
-const UNDECIDED_VALUES = 200;
-
-const FORMATS =
-  'Claude Code, Codex, pi and GitHub Copilot CLI write JSON lines, Gemini CLI a JSON document; message lists of the OpenAI API may be either.';
-
 /** One file of recorded sessions. */
 export interface SessionFile {
   readonly file: string;
@@ -33,21 +28,13 @@ export interface SessionFile {
   readonly counter: ImportCounter;
 }
 
-/** @throws LabError `session_unreadable`, `session_empty`, `session_binary` */
+/** @throws LabError `session_unreadable`, `session_empty` */
 export async function openSessionFile(file: string): Promise<SessionFile> {
   const { head, bytes } = await readHead(file);
-  if (head.includes(0)) {
-    throw new LabError(
-      'session_binary',
-      `${file} is no text: it holds bytes of value 0.`,
-      `Name the session file itself, unpacked and in UTF-8. ${FORMATS}`,
-    );
-  }
   const text = head.toString('utf8');
   if (text.trim() === '') {
     throw new LabError('session_empty', `${file} is empty.`, 'Name a file that holds a recorded session.');
   }
-  const layout = layoutOf(text, bytes <= head.length);
   const counter = new ImportCounter();
   let format: SessionFormat | null = null;
   return {
@@ -56,13 +43,17 @@ export async function openSessionFile(file: string): Promise<SessionFile> {
     counter,
     async *records() {
       try {
+        const layout = await layoutOf(file, text);
         for await (const record of readRecords(file, layout, counter, (found) => (format = found))) {
           counter.records[record.kind] += 1;
           yield record;
         }
       } catch (error) {
-        if (error instanceof LabError) throw error;
-        throw unreadable(file, error);
+        throw head.includes(0) && isUnknown(error)
+          ? binary(file)
+          : error instanceof LabError
+            ? error
+            : unreadable(file, error);
       }
       const { user, assistant, tool_result: results } = counter.records;
       if (user + assistant + results === 0) {
@@ -75,6 +66,19 @@ export async function openSessionFile(file: string): Promise<SessionFile> {
     },
     report: () => counter.report({ file, bytes, format: format ?? 'openai-messages' }),
   };
+}
+
+/** Text may hold bytes of value 0 where a disk lost some of it; a file in which nothing is readable is none. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof LabError && error.code === 'session_format_unknown';
+}
+
+function binary(file: string): LabError {
+  return new LabError(
+    'session_binary',
+    `${file} is no text: it holds bytes of value 0, and no session.`,
+    'Name the session file itself, unpacked and in UTF-8.',
+  );
 }
 
 async function readHead(file: string): Promise<{ readonly head: Buffer; readonly bytes: number }> {
@@ -106,87 +110,39 @@ function unreadable(file: string, error: unknown): LabError {
   );
 }
 
-type Value = { readonly value: unknown } | { readonly session: string | null };
-
 async function* readRecords(
   file: string,
   layout: Layout,
   counter: ImportCounter,
   onFormat: (format: SessionFormat) => void,
 ): AsyncGenerator<SessionRecord> {
-  const values = layout.kind === 'lines' ? lineValues(file, counter) : documentValues(file, layout, counter);
-  const waiting: Value[] = [];
-  let importer = null;
+  const read = await readValues(file, layout, counter);
+  onFormat(read.format);
+  const importer = FORMATS[read.format].importer(counter);
   let begun = false;
   const started = (records: readonly SessionRecord[]): readonly SessionRecord[] => {
     if (begun || records.length === 0) return records;
     begun = true;
     return records[0]?.kind === 'session' ? records : [{ kind: 'session', id: null }, ...records];
   };
-  for await (const next of values) {
-    waiting.push(next);
-    if (importer === null) {
-      const format = 'value' in next ? formatOf(next.value) : null;
-      if (format === null && waiting.length < UNDECIDED_VALUES) continue;
-      if (format === null) throw unknownFormat(file);
-      onFormat(format);
-      importer = importerFor(format)(counter);
-    }
-    for (const value of waiting.splice(0)) {
-      if ('value' in value) yield* started(withTime(importer.read(value.value), recordedTime(value.value)));
-      else yield* started([...importer.end(), { kind: 'session', id: value.session }]);
-    }
+  for await (const next of read.values()) {
+    if ('session' in next) yield* started([...importer.end(), { kind: 'session', id: next.session }]);
+    else yield* started(recordsOf(importer, next, counter));
   }
-  if (importer === null) throw unknownFormat(file);
   yield* started(importer.end());
 }
 
-function unknownFormat(file: string): LabError {
-  return new LabError('session_format_unknown', `${file} is no session of a known format.`, FORMATS);
-}
-
-async function* lineValues(file: string, counter: ImportCounter): AsyncGenerator<Value> {
-  for await (const line of readLines(file)) {
-    if (line.kind === 'too_long') {
-      counter.problem('line_too_long', line.number);
-      continue;
-    }
-    const value = parsed(line.text);
-    if (value === undefined) counter.problem(line.ended ? 'line_not_json' : 'line_cut_off', line.number);
-    else {
-      counter.values += 1;
-      yield { value };
-    }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-async function* documentValues(
-  file: string,
-  layout: Extract<Layout, { kind: 'document' }>,
+/** A value that is nested too deeply to be written out as text is one bad line, and not the end of the file. */
+function recordsOf(
+  importer: SessionImporter,
+  { value, line }: Extract<Value, { value: unknown }>,
   counter: ImportCounter,
-): AsyncGenerator<Value> {
-  const elements = readDocument(file, layout.shape);
-  for (;;) {
-    let next;
-    try {
-      next = await elements.next();
-    } catch {
-      counter.problem('document_cut_off');
-      return;
-    }
-    if (next.done === true) return;
-    if (next.value.kind === 'conversation') yield { session: next.value.id };
-    else {
-      counter.values += 1;
-      yield { value: next.value.value };
-    }
+): readonly SessionRecord[] {
+  try {
+    return withTime(importer.read(value), recordedTime(value));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    counter.problem('value_too_deep', line);
+    return [];
   }
 }

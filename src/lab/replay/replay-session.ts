@@ -4,6 +4,7 @@ import { costOf } from '../../models/cost.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { ModelPrices } from '../../turn/agent-snapshot.ts';
 import type { LabEntry, LabSession } from '../session/lab-session.ts';
+import { createLabAgent } from './lab-agent.ts';
 import type { LabAgent } from './lab-agent.ts';
 import { LabConversation } from './lab-conversation.ts';
 import { countOrphans, shareInView, survivalNow } from './replay-facts.ts';
@@ -89,7 +90,7 @@ class Replayer {
   /** At the end of the newest turn whose passes count no more. */
   private survival: SurvivalFigures | null = null;
   private readonly session: LabSession;
-  private readonly agent: LabAgent;
+  private agent: LabAgent;
   private readonly facts: SessionFacts;
 
   private readonly afterPass: AfterPass;
@@ -116,6 +117,7 @@ class Replayer {
 
   /** A model call: what a turn does before it, the answer as it was recorded, and what some presets do after a turn's last one. */
   async call(position: number, entry: LabEntry): Promise<void> {
+    this.instruct(this.session.instructionsAt(position));
     const { agent, conversation } = this;
     const turnId = conversation.turnId(entry.turn);
     const { refused, exhausted } = await this.fitForCall(turnId);
@@ -130,6 +132,13 @@ class Replayer {
     conversation.report({ input: view.total, output });
     const isLast = entry.toolCallCount === 0;
     if (isLast && agent.policy.checkAfterLastStep) await this.fit({ turnId, forced: null, turnIsOver: true });
+  }
+
+  /** A recorded prompt may change between two answers. */
+  private instruct(instructions: string | null): void {
+    const { view } = this.agent;
+    if (instructions === null || instructions === view.instructions) return;
+    this.agent = createLabAgent({ ...this.agent, view: { ...view, instructions } });
   }
 
   /** The check before the call and, when the request is still over what the model accepts, the forced pass that follows the provider's refusal. */

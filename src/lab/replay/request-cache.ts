@@ -80,7 +80,7 @@ export function requestPieces(
   const { rules } = arrangement;
   const parts = orderView(arrangement, view.summary);
   return [
-    { name: 'fixed', key: 'fixed', tokens: estimateTokens(agent.fixed, NO_CALIBRATION) },
+    { name: 'fixed', key: agent.view.instructions, tokens: estimateTokens(agent.fixed, NO_CALIBRATION) },
     ...(rules === null ? [] : [ofEntry(rules)]),
     ...parts.flatMap((part) => (part === 'summary' ? ofSummary(conversation) : part.entries.map(ofEntry))),
   ];

@@ -21,7 +21,8 @@ export type LabEntry = Omit<EntryOutline, 'id' | 'sequence' | 'turnId'> & {
 export interface LabSession {
   /** File and, when it holds several, the number of the session in it. */
   readonly label: string;
-  readonly instructions: string | null;
+  /** What the recording agent was told beside the entries when it answered at this position; `null`: the file does not say. */
+  instructionsAt(position: number): string | null;
   /** Models that answered, as the file names them, the one with most answers first. */
   readonly models: readonly string[];
   readonly entries: readonly LabEntry[];
@@ -40,7 +41,10 @@ export interface LoadedFile {
 
 interface OpenSession {
   readonly id: string | null;
-  readonly instructions: string[];
+  /** In force, by slot. */
+  readonly instructions: Map<string, string>;
+  /** What was in force from a position on. */
+  readonly instructed: { readonly from: number; readonly text: string }[];
   readonly models: Map<string, number>;
   readonly entries: LabEntry[];
   readonly compacted: { before: number; tokens: number | null }[];
@@ -74,13 +78,15 @@ export async function loadSessions(file: string): Promise<LoadedFile> {
 }
 
 function emptySession(id: string | null): OpenSession {
-  return { id, instructions: [], models: new Map(), entries: [], compacted: [] };
+  return { id, instructions: new Map(), instructed: [], models: new Map(), entries: [], compacted: [] };
 }
 
 function addRecord(session: OpenSession, record: Exclude<LogRecord, { kind: 'session' }>, contents: ContentFile): void {
   switch (record.kind) {
     case 'instructions':
-      session.instructions.push(record.text);
+      if (session.instructions.get(record.slot) === record.text) return;
+      session.instructions.set(record.slot, record.text);
+      session.instructed.push({ from: session.entries.length, text: [...session.instructions.values()].join('\n\n') });
       return;
     case 'compacted':
       session.compacted.push({ before: session.entries.length, tokens: record.tokensBefore });
@@ -122,10 +128,10 @@ function measured(
 }
 
 function closeSession(session: OpenSession, label: string, contents: ContentFile): LabSession {
-  const { instructions, models, entries, compacted } = session;
+  const { instructed, models, entries, compacted } = session;
   return {
     label,
-    instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
+    instructionsAt: (position) => instructed.findLast(({ from }) => from <= position)?.text ?? null,
     models: [...models].sort((left, right) => right[1] - left[1]).map(([name]) => name),
     entries,
     compacted,

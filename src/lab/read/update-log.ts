@@ -1,0 +1,108 @@
+import type { ImportTally } from '../session-record.ts';
+import type { Arrangement, Place } from './places.ts';
+
+/** What a value does to the values before it. */
+export type Update =
+  /** Stands at its place, or at that of the value with the same key. Default of `key`: it has none. */
+  | { readonly kind: 'put'; readonly key?: string; readonly beginsTurn?: boolean }
+  /** The elements of its list take the place of everything so far. */
+  | { readonly kind: 'put_list'; readonly keys: readonly (string | undefined)[] }
+  /** The value with this key and all behind it count no more; where there is none, all of them. */
+  | { readonly kind: 'take_back'; readonly from: string }
+  /** The newest turns count no more. */
+  | { readonly kind: 'take_back_turns'; readonly turns: number }
+  /** Says something of the file, whatever is taken back. */
+  | { readonly kind: 'note' };
+
+interface Kept {
+  /** `null`: a damaged line, of which only the position is known. */
+  readonly place: Place | null;
+  readonly beginsTurn: boolean;
+}
+
+/** A file to which changes of what it said before are appended: the state after the last one. */
+export class UpdateLog implements Arrangement {
+  private kept = new Map<string, Kept>();
+  private readonly notes: Place[] = [];
+  private unnamed = 0;
+  private readonly updateOf: (value: unknown) => Update;
+  private readonly beginsTurn: (damaged: string) => boolean;
+  private readonly tally: ImportTally;
+
+  /** @param beginsTurn whether a damaged line looks as the beginning of a turn. Default: none does */
+  constructor(
+    tally: ImportTally,
+    updateOf: (value: unknown) => Update,
+    beginsTurn: (damaged: string) => boolean = () => false,
+  ) {
+    this.tally = tally;
+    this.updateOf = updateOf;
+    this.beginsTurn = beginsTurn;
+  }
+
+  add(value: unknown, place: Place): void {
+    const update = this.updateOf(value);
+    switch (update.kind) {
+      case 'note':
+        this.notes.push(place);
+        return;
+      case 'put':
+        this.put(update.key, { place, beginsTurn: update.beginsTurn === true });
+        return;
+      case 'put_list':
+        this.replaceAll(update.keys, place);
+        return;
+      case 'take_back':
+        this.takeBack(update.from);
+        return;
+      case 'take_back_turns':
+        this.takeBackTurns(update.turns);
+    }
+  }
+
+  addDamaged(text: string): void {
+    this.put(undefined, { place: null, beginsTurn: this.beginsTurn(text) });
+  }
+
+  places(): Place[] {
+    return [...this.notes, ...[...this.kept.values()].flatMap(({ place }) => place ?? [])];
+  }
+
+  private put(name: string | undefined, value: Kept): void {
+    this.unnamed += name === undefined ? 1 : 0;
+    const key = name === undefined ? `unnamed ${this.unnamed}` : `named ${name}`;
+    if (this.kept.has(key)) this.tally.leftOut('earlier state of a record');
+    this.kept.set(key, value);
+  }
+
+  private replaceAll(keys: readonly (string | undefined)[], place: Place): void {
+    const before = this.kept;
+    this.kept = new Map();
+    keys.forEach((key, element) => this.put(key, { place: { ...place, element }, beginsTurn: false }));
+    for (const [key, { place: gone }] of before) {
+      if (gone !== null) this.tally.leftOut(this.kept.has(key) ? 'earlier state of a record' : 'record taken back');
+    }
+  }
+
+  private takeBack(from: string): void {
+    const keys = [...this.kept.keys()];
+    const found = keys.indexOf(`named ${from}`);
+    // It may be the line that is damaged; without one, Gemini CLI takes everything back.
+    const position = found === -1 ? keys.findLastIndex((key) => this.kept.get(key)?.place === null) : found;
+    this.deleteAll(keys.slice(Math.max(0, position)));
+  }
+
+  private takeBackTurns(turns: number): void {
+    const keys = [...this.kept.keys()];
+    const begins = keys.flatMap((key, position) => (this.kept.get(key)?.beginsTurn === true ? [position] : []));
+    const from = begins.slice(-turns)[0];
+    if (turns > 0 && from !== undefined) this.deleteAll(keys.slice(from));
+  }
+
+  private deleteAll(keys: readonly string[]): void {
+    for (const key of keys) {
+      if (this.kept.get(key)?.place !== null) this.tally.leftOut('record taken back');
+      this.kept.delete(key);
+    }
+  }
+}
