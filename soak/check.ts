@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import type { Database } from '../src/store/database.ts';
+import type { Database, Fragment } from '../src/store/database.ts';
 import type { CheckedInvariant } from '../src/verify/invariant.ts';
 import { parseJournal } from '../src/verify/journal.ts';
 import { verifyJournal } from '../src/verify/journal-invariants.ts';
 import { verifyTemporal } from '../src/verify/temporal-invariants.ts';
 import { verify } from '../src/verify/verify.ts';
-import { countActivity, countOutcomes } from './activity-counts.ts';
-import type { ActivityCounts } from './activity-counts.ts';
 import type { SoakConversation } from './conversations.ts';
 import type { Exposure } from './exposure.ts';
 import { judgeRepeated, keyOfRepeated, paidTooOften, readModelTries } from './repeated-calls.ts';
@@ -25,9 +23,15 @@ const JOURNAL_TOOLS = ['charge', 'wire', 'set_state'];
 /** Breaches of one invariant that are listed. */
 const LISTED = 20;
 
-export interface SoakFindings extends ActivityCounts {
+/** How often each name occurred. */
+export type Counts = Readonly<Record<string, number>>;
+
+export interface SoakFindings {
   readonly violations: readonly Violation[];
-  readonly outcomes: Readonly<Record<string, number>>;
+  /** Turns by their outcome, compactions by how they ended, and what users sent by kind: what did not happen was not checked. */
+  readonly outcomes: Counts;
+  readonly compactions: Counts;
+  readonly messages: Counts;
   readonly repeatedModelCalls: RepeatedModelCalls;
   readonly unknownOutcomes: readonly UnknownCall[];
   readonly effects: number;
@@ -78,8 +82,15 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
       ...paidTooOften(repeatedModelCalls),
       ...(await findInterrupted(database)),
     ],
-    ...(await countActivity(database)),
-    outcomes: await countOutcomes(database),
+    outcomes: await countBy(database, database`select coalesce(outcome, 'open') as name from turns`),
+    compactions: await countBy(
+      database,
+      database`
+        select status || case when status <> 'committed' then '' when summary is null then ' without a summary' else ' with a summary' end
+          || case reason when 'manual' then ', forced' when 'overflow' then ', after an overflow' else '' end as name
+        from compactions`,
+    ),
+    messages: await countBy(database, database`select kind as name from messages`),
     repeatedModelCalls,
     unknownOutcomes,
     effects: journal.effects,
@@ -90,6 +101,12 @@ export async function checkSoak(evidence: SoakEvidence): Promise<SoakFindings> {
     reportsGiven: reports.given,
     histories: asked.histories.histories,
   };
+}
+
+async function countBy(database: Database, names: Fragment): Promise<Counts> {
+  const rows = await database<{ name: string; count: number }[]>`
+    select name, count(*)::int as count from (${names}) as named group by 1 order by 2 desc, 1`;
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
 function broken(invariants: readonly CheckedInvariant[]): Violation[] {

@@ -13,7 +13,7 @@ async function main(): Promise<void> {
     const options = parseOptions(process.argv.slice(2));
     if (options === null) return;
     const { result, interrupted } = await interruptible((signal) => runSoak(options, { onProgress: remark }, signal));
-    console.log(reportLines(result).join('\n'));
+    console.log(reportLines(result, options.kills).join('\n'));
     if (options.json) console.log(JSON.stringify(result));
     process.exitCode = interrupted ? EXIT_CODES.interrupted.code : result.ok ? 0 : 1;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { CRASH_POINTS, pointsNamed } from '../src/activities/crash-points.ts';
 import { UsageError } from '../src/cli/usage-error.ts';
-import { whyUnusable } from './points.ts';
 import { KINDS } from './strikes.ts';
 import type { StrikeWeights } from './strikes.ts';
 
@@ -32,8 +32,6 @@ export interface SoakOptions {
    * conversations to leave the processor some room. At 120 ms these took all of two cores, and a takeover 12.7 s (p95, 259 kills).
    */
   readonly latency: number;
-  /** Milliseconds in which every turn reaches its outcome once nothing strikes any more. */
-  readonly settling: number;
   readonly json: boolean;
   /** Whether the folder with logs and data stays. */
   readonly keep: boolean;
@@ -53,12 +51,25 @@ export const DEFAULT_OPTIONS: SoakOptions = {
   minutes: 75,
   patience: 8_000,
   latency: 600,
-  settling: 120_000,
   json: false,
   keep: false,
 };
 
-function count(low: number, high: number) {
+/** Flags that take a whole number: what it means, the lowest and the highest. */
+const NUMBERS = {
+  kills: ['strikes', 1, 100_000],
+  seed: ['decides what strikes', 0, 2 ** 31],
+  workers: ['worker processes', 1, 20],
+  conversations: ['open at any time', 1, 200],
+  files: ['files of a reading task', 1, 200],
+  lines: ['lines of a file', 1, 1_000],
+  window: ["thousand tokens of the model's window", 8, 1_000],
+  minutes: ['no strike begins later', 1, 1_440],
+  patience: ['milliseconds that a strike waits for the one before to be overcome', 0, 60_000],
+  latency: ["milliseconds until the model's first token", 0, 60_000],
+} as const;
+
+function wholeNumber(low: number, high: number) {
   return (text: string): number => {
     const value = Number(text);
     if (/^\d+$/u.test(text) && value >= low && value <= high) return value;
@@ -67,60 +78,33 @@ function count(low: number, high: number) {
 }
 
 function crashPoint(text: string): string {
-  const reason = whyUnusable(text);
-  if (reason !== null) throw new InvalidArgumentError(reason);
-  return text;
+  if (pointsNamed(text).length > 0) return text;
+  throw new InvalidArgumentError(
+    `There is no such point: use one of ${CRASH_POINTS.join(', ')}, or <activity>:after-write.`,
+  );
 }
 
 function createCommand(): Command {
-  const defaults = DEFAULT_OPTIONS;
-  return new Command('soak')
+  const command = new Command('soak')
     .usage('[options]')
     .description(
       'Kills, freezes and restarts workers, Temporal and Postgres while conversations run, then lets everything come to its end and checks that nothing was lost and nothing happened twice.',
-    )
-    .addOption(new Option('--kills <number>', 'strikes').default(defaults.kills).argParser(count(1, 100_000)))
-    .addOption(
-      new Option('--seed <number>', 'decides what strikes when').default(defaults.seed).argParser(count(0, 2 ** 31)),
     )
     .addOption(
       new Option('--at <point>', 'only kills at a crash point, such as commitCompaction:after-write').argParser(
         crashPoint,
       ),
     )
-    .addOption(new Option('--workers <number>', 'worker processes').default(defaults.workers).argParser(count(1, 20)))
-    .addOption(
-      new Option('--conversations <number>', 'open at any time')
-        .default(defaults.conversations)
-        .argParser(count(1, 200)),
-    )
-    .addOption(
-      new Option('--files <number>', 'files of a reading task').default(defaults.files).argParser(count(1, 200)),
-    )
-    .addOption(new Option('--lines <number>', 'lines of a file').default(defaults.lines).argParser(count(1, 1_000)))
-    .addOption(
-      new Option('--window <number>', "thousand tokens of the model's window")
-        .default(defaults.window)
-        .argParser(count(8, 1_000)),
-    )
-    .addOption(
-      new Option('--minutes <number>', 'no strike begins later').default(defaults.minutes).argParser(count(1, 1_440)),
-    )
-    .addOption(
-      new Option('--patience <milliseconds>', 'how long a strike waits for the one before to be overcome')
-        .default(defaults.patience)
-        .argParser(count(0, 60_000)),
-    )
-    .addOption(
-      new Option('--latency <milliseconds>', "until the model's first token")
-        .default(defaults.latency)
-        .argParser(count(0, 60_000)),
-    )
     .option('--json', 'print one JSON object on the last line')
     .option('--keep', 'leave the folder with logs and data')
     .helpOption('-h, --help', 'show this help')
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
+  for (const [name, [meaning, low, high]] of Object.entries(NUMBERS)) {
+    const option = new Option(`--${name} <number>`, meaning).argParser(wholeNumber(low, high));
+    command.addOption(option.default(DEFAULT_OPTIONS[name as keyof typeof NUMBERS]));
+  }
+  return command;
 }
 
 /**

@@ -9,15 +9,11 @@ import { temporaryDirectory } from '../test/support/servers.ts';
 import { checkSoak } from './check.ts';
 import { AGENT, openConversations } from './conversations.ts';
 import type { Conversations } from './conversations.ts';
-import { decide } from './decider.ts';
 import { armFault, clearFaults } from './faults.ts';
-import { exposureOf } from './exposure.ts';
 import type { Exposure } from './exposure.ts';
 import { inventJob } from './job.ts';
 import { findLeft, waitForCommands } from './left.ts';
-import type { OpenActivity } from './open-work.ts';
 import type { SoakOptions } from './options.ts';
-import { compactionStrikes, OWED_PATIENCE_MILLISECONDS } from './points.ts';
 import { createRandom, seedFor } from './random.ts';
 import type { Random } from './random.ts';
 import { soakResult } from './result.ts';
@@ -25,9 +21,10 @@ import type { SoakResult, StruckOnce } from './result.ts';
 import { startServers } from './servers.ts';
 import { settle } from './settle.ts';
 import { strike } from './strikes.ts';
-import type { Battlefield, Struck } from './strikes.ts';
+import type { Battlefield, Strike } from './strikes.ts';
 import { measureTakeover } from './takeovers.ts';
-import type { Takeover } from './takeovers.ts';
+import { decide, interfere } from './users.ts';
+import type { Users } from './users.ts';
 import { startWorkers } from './workers.ts';
 
 /** A run that waits for takeovers freezes processes beyond the heartbeat timeout of 5 s, a short one does not. */
@@ -38,6 +35,9 @@ const MISS_MILLISECONDS = 100;
 const MOST_FAILED_STRIKES = 10;
 /** Milliseconds between two things that users and the model server do, on average. */
 const INTERFERENCE_MILLISECONDS = 700;
+/** Every so many strikes one is a death in a compaction, unless none came in so many tries. */
+const STRIKES_PER_COMPACTION = 5;
+const COMPACTION_TRIES = 5;
 
 export interface SoakEvents {
   /** Told in one line what happens. */
@@ -83,7 +83,8 @@ async function fight(
   const temporal = await connectClient(temporalOptions);
   const workers = await startWorkers(directory, servers, options.workers);
   const conversations = openConversations({ client, database, random: randomFor('users'), directory }, options);
-  const endUsers = accompany({ client, database, random: randomFor('decisions') }, conversations);
+  const leave = new AbortController();
+  const deciding = decide({ client, database, random: randomFor('decisions') }, leave.signal);
   try {
     const field: Field = {
       servers,
@@ -95,10 +96,20 @@ async function fight(
       at: options.at,
       kinds: options.kinds,
     };
-    const { struck, exposures } = await strikeAll(options, { field, conversations, simulatorUrl, onProgress, signal });
+    const users = { client, database, random: randomFor('interference') };
+    const { struck, exposures } = await strikeAll(options, {
+      field,
+      conversations,
+      users,
+      simulatorUrl,
+      onProgress,
+      signal,
+    });
     await clearFaults(simulatorUrl);
     onProgress('nothing strikes any more; every turn has to reach its outcome');
-    const settled = await settle({ database, temporal, conversations }, options.settling, endUsers);
+    const lastStrikeAt = Date.now();
+    const stuck = await settle({ database, temporal });
+    const settledMilliseconds = Date.now() - lastStrikeAt;
     await waitForCommands(directory);
     await workers.stop();
     const findings = await checkSoak({
@@ -109,13 +120,15 @@ async function fight(
       exposures: await Promise.all(exposures),
     });
     return {
-      struck: await Promise.all(struck.map(withTakeover)),
-      settled,
+      struck: await Promise.all(struck),
+      stuck,
+      settledMilliseconds,
       findings,
       conversations: conversations.all.length,
     };
   } finally {
-    await endUsers();
+    leave.abort();
+    await deciding;
     await workers.stop();
     await client.close();
     await temporal.connection.close();
@@ -124,78 +137,56 @@ async function fight(
   }
 }
 
-/**
- * Users who are there from the beginning to the end; returns what ends them. One wishes for a compaction even when nothing strikes
- * any more: strikes that follow each other soon may keep all turns of a short run small.
- */
-function accompany(decider: Parameters<typeof decide>[0], conversations: Conversations): () => Promise<unknown> {
-  const end = new AbortController();
-  const users = Promise.all([decide(decider, end.signal), conversations.compactOnce(end.signal)]);
-  return () => {
-    end.abort();
-    return users;
-  };
-}
-
 /** What is the same for all strikes. */
-type Field = Omit<Battlefield, 'random' | 'compaction'>;
+type Field = Omit<Battlefield, 'random' | 'inCompaction'>;
 
-function isOfCompaction({ type }: OpenActivity): boolean {
-  return ['compactContext', 'summarize', 'commitCompaction'].includes(type);
-}
-
-type Running = Omit<StruckOnce, 'takeover'> & { readonly takeover: Promise<Takeover> };
-
-async function withTakeover({ takeover, ...rest }: Running): Promise<StruckOnce> {
-  return { ...rest, takeover: await takeover };
+interface Run {
+  readonly field: Field;
+  readonly conversations: Conversations;
+  readonly users: Users;
+  readonly simulatorUrl: string;
+  readonly onProgress: (line: string) => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Strikes until enough have hit something, or the time is over. */
-async function strikeAll(
-  { kills, minutes, patience, seed, window }: SoakOptions,
-  run: {
-    readonly field: Field;
-    readonly conversations: Conversations;
-    readonly simulatorUrl: string;
-    readonly onProgress: (line: string) => void;
-    readonly signal: AbortSignal | undefined;
-  },
-): Promise<{ readonly struck: readonly Running[]; readonly exposures: readonly Promise<Exposure>[] }> {
-  const { field, conversations, onProgress, signal } = run;
+async function strikeAll(options: SoakOptions, run: Run) {
+  const { kills, minutes, patience, seed } = options;
+  const { field, onProgress, signal } = run;
   const end = Date.now() + minutes * 60_000;
-  const struck: Running[] = [];
+  const struck: Promise<StruckOnce>[] = [];
   const exposures: Promise<Exposure>[] = [];
   let misses = 0;
   let failedStrikes = 0;
-  await conversations.refill();
+  await run.conversations.refill();
   const calm = new AbortController();
-  const others = keepBusy({ ...run, window, random: createRandom(seedFor(seed, 'interference')) }, calm.signal);
+  const others = keepBusy(run, options.window, calm.signal);
   try {
-    while (struck.length < kills && Date.now() < end) {
-      if (signal?.aborted === true) break;
+    while (struck.length < kills && Date.now() < end && signal?.aborted !== true) {
       const random = createRandom(seedFor(seed, 'strike', struck.length, misses));
-      const wasHit = struck.some(({ strike: { hit } }) => hit.some(isOfCompaction));
-      const compaction = compactionStrikes(wasHit, kills - struck.length);
-      if (compaction === 'owed')
-        void conversations.compactOnce(AbortSignal.any([calm.signal, AbortSignal.timeout(OWED_PATIENCE_MILLISECONDS)]));
-      const hit = await strike({ ...field, random, compaction }).catch((error: unknown) => {
+      const inCompaction = struck.length % STRIKES_PER_COMPACTION === STRIKES_PER_COMPACTION - 1 && misses < COMPACTION_TRIES;
+      const hit = await strike({ ...field, random, inCompaction }).catch((error: unknown) => {
         failedStrikes += 1;
         onProgress(`a strike failed: ${String(error)}`);
         if (failedStrikes > MOST_FAILED_STRIKES) throw error;
         return null;
       });
-      if (hit !== null) failedStrikes = 0;
-      if (hit !== null) exposures.push(exposureTo(hit, onProgress));
+      if (hit !== null) {
+        failedStrikes = 0;
+        exposures.push(hit.exposed);
+        // Awaited at the end.
+        hit.exposed.catch(() => undefined);
+      }
       if (hit === null || hit.hit.length === 0) {
         misses += 1;
         await delay(MISS_MILLISECONDS);
         continue;
       }
-      const takeover = measureTakeover(field.temporal, hit.hit, hit.at);
-      struck.push({ strike: hit, takeover });
+      const overcome = withTakeover(field, hit);
+      struck.push(overcome);
       misses = 0;
       onProgress(`${struck.length}/${kills} ${hit.kind}: ${hit.hit.map(({ type }) => type).join(', ')}`);
-      await Promise.race([takeover, delay(patience)]);
+      await Promise.race([overcome, delay(patience)]);
       await delay(random.between(0, Math.ceil(patience / 8)));
     }
   } finally {
@@ -205,34 +196,17 @@ async function strikeAll(
   return { struck, exposures };
 }
 
-async function exposureTo({ exposed, at, hit }: Struck, onProgress: (line: string) => void): Promise<Exposure> {
-  try {
-    return await exposed;
-  } catch (error) {
-    onProgress(`what a strike took away could not be read to its end: ${String(error)}`);
-    return exposureOf(at, [{ activities: hit, summaries: [] }]);
-  }
+async function withTakeover({ temporal }: Field, hit: Strike): Promise<StruckOnce> {
+  return { strike: hit, takeover: await measureTakeover(temporal, hit.hit, hit.at) };
 }
 
 /** Users and the model server, until it is calm: conversations that end are followed by new ones. */
-async function keepBusy(
-  {
-    conversations,
-    simulatorUrl,
-    window,
-    random,
-  }: {
-    readonly conversations: Conversations;
-    readonly simulatorUrl: string;
-    readonly window: number;
-    readonly random: Random;
-  },
-  calm: AbortSignal,
-): Promise<void> {
+async function keepBusy({ conversations, users, simulatorUrl }: Run, window: number, calm: AbortSignal): Promise<void> {
+  const { random } = users;
   while (!calm.aborted) {
     await delay(random.between(0, 2 * INTERFERENCE_MILLISECONDS));
     if (random.chance(0.4)) await armFault(simulatorUrl, random, window);
-    else await conversations.interfere();
+    else await interfere(users, conversations, window);
     await conversations.refill();
   }
 }

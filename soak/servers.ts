@@ -13,14 +13,13 @@ import { waitUntilReady } from '../src/local/wait-until-ready.ts';
 import { connectDatabase } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { followLog } from '../src/local/log-tail.ts';
-import { childrenOf } from './processes.ts';
 
 const DATABASE = 'holdfast';
 
 /** A server that can be struck and comes back on the same port with the same data. */
 export interface Server {
-  /** Its process and all children. */
-  processIds(): Promise<readonly number[]>;
+  /** Of its first process, whose children serve connections. */
+  processId(): number;
   /** Starts it again after it was killed or stopped. */
   start(): Promise<void>;
   /** Ends it in good order. */
@@ -117,7 +116,7 @@ async function runPostgres(directory: string, logs: string) {
   let running = await start();
   await ensureDatabase(running, DATABASE);
   const server: Server = {
-    processIds: async () => [running.process.processId, ...(await childrenOf(running.process.processId))],
+    processId: () => running.process.processId,
     start: async () => {
       running = await start();
     },
@@ -143,7 +142,7 @@ async function runTemporal(directory: string, logs: string) {
     );
   let running = await start();
   const server: Server = {
-    processIds: async () => [running.process.processId],
+    processId: () => running.process.processId,
     start: async () => {
       running = await start();
     },

@@ -2,88 +2,62 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../src/store/database.ts';
 import { turnWorkflowId } from '../src/turn/workflow-id.ts';
-import type { Conversations } from './conversations.ts';
+import { persist } from './persist.ts';
 import { readPending, STARTED } from './open-work.ts';
 import type { PendingActivity } from './open-work.ts';
+import { advance, isStuck } from './progress.ts';
+import type { Progress, Seen } from './progress.ts';
 import type { Violation } from './violation.ts';
 
-const POLL_MILLISECONDS = 250;
+const LOOK_MILLISECONDS = 1_000;
 
-/** The last one ended while it was looked for. */
-const JUST_TOO_LATE: Violation = { name: 'turn_not_settled', found: 'the last outcome came just after the time' };
-
-/** How everything came to its end when nothing struck any more. */
-export interface Settled {
-  /** Until no turn was open and no message waited; `null` when that took too long. */
-  readonly milliseconds: number | null;
-  /** What was open or waited then. */
-  readonly unsettled: readonly Violation[];
+interface Servers {
+  readonly database: Database;
+  readonly temporal: Client;
 }
 
-/**
- * Waits until no turn is open and no message waits.
- *
- * @param settling milliseconds until what is left is a violation
- * @param endUsers called then; what they wished at the last moment has to end too
- */
-export async function settle(
-  evidence: { readonly database: Database; readonly temporal: Client; readonly conversations: Conversations },
-  settling: number,
-  endUsers: () => Promise<unknown>,
-): Promise<Settled> {
-  const { conversations } = evidence;
-  const startedAt = Date.now();
-  const isSettled = async (): Promise<boolean> => {
-    while ((await conversations.countUnfinished()) > 0) {
-      if (Date.now() - startedAt > settling) return false;
-      await delay(POLL_MILLISECONDS);
-    }
-    return true;
-  };
-  const first = await isSettled();
-  // Before users leave: a turn that waits for one of them would be seen to wait for nobody.
-  const unsettled = first ? [] : await findUnsettled(evidence, new Date(startedAt));
-  await endUsers();
-  if (first && (await isSettled())) return { milliseconds: Date.now() - startedAt, unsettled: [] };
-  const left = first ? await findUnsettled(evidence, new Date(startedAt)) : unsettled;
-  return { milliseconds: null, unsettled: left.length > 0 ? left : [JUST_TOO_LATE] };
-}
-
-interface OpenTurn {
-  readonly turnId: string;
+/** A conversation with an open turn or a message that nobody took. */
+export interface Unfinished extends Seen {
   readonly conversationId: string;
-  readonly entries: number;
+  /** What a reader needs to find out why it stands still. */
+  readonly description: string;
 }
 
-/**
- * Turns without an outcome and messages that wait: what a turn did since then tells a slow machine from a turn that stands still.
- *
- * @param since when the last strike was over
- */
-export async function findUnsettled(
-  { database, temporal }: { readonly database: Database; readonly temporal: Client },
-  since: Date,
-): Promise<Violation[]> {
-  const turns = await database<OpenTurn[]>`
-    select t.id as "turnId", t.conversation_id as "conversationId",
-      (select count(*) from entries e where e.turn_id = t.id and e.created_at > ${since})::int as entries
-    from turns t where t.outcome is null order by t.id`;
-  const waiting = await database<{ id: string; conversationId: string; kind: string }[]>`
-    select id, conversation_id as "conversationId", kind from messages where consumed_at is null order by id`;
-  const open = turns.map(async ({ turnId, conversationId, entries }): Promise<Violation> => {
-    const pending = await readPending(temporal, turnWorkflowId(conversationId));
-    return {
-      name: 'turn_not_settled',
-      found: `turn ${turnId} of ${conversationId} is open: ${entries} entries since the last strike, ${activitiesText(pending)}`,
-    };
-  });
-  return [
-    ...(await Promise.all(open)),
-    ...waiting.map(({ id, conversationId, kind }) => ({
-      name: 'message_not_settled',
-      found: `${kind} ${id} of ${conversationId} waits`,
-    })),
-  ];
+/** Waits until each conversation is finished or stuck. @returns those that are stuck */
+export async function settle(servers: Servers): Promise<Violation[]> {
+  let progress = new Map<string, Progress>();
+  for (;;) {
+    const unfinished = await persist(() => findUnfinished(servers));
+    progress = new Map(unfinished.map((one) => [one.conversationId, advance(progress.get(one.conversationId), one)]));
+    if ([...progress.values()].every(isStuck))
+      return unfinished.map(({ description }) => ({ name: 'conversation_stuck', found: description }));
+    await delay(LOOK_MILLISECONDS);
+  }
+}
+
+export async function findUnfinished({ database, temporal }: Servers): Promise<Unfinished[]> {
+  const rows = await database<{ conversationId: string; turnId: string | null; log: string; waiting: string[] }[]>`
+    select c.id as "conversationId", c.active_turn_id as "turnId",
+      concat_ws(' ', c.epoch, (select count(*) from entries e where e.conversation_id = c.id),
+        (select count(*) from messages m where m.conversation_id = c.id and m.consumed_at is not null)) as log,
+      array(select m.kind || ' ' || m.id from messages m
+        where m.conversation_id = c.id and m.consumed_at is null order by m.position) as waiting
+    from conversations c
+    where c.active_turn_id is not null
+      or exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)
+    order by c.id`;
+  return Promise.all(
+    rows.map(async ({ conversationId, turnId, log, waiting }) => {
+      const pending = await readPending(temporal, turnWorkflowId(conversationId));
+      const attempts = pending.map(({ runId, activityId, attempt, state }) => [runId, activityId, attempt, state]);
+      const description = [
+        `conversation ${conversationId}: ${turnId === null ? 'no turn' : `turn ${turnId}`} is open`,
+        `${waiting.length === 0 ? 'nothing' : waiting.join(', ')} waits`,
+        activitiesText(pending),
+      ].join('; ');
+      return { conversationId, log, attempts: JSON.stringify(attempts), description };
+    }),
+  );
 }
 
 function activitiesText(pending: readonly PendingActivity[]): string {

@@ -1,20 +1,20 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Client } from '@temporalio/client';
 import type { GuardedProcess } from '../src/local/guarded-process.ts';
+import { signalProcess } from '../src/local/process-signals.ts';
 import type { Database } from '../src/store/database.ts';
-import { exposureOf, harmless, losesHeartbeat, readSummariesThroughRestart } from './exposure.ts';
+import { exposureOf } from './exposure.ts';
 import type { Exposure, Look } from './exposure.ts';
-import { readOpenActivities } from './open-work.ts';
+import { readOpenActivities, readOpenSummaries } from './open-work.ts';
 import type { OpenActivity } from './open-work.ts';
-import { orderPoints } from './points.ts';
-import type { CompactionStrikes, PointOrder } from './points.ts';
-import { signalAll } from './processes.ts';
+import { persist } from './persist.ts';
 import type { Random } from './random.ts';
 import type { Server, Servers } from './servers.ts';
-import { SHUTDOWN_GRACE_MILLISECONDS } from './workers.ts';
 import type { RunningWorker, WorkerPlace } from './workers.ts';
 
-/** Weights: toward the moments between two writes. */
+/** How often each kind is chosen, mostly the deaths between two writes. */
 export const KINDS = [
   ['worker_crash_point', 45],
   ['worker_kill', 12],
@@ -29,15 +29,39 @@ export const KINDS = [
 ] as const;
 
 export type StrikeKind = (typeof KINDS)[number][0];
+export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
 
+/** Points that every conversation reaches often. */
+const COMMON_POINTS = [
+  'beginTurn:written',
+  'continueTurn:written',
+  'takeMessages:written',
+  'requestDecisions:written',
+  'callModel:registered',
+  'callModel:answered',
+  'callModel:after-write',
+  'runTool:claimed',
+  'runTool:reclaimed',
+  'runTool:finished',
+  'runTool:stored',
+  'endTurn:written',
+];
+/** Points that an order for `COMMON_POINTS` names: the first to be reached counts. */
+const POINTS_PER_ORDER = 5;
+const COMPACTION_POINTS = [
+  'compactContext:after-write',
+  'summarize:after-write',
+  'summarize:answered',
+  'commitCompaction:after-write',
+];
+/** Milliseconds that a worker is given to reach a point of its order; a compaction comes every few steps only. */
+const ORDER_PATIENCE = { common: 4_000, compaction: 20_000 };
+/** Milliseconds after an order was withdrawn in which a worker that has read it before dies. */
+const LATE_DEATH = 250;
 /** Longest time that a server stays away, milliseconds. */
 const LONGEST_AWAY = 2_000;
-/** After an order was withdrawn: who has read it before dies within this, milliseconds. */
-const LATE_DEATH = 250;
-/** Between two looks at what a frozen worker is given; well below the heartbeat timeout, after which it is another's. */
+/** Milliseconds between two looks at what a frozen worker is given, well below the heartbeat timeout, after which another has it. */
 const LOOK_INTERVAL = 1_000;
-/** Of the grace that a worker has to end its work: what it has not done this long before is not judged. */
-const GRACE_MARGIN = 1_000;
 
 export interface Strike {
   readonly kind: StrikeKind;
@@ -63,21 +87,17 @@ export interface Battlefield {
   readonly conversations: () => readonly string[];
   /** Longest time that a process stays frozen, milliseconds. */
   readonly longestFreeze: number;
+  /** Whether this strike is a death in a compaction, which chance alone would seldom choose. */
+  readonly inCompaction: boolean;
   /** Crash point to which strikes are restricted; `null`: all kinds. */
   readonly at: string | null;
   readonly kinds: StrikeWeights;
-  /** Whether one of the strikes before hit an activity of a compaction. */
-  readonly compaction: CompactionStrikes;
 }
 
-export type StrikeWeights = readonly (readonly [kind: StrikeKind, weight: number])[];
-
-/**
- * Strikes once and repairs what it took away. @returns `null` when it would have hit nothing
- */
+/** Strikes once and repairs what it took away. @returns `null` when it would have hit nothing */
 export async function strike(field: Battlefield): Promise<Struck | null> {
-  const chosen = field.at === null && field.compaction !== 'owed';
-  const kind = chosen ? field.random.weighted(field.kinds) : 'worker_crash_point';
+  if (field.at !== null || field.inCompaction) return killAtPoint(field);
+  const kind = field.random.weighted(field.kinds);
   switch (kind) {
     case 'worker_crash_point':
       return killAtPoint(field);
@@ -101,16 +121,28 @@ function pickWorker({ places, random }: Battlefield): RunningWorker | null {
   return running.length === 0 ? null : random.pick(running);
 }
 
+export interface PointOrder {
+  /** As `HOLDFAST_CRASH_ORDERS` takes them. */
+  readonly points: string;
+  /** A point that is not reached by then is given up, milliseconds. */
+  readonly patience: number;
+}
+
+function orderPoints({ random, at, inCompaction }: Battlefield): PointOrder {
+  if (at !== null) return { points: at, patience: ORDER_PATIENCE.common };
+  if (inCompaction) return { points: COMPACTION_POINTS.join(','), patience: ORDER_PATIENCE.compaction };
+  const points = Array.from({ length: POINTS_PER_ORDER }, () => random.pick(COMMON_POINTS));
+  return { points: points.join(','), patience: ORDER_PATIENCE.common };
+}
+
 async function killAtPoint(field: Battlefield): Promise<Struck | null> {
-  const { random, at, conversations, compaction } = field;
   const worker = pickWorker(field);
   if (worker === null) return null;
-  const order = orderPoints(random, { conversations: conversations().length, at, compaction });
-  if (!(await diesByOrder(worker, order))) return null;
-  const struckAt = Date.now();
+  const since = Date.now();
+  if (!(await diesByOrder(worker, orderPoints(field)))) return null;
+  const at = Date.now();
   const look = await lookOn(field, worker);
-  const exposed = Promise.resolve(exposureOf(struckAt, [look], struckAt));
-  return { kind: 'worker_crash_point', at: struckAt, hit: look.activities, exposed };
+  return { kind: 'worker_crash_point', at, hit: look.activities, exposed: Promise.resolve(exposureOf(since, [look])) };
 }
 
 /** Whether a worker dies by an order, also by one that it had read just before it was withdrawn. */
@@ -131,12 +163,15 @@ async function lookOn(field: Battlefield, worker: RunningWorker): Promise<Look> 
   return { activities: activities.filter(({ workerIdentity }) => workerIdentity === worker.identity), summaries };
 }
 
-async function lookAround({ temporal, database, conversations }: Battlefield): Promise<Look> {
-  const [activities, summaries] = await Promise.all([
-    readOpenActivities(temporal, conversations()),
-    readSummariesThroughRestart(database),
-  ]);
-  return { activities, summaries };
+/** A server that was struck needs a moment to answer. */
+function lookAround({ temporal, database, conversations }: Battlefield): Promise<Look> {
+  return persist(async () => {
+    const [activities, summaries] = await Promise.all([
+      readOpenActivities(temporal, conversations()),
+      readOpenSummaries(database),
+    ]);
+    return { activities, summaries };
+  });
 }
 
 async function strikeWorker(
@@ -145,76 +180,54 @@ async function strikeWorker(
 ): Promise<Struck | null> {
   const worker = pickWorker(field);
   if (worker === null) return null;
+  const at = Date.now();
   // Frozen while we look, so that what is seen open is what is hit.
   worker.process.kill('SIGSTOP');
-  const at = Date.now();
+  const looks: Look[] = [];
   try {
     const look = await lookOn(field, worker);
-    const { activities: hit } = look;
-    if (hit.length === 0) return null;
+    if (look.activities.length === 0) return null;
+    looks.push(look);
     if (kind === 'worker_kill') worker.process.kill('SIGKILL');
     if (kind === 'worker_restart') worker.process.kill('SIGTERM');
-    const frozen = field.random.between(500, field.longestFreeze);
-    const during = kind === 'worker_freeze' ? await looksDuring(frozen, () => lookOn(field, worker)) : [];
-    switch (kind) {
-      case 'worker_kill':
-        return { kind, at, hit, exposed: Promise.resolve(exposureOf(at, [look])) };
-      case 'worker_restart':
-        return { kind, at, hit, exposed: exposedByShutdown(field, worker, at) };
-      case 'worker_freeze':
-        return {
-          kind,
-          at,
-          hit,
-          exposed: Promise.resolve(await exposedByFreeze(at, [look, ...during], () => lookOn(field, worker))),
-        };
-    }
+    if (kind === 'worker_freeze')
+      looks.push(...(await looksDuring(field.random.between(500, field.longestFreeze), () => lookOn(field, worker))));
   } finally {
     worker.process.kill('SIGCONT');
   }
-}
-
-/** What its worker has not ended shortly before its grace is over: all else must have been ended in it. */
-async function exposedByShutdown(field: Battlefield, worker: RunningWorker, at: number): Promise<Exposure> {
-  const patience = SHUTDOWN_GRACE_MILLISECONDS - GRACE_MARGIN;
-  const ended = await Promise.race([worker.process.exited.then(() => true), delay(patience, false)]);
-  if (ended) return harmless(at);
-  const look = await lookOn(field, worker);
-  await worker.process.exited;
-  return exposureOf(at, [look]);
+  const afterRestart = async (): Promise<Exposure> => {
+    await worker.process.exited;
+    return exposureOf(at, [...looks, await lookOn(field, worker)]);
+  };
+  const exposed = kind === 'worker_restart' ? afterRestart() : Promise.resolve(exposureOf(at, looks));
+  return { kind, at, hit: looks[0]?.activities ?? [], exposed };
 }
 
 /**
- * What a frozen worker is given meanwhile, it begins when it wakes up. Looked for again and again: at the end Temporal may have
+ * What a frozen worker is given meanwhile, it begins when it wakes up. Looked for again and again, since at the end Temporal may have
  * taken it for lost and given it to another one already.
  */
-export async function looksDuring(milliseconds: number, lookAgain: () => Promise<Look>): Promise<readonly Look[]> {
+async function looksDuring(milliseconds: number, lookAgain: () => Promise<Look>): Promise<readonly Look[]> {
   const end = Date.now() + milliseconds;
   const looks: Look[] = [];
   for (let left = milliseconds; left > 0; left = end - Date.now()) {
     await delay(Math.min(LOOK_INTERVAL, left));
-    if (losesHeartbeat(milliseconds) && Date.now() < end) looks.push(await lookAgain());
+    looks.push(await lookAgain());
   }
   return looks;
-}
-
-/** Looks once more before the end. */
-async function exposedByFreeze(at: number, looks: readonly Look[], lookAgain: () => Promise<Look>): Promise<Exposure> {
-  if (!losesHeartbeat(Date.now() - at)) return harmless(at);
-  return exposureOf(at, [...looks, await lookAgain()]);
 }
 
 async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server): Promise<Struck | null> {
   const { places, random, longestFreeze } = field;
   const workers = places.flatMap((place) => place.current()?.process.processId ?? []);
-  signalAll(workers, 'SIGSTOP');
   const at = Date.now();
+  signalAll(workers, 'SIGSTOP');
   let before: Look;
   let ids: readonly number[];
   try {
     before = await lookAround(field);
     if (before.activities.length === 0) return null;
-    ids = await server.processIds();
+    ids = await withChildren(server.processId());
     if (kind.endsWith('_kill')) signalAll(ids, 'SIGKILL');
     if (kind.endsWith('_freeze')) signalAll(ids, 'SIGSTOP');
   } finally {
@@ -224,9 +237,19 @@ async function strikeServer(field: Battlefield, kind: StrikeKind, server: Server
   await delay(random.between(0, kind.endsWith('_freeze') ? longestFreeze : LONGEST_AWAY));
   if (kind.endsWith('_freeze')) signalAll(ids, 'SIGCONT');
   else await server.start();
-  const lookAgain = (): Promise<Look> => lookAround(field);
-  const exposed = kind.endsWith('_freeze')
-    ? exposedByFreeze(at, [before], lookAgain)
-    : lookAgain().then((after) => exposureOf(at, [before, after]));
+  const exposed = lookAround(field).then((after) => exposureOf(at, [before, after]));
   return { kind, at, hit: before.activities, exposed };
+}
+
+async function withChildren(processId: number): Promise<readonly number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  const children = stdout.split('\n').flatMap((line) => {
+    const [child = 0, parent = 0] = line.trim().split(/\s+/u).map(Number);
+    return parent === processId ? [child] : [];
+  });
+  return [processId, ...children];
+}
+
+function signalAll(processIds: readonly number[], signal: NodeJS.Signals): void {
+  for (const processId of processIds) signalProcess(processId, signal);
 }

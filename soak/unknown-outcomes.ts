@@ -14,7 +14,7 @@ export interface UnknownCall {
 interface UnknownRow extends Claim {
   readonly key: string;
   readonly tool: string;
-  /** Whether the turn's stop closed it: it was claimed when the turn ended as stopped, after somebody had asked for that. */
+  /** Whether it was open when somebody stopped its turn. */
   readonly closedByStop: boolean;
 }
 
@@ -27,11 +27,9 @@ export async function judgeUnknownOutcomes(
     select t.turn_id || ':' || t.call_number || ':' || t.call_index as key, t.name as tool,
       coalesce(t.worker_identity, '') as "workerIdentity", coalesce(t.claim_run_id, '') as "runId", coalesce(t.claim_attempt, 0) as attempt,
       extract(epoch from t.claimed_at)::float8 * 1000 as "claimedAt", extract(epoch from t.finished_at)::float8 * 1000 as "finishedAt",
-      u.outcome = 'stopped' and t.claimed_at < t.finished_at
-        and t.finished_at between u.ended_at - interval '1 second' and u.ended_at
-        and exists (
-          select from messages m
-          where m.turn_id = u.id and m.kind = 'stop' and m.created_at <= t.finished_at) as "closedByStop"
+      u.outcome = 'stopped' and exists (
+        select from messages m
+        where m.turn_id = u.id and m.kind = 'stop' and m.created_at <= t.finished_at) as "closedByStop"
     from tool_calls t join turns u on u.id = t.turn_id where t.outcome = 'outcome_unknown'
     order by t.turn_id, t.call_number, t.call_index`;
   return rows.map(({ key, tool, closedByStop, ...claim }) => {

@@ -127,7 +127,7 @@ describe('an unknown outcome', () => {
     expect(unexplained(alone)).toMatchObject([{ name: 'outcome_unknown' }]);
   });
 
-  test('is explained by the stop that closed it, not by one that found it closed', async () => {
+  test('is explained by the stop that found it open, not by one that found it closed', async () => {
     const closed = await turnThatCalls('charge');
     await claimToolCall(sql, { turn: closed, callNumber: 1, callIndex: 0, ...claimer('worker-1') });
     await send(sql, { conversationId: closed.conversationId, kind: 'stop' });
@@ -229,7 +229,7 @@ test('a process that is left behind is a violation', async () => {
   });
   try {
     await once(left, 'spawn');
-    expect(await findLeft(directory)).toEqual([{ name: 'process_left', found: `${left.pid} sleep 60` }]);
+    expect(await findLeft(directory, 0)).toEqual([{ name: 'process_left', found: `${left.pid} sleep 60` }]);
   } finally {
     left.kill('SIGKILL');
   }

