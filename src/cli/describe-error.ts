@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { HoldfastClientError, clientError } from '../client/errors.ts';
 import type { ClientErrorCode } from '../client/errors.ts';
+import { isDiskFull } from '../local/full-disk.ts';
 import { StackError } from '../local/stack-error.ts';
 import { ConfigurationError } from '../config/errors.ts';
 import { LabError } from '../lab/lab-error.ts';
@@ -127,6 +128,13 @@ export function describeError(
     const message = thrown.message.replace(thrown.fix, '').trim();
     return { code: thrown.code, message, next: thrown.fix, exit: 'unreachable' };
   }
+  if (isDiskFull(thrown) && thrown instanceof Error)
+    return {
+      code: 'disk_full',
+      message: thrown.message,
+      next: 'Make room on that disk; then run the command again.',
+      exit: 'unreachable',
+    };
   if (thrown instanceof ConfigurationError) {
     const { code, message } = thrown;
     return {

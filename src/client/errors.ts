@@ -75,7 +75,7 @@ export function clientError(error: unknown): unknown {
       advice: 'check user, password and name of the database in its address',
     });
   }
-  const outage = outageOf(error) ?? (NO_SOCKET.test(code) ? 'unreachable' : null);
+  const outage = outageOf(error) ?? (NO_SOCKET.test(code) && !isFileError(error) ? 'unreachable' : null);
   return outage === null ? error : fromOutage(error, outage, code);
 }
 
@@ -150,6 +150,11 @@ export async function guarded<Result>(work: () => Promise<Result>): Promise<Resu
 
 /** Node's codes where no socket came about, beside those that pass by themselves: a path or a port that is none, a right that is missing. */
 const NO_SOCKET = /^(?:E(?!RR_)[A-Z_]+|CONNECT\w*)$/u;
+/** Of a full disk or a file that is missing, Postgres knows nothing. */
+function isFileError(error: Error): boolean {
+  return 'syscall' in error && error.syscall !== 'connect' && error.syscall !== 'getaddrinfo';
+}
+
 /** SQLSTATE class 28, and a database that does not exist. */
 const REFUSED = /^(?:28\w{3}|3D000)$/u;
 

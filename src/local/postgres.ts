@@ -119,7 +119,7 @@ const NO_SUCH_LOCALE = /invalid locale|encoding mismatch/i;
 
 function initialisationError(output: string): StackError {
   const text = output.trim().split('\n').slice(-5).join('\n');
-  if (/No space left on device/i.test(text)) {
+  if (/No space left on device/i.test(output)) {
     return new StackError(
       'disk_full',
       'The disk is full: Postgres could not create its data folder.',

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { errorCode } from './error-code.ts';
@@ -68,8 +68,13 @@ export function readStack(directory: string = stateDirectory()): Stack | null {
 export async function writeStack(directory: string, stack: Stack): Promise<void> {
   const path = stackFilePath(directory);
   const temporary = `${path}.${process.pid}`;
-  await writeFile(temporary, `${JSON.stringify(stack, null, 2)}\n`);
-  await rename(temporary, path);
+  try {
+    await writeFile(temporary, `${JSON.stringify(stack, null, 2)}\n`);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** Where a command finds its servers. */

@@ -24,8 +24,10 @@ export class StackRecord {
   async update(change: Partial<Stack>): Promise<void> {
     this.stack = { ...this.stack, ...change };
     const snapshot = this.stack;
-    this.written = this.written.then(async () => writeStack(this.directory, snapshot));
-    await this.written;
+    const write = this.written.then(async () => writeStack(this.directory, snapshot));
+    // A write that fails, on a full disk, must not fail the next one.
+    this.written = write.catch(() => undefined);
+    await write;
   }
 
   /** Remembers the process, so that the next start can end it should all of us be killed. */

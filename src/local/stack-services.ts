@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { connectDatabase } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import type { PortPlan, StackPorts } from './choose-ports.ts';
+import { explainFullDisk } from './full-disk.ts';
 import { releaseDataDirectory } from './leftovers.ts';
 import { LOCAL_HOST } from './ports.ts';
 import { ensureDatabase, startPostgres } from './postgres.ts';
@@ -60,8 +61,15 @@ async function superviseIn(
   for (let tries = 1; ; tries += 1) {
     try {
       const definition = define(start.ports.ports());
-      const logFile = logFileOf(start, definition.name);
-      start.running.push(await supervise({ ...definition, logFile }, onEvent, start.options.signal));
+      const explained: ServiceDefinition = {
+        ...definition,
+        logFile: logFileOf(start, definition.name),
+        start: (signal) =>
+          definition.start(signal).catch(async (error: unknown) => {
+            throw await explainFullDisk(error, start.directory);
+          }),
+      };
+      start.running.push(await supervise(explained, onEvent, start.options.signal));
       return;
     } catch (error) {
       const wasTaken = error instanceof Error && /address already in use/iu.test(error.message);

@@ -3,6 +3,7 @@ import { lockHolder, tryLock } from '../../scripts/setup/lock.mjs';
 import type { Lock } from '../../scripts/setup/lock.mjs';
 import { PortPlan } from './choose-ports.ts';
 import type { StackPorts } from './choose-ports.ts';
+import { explainFullDisk } from './full-disk.ts';
 import { takeDownRemembered } from './leftovers.ts';
 import { rotateLogs } from './logs.ts';
 import { StackError } from './stack-error.ts';
@@ -91,7 +92,8 @@ function stopOnce(start: StackStart, lock: Lock): () => Promise<void> {
   const stop = async (): Promise<void> => {
     try {
       await stopServices(start.running);
-      await start.record.update({ processes: {} });
+      // A file that still names them is harmless: the next start compares when they began.
+      await start.record.update({ processes: {} }).catch(() => undefined);
     } finally {
       lock.release();
     }
@@ -108,6 +110,14 @@ function stopOnce(start: StackStart, lock: Lock): () => Promise<void> {
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const directory = resolve(options.directory);
   await makeDirectory(directory);
+  try {
+    return await startIn(directory, options);
+  } catch (error) {
+    throw await explainFullDisk(error, directory);
+  }
+}
+
+async function startIn(directory: string, options: LocalStackOptions): Promise<LocalStack> {
   const lock = takeLock(directory);
   let start: StackStart;
   try {

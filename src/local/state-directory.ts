@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from './error-code.ts';
+import { diskFullError, isDiskFull } from './full-disk.ts';
 import { canReach } from './postgres-binaries.ts';
 import { sharedDirectory } from './shared-directory.ts';
 import { StackError } from './stack-error.ts';
@@ -13,12 +14,8 @@ export async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
   } catch (error) {
+    if (isDiskFull(error)) throw diskFullError(path, error);
     const code = errorCode(error);
-    if (code === 'ENOSPC' || code === 'EDQUOT') {
-      throw new StackError('disk_full', `The disk is full: ${path} could not be made.`, 'Free at least 1 GB.', {
-        cause: error,
-      });
-    }
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR') {
       const fix = 'Run in a folder that you may write, or set HOLDFAST_DIRECTORY to one.';
       throw new StackError('no_permission', `${path} cannot be made (${code}).`, fix, { cause: error });

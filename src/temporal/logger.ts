@@ -3,10 +3,21 @@ import type { Logger } from 'pino';
 import { Runtime } from '@temporalio/worker';
 import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/worker';
 
-/** @param level pino's; from `HOLDFAST_LOG_LEVEL`, default `info`. */
-export function createLogger(level: string): Logger {
+/** Bytes of lines that are kept while the log cannot be written; later ones are dropped. */
+const WAITING_BYTES = 1_000_000;
+
+/**
+ * A log on a full disk must not end the work: lines wait for room.
+ * @param level pino's; from `HOLDFAST_LOG_LEVEL`, default `info`.
+ * @param dest file descriptor. Default: standard error.
+ */
+export function createLogger(level: string, dest = 2): Logger {
   // Written synchronously: the last line before a crash is the one that is needed.
-  return pino({ level, base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }));
+  const destination = pino.destination({ dest, sync: true, maxLength: WAITING_BYTES });
+  destination.on('error', () => undefined);
+  // pino flushes behind a fatal line, and sonic-boom's flush blocks the thread until the disk has room.
+  destination.flushSync = () => undefined;
+  return pino({ level, base: { pid: process.pid } }, destination);
 }
 
 /**

@@ -139,6 +139,11 @@ describe('errors in words', () => {
     [Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'unreachable', 'holdfast dev'],
     [Object.assign(new Error('14 UNAVAILABLE'), { code: 14 }), 'unreachable', 'holdfast dev'],
     [new TypeError('x is not a function'), 'internal', 'HOLDFAST_DEBUG=1'],
+    [
+      Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' }),
+      'unreachable',
+      'Make room',
+    ],
     ['thrown text', 'internal', 'HOLDFAST_DEBUG=1'],
   ])('%s', (error, exit, next) => {
     const described = describeError(error);

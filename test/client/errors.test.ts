@@ -32,6 +32,8 @@ test('an error that is no outage passes as it is', () => {
     expect(clientError(error)).toBe(error);
     expect(outageOf(error)).toBeNull();
   }
-  // A file that a tool does not find is not Postgres.
+  // A file that a tool does not find, or cannot write, is not Postgres.
   expect(outageOf(failure('ENOENT'))).toBeNull();
+  const full = Object.assign(failure('ENOSPC'), { syscall: 'write' });
+  expect(clientError(full)).toBe(full);
 });

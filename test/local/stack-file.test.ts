@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readStack, resolveConnections, stateDirectory, writeStack } from '../../src/local/stack-file.ts';
+import { StackRecord } from '../../src/local/stack-record.ts';
 import type { Stack } from '../../src/local/stack-file.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 
@@ -27,6 +28,15 @@ describe('the stack file', () => {
     await writeStack(directory, stack);
     expect(readStack(directory)).toEqual(stack);
     expect(await readdir(directory)).toEqual(['postgres', 'stack.json']);
+  });
+
+  test('is written again after a write that failed', async () => {
+    const state = join(directory, '.holdfast');
+    const record = new StackRecord(state, stack);
+    await expect(record.update({ simulator: null })).rejects.toMatchObject({ code: 'ENOENT' });
+    await mkdir(state);
+    await record.update({ temporal: null });
+    expect(readStack(state)).toEqual({ ...stack, simulator: null, temporal: null, processes: {} });
   });
 
   test('is null where no stack was ever started', () => {

@@ -8,6 +8,7 @@ import { explainNode } from '../../../scripts/setup/check-node.mjs';
 import { findTemporalCli, isAtLeast, temporalCliVersion, versions } from '../../../scripts/setup/temporal-cli.mjs';
 import { needsInstallation } from '../../../scripts/setup/node-modules.mjs';
 import { errorCode } from '../error-code.ts';
+import { isDiskFull } from '../full-disk.ts';
 import { broken, ok, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 
@@ -94,7 +95,7 @@ export async function checkWritable(directory: string): Promise<Finding> {
     return broken(
       check,
       `${directory} cannot be written (${errorCode(error) ?? String(error)})`,
-      'run in a folder of your own, or change its owner',
+      isDiskFull(error) ? 'make room on its disk' : 'run in a folder of your own, or change its owner',
     );
   } finally {
     await rm(probe, { force: true }).catch(() => undefined);

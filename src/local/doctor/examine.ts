@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readStack, resolveConnections } from '../stack-file.ts';
 import type { Stack } from '../stack-file.ts';
@@ -60,7 +61,8 @@ export async function examine({ environment, directory, providers, only }: Exami
     packages: async () => [checkPackages()],
     'temporal-cli': async () => [await checkTemporalCli(environment)],
     workspace: async () => [await checkWritable(home)],
-    disk: async () => [await checkDisk(home)],
+    // The state folder may be a disk of its own.
+    disk: async () => [await checkDisk(existsSync(directory) ? directory : home)],
     ports: async () => [await checkPorts(servers), ...stackFindings],
     postgres: () => checkPostgres(servers, databaseUrl),
     temporal: async () => [await checkTemporal(servers, temporalAddress, namespace)],
