@@ -56,18 +56,18 @@ export const DEFAULT_OPTIONS: SoakOptions = {
 };
 
 /** Flags that take a whole number: what it means, the lowest and the highest. */
-const NUMBERS = {
-  kills: ['strikes', 1, 100_000],
-  seed: ['decides what strikes', 0, 2 ** 31],
-  workers: ['worker processes', 1, 20],
-  conversations: ['open at any time', 1, 200],
-  files: ['files of a reading task', 1, 200],
-  lines: ['lines of a file', 1, 1_000],
-  window: ["thousand tokens of the model's window", 8, 1_000],
-  minutes: ['no strike begins later', 1, 1_440],
-  patience: ['milliseconds that a strike waits for the one before to be overcome', 0, 60_000],
-  latency: ["milliseconds until the model's first token", 0, 60_000],
-} as const;
+const NUMBERS = [
+  ['kills', 'strikes', 1, 100_000],
+  ['seed', 'decides what strikes', 0, 2 ** 31],
+  ['workers', 'worker processes', 1, 20],
+  ['conversations', 'open at any time', 1, 200],
+  ['files', 'files of a reading task', 1, 200],
+  ['lines', 'lines of a file', 1, 1_000],
+  ['window', "thousand tokens of the model's window", 8, 1_000],
+  ['minutes', 'no strike begins later', 1, 1_440],
+  ['patience', 'milliseconds that a strike waits for the one before to be overcome', 0, 60_000],
+  ['latency', "milliseconds until the model's first token", 0, 60_000],
+] as const;
 
 function wholeNumber(low: number, high: number) {
   return (text: string): number => {
@@ -100,9 +100,9 @@ function createCommand(): Command {
     .helpOption('-h, --help', 'show this help')
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
-  for (const [name, [meaning, low, high]] of Object.entries(NUMBERS)) {
+  for (const [name, meaning, low, high] of NUMBERS) {
     const option = new Option(`--${name} <number>`, meaning).argParser(wholeNumber(low, high));
-    command.addOption(option.default(DEFAULT_OPTIONS[name as keyof typeof NUMBERS]));
+    command.addOption(option.default(DEFAULT_OPTIONS[name]));
   }
   return command;
 }

@@ -83,28 +83,15 @@ async function fight(
   const temporal = await connectClient(temporalOptions);
   const workers = await startWorkers(directory, servers, options.workers);
   const conversations = openConversations({ client, database, random: randomFor('users'), directory }, options);
+  const users = { client, database, random: randomFor('interference') };
   const leave = new AbortController();
   const deciding = decide({ client, database, random: randomFor('decisions') }, leave.signal);
+  const longestFreeze = SHORTEST_LONG_FREEZE_MILLISECONDS + options.patience;
+  const { at, kinds } = options;
+  const open = () => conversations.open();
+  const field = { servers, places: workers.places, temporal, database, conversations: open, longestFreeze, at, kinds };
   try {
-    const field: Field = {
-      servers,
-      places: workers.places,
-      temporal,
-      database,
-      conversations: () => conversations.open(),
-      longestFreeze: SHORTEST_LONG_FREEZE_MILLISECONDS + options.patience,
-      at: options.at,
-      kinds: options.kinds,
-    };
-    const users = { client, database, random: randomFor('interference') };
-    const { struck, exposures } = await strikeAll(options, {
-      field,
-      conversations,
-      users,
-      simulatorUrl,
-      onProgress,
-      signal,
-    });
+    const strikes = await strikeAll(options, { field, conversations, users, simulatorUrl, onProgress, signal });
     await clearFaults(simulatorUrl);
     onProgress('nothing strikes any more; every turn has to reach its outcome');
     const lastStrikeAt = Date.now();
@@ -112,20 +99,11 @@ async function fight(
     const settledMilliseconds = Date.now() - lastStrikeAt;
     await waitForCommands(directory);
     await workers.stop();
-    const findings = await checkSoak({
-      database,
-      temporal,
-      directory,
-      conversations: conversations.all,
-      exposures: await Promise.all(exposures),
-    });
-    return {
-      struck: await Promise.all(struck),
-      stuck,
-      settledMilliseconds,
-      findings,
-      conversations: conversations.all.length,
-    };
+    const exposures = await Promise.all(strikes.exposures);
+    const { all } = conversations;
+    const findings = await checkSoak({ database, temporal, directory, conversations: all, exposures });
+    const struck = await Promise.all(strikes.struck);
+    return { struck, stuck, settledMilliseconds, findings, conversations: all.length };
   } finally {
     leave.abort();
     await deciding;
@@ -162,9 +140,11 @@ async function strikeAll(options: SoakOptions, run: Run) {
   const calm = new AbortController();
   const others = keepBusy(run, options.window, calm.signal);
   try {
-    while (struck.length < kills && Date.now() < end && signal?.aborted !== true) {
+    while (struck.length < kills && Date.now() < end) {
+      if (signal?.aborted === true) break;
       const random = createRandom(seedFor(seed, 'strike', struck.length, misses));
-      const inCompaction = struck.length % STRIKES_PER_COMPACTION === STRIKES_PER_COMPACTION - 1 && misses < COMPACTION_TRIES;
+      const inCompaction =
+        struck.length % STRIKES_PER_COMPACTION === STRIKES_PER_COMPACTION - 1 && misses < COMPACTION_TRIES;
       const hit = await strike({ ...field, random, inCompaction }).catch((error: unknown) => {
         failedStrikes += 1;
         onProgress(`a strike failed: ${String(error)}`);

@@ -56,8 +56,8 @@ export async function interfere(
 ): Promise<void> {
   const open = conversations.open();
   if (open.length === 0) return;
-  const mayStop = conversations.all.flatMap((each) => (each.mayStop ? [each.conversationId] : []));
-  const stoppable = open.filter((id) => mayStop.includes(id));
+  const mayStop = new Set(conversations.all.flatMap((each) => (each.mayStop ? [each.conversationId] : [])));
+  const stoppable = open.filter((id) => mayStop.has(id));
   const messageId = randomUUID();
   const content = `Remark ${random.between(1, 9_999)}: all is well, go on.`;
   const compactOne = async (): Promise<unknown> => {
