@@ -51,6 +51,7 @@ export interface ModelTry {
   readonly givenUp: number;
   /** The snapshot's, or smaller when an error named a smaller window since. */
   readonly modelLimits: ModelLimits;
+  /** By `performance.now()`: the wall clock may jump meanwhile. */
   readonly startedAt: number;
 }
 
@@ -144,7 +145,7 @@ async function buy(
     messages: check.view.frames,
     givenUp: source.givenUp.length,
     modelLimits: check.modelLimits,
-    startedAt: Date.now(),
+    startedAt: performance.now(),
   };
   const result =
     registered.unreported >= MOST_UNREPORTED_TRIES
@@ -261,7 +262,7 @@ async function keep(
     measurements: await finishGivingWay(measuringContent(answer.content)),
     usage: answer.usage ?? null,
     cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.prices),
-    durationMilliseconds: Date.now() - startedAt,
+    durationMilliseconds: Math.round(performance.now() - startedAt),
     stopReason: answer.stopReason,
     responseId: answer.responseId ?? null,
   };

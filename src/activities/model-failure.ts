@@ -219,7 +219,7 @@ async function record(
     message: null,
     usage: null,
     cost: 0,
-    durationMilliseconds: Date.now() - startedAt,
+    durationMilliseconds: Math.round(performance.now() - startedAt),
     ...failure,
   };
   const failed = await recordModelFailure(database, told, beside);

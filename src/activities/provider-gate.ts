@@ -179,7 +179,7 @@ function lookAfter({ waiting, isNext }: Extract<QueuePlace, { kind: 'queued' }>)
 
 /** The wait of one call in this worker: up to ten seconds, and told when it is long. */
 class LocalWait {
-  readonly #began = Date.now();
+  readonly #began = performance.now();
   readonly #onLongWait: GateCall['onLongWait'];
   #told = false;
 
@@ -188,12 +188,12 @@ class LocalWait {
   }
 
   rest(): number {
-    return this.#began + LONGEST_RETRY_DELAY_MILLISECONDS - Date.now();
+    return this.#began + LONGEST_RETRY_DELAY_MILLISECONDS - performance.now();
   }
 
   /** @param next how long it waits now; @param wait for what, and how long it may still take. A call does not fail because nobody could be told. */
   async tell(next: number, wait: ProviderWait): Promise<void> {
-    if (this.#told || Date.now() - this.#began + next <= LONG_WAIT_MILLISECONDS) return;
+    if (this.#told || performance.now() - this.#began + next <= LONG_WAIT_MILLISECONDS) return;
     this.#told = true;
     await this.#onLongWait?.({ ...wait, delayMilliseconds: Math.round(wait.delayMilliseconds) }).catch(() => undefined);
   }

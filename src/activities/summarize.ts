@@ -179,7 +179,7 @@ async function askForSummary(
   const { part } = task.source.row;
   const { provider, model } = parseModelName(snapshot.summarizer.model);
   const { view, maximumOutput, options, media } = asked;
-  const started = Date.now();
+  const started = performance.now();
   const fence = dependencies.fenceWatch.watch({ kind: 'summary', ...input, attempt });
   let answer: ModelAnswer;
   try {
@@ -198,7 +198,7 @@ async function askForSummary(
   }
   dependencies.reachCrashPoint('summarize:answered');
   await leave(answer.usage?.input);
-  const call = callOf(task, answer, Date.now() - started);
+  const call = callOf(task, answer, Math.round(performance.now() - started));
   const checked = checkSummary({
     policy,
     kind: part.kind,
@@ -240,7 +240,7 @@ async function afterModelError(
   error: unknown,
   { asked, started }: { readonly asked: AskedRequest; readonly started: number },
 ): Promise<SummarizeResult> {
-  const call = unpaid(task, Date.now() - started);
+  const call = unpaid(task, Math.round(performance.now() - started));
   if (wasNotSent(error)) return afterModelFailure(dependencies, task, 'not_sent', call);
   if (!(error instanceof ModelCallError)) throw error;
   const { verdict } = error;

@@ -90,7 +90,7 @@ async function record(
   { input, attempt, startedAt }: ModelTry,
   failure: Pick<ModelFailure, 'kind' | 'evidence' | 'usage' | 'cost'>,
 ): Promise<number> {
-  const durationMilliseconds = Date.now() - startedAt;
+  const durationMilliseconds = Math.round(performance.now() - startedAt);
   const { failures } = await recordModelFailure(database, {
     ...input,
     ...failure,

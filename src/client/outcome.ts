@@ -36,7 +36,7 @@ export async function waitForEndedTurn(
   const timer = setInterval(() => wake(), LOOK_INTERVAL_MILLISECONDS);
   const onAbort = (): void => wake();
   signal?.addEventListener('abort', onAbort);
-  const deadline = timeoutMilliseconds === undefined ? Infinity : Date.now() + timeoutMilliseconds;
+  const deadline = timeoutMilliseconds === undefined ? Infinity : performance.now() + timeoutMilliseconds;
   const timeout = timeoutMilliseconds === undefined ? undefined : setTimeout(() => wake(), timeoutMilliseconds);
   try {
     for (;;) {
@@ -55,7 +55,7 @@ export async function waitForEndedTurn(
       }
       if (found.state === 'taken' && found.turn.outcome !== null) return found.turn;
       if (found.state === 'served') return 'served';
-      if (Date.now() >= deadline) {
+      if (performance.now() >= deadline) {
         throw new HoldfastClientError(
           'timeout',
           `the turn of message "${messageId}" has not ended after ${timeoutMilliseconds} ms: it goes on; wait again or stop it`,

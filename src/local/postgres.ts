@@ -186,13 +186,13 @@ const READY_POLL_MILLISECONDS = 20;
 
 async function waitUntilReady(server: GuardedProcess, options: PostgresOptions): Promise<void> {
   const timeoutMilliseconds = options.startTimeoutMilliseconds ?? 60_000;
-  const end = Date.now() + timeoutMilliseconds;
+  const end = performance.now() + timeoutMilliseconds;
   let ended = false;
   void server.exited.then(() => (ended = true));
   for (;;) {
     const file = await readFile(join(options.dataDirectory, 'postmaster.pid'), 'utf8').catch(() => '');
     if (isReady(file, server.processId)) return;
-    if (ended || Date.now() > end) {
+    if (ended || performance.now() > end) {
       await server.stop();
       const what = ended ? 'Postgres ended while starting' : `Postgres was not ready after ${timeoutMilliseconds} ms`;
       throw new StackError(

@@ -37,9 +37,9 @@ const POLL_MILLISECONDS = 20;
 
 /** Waits until a process that is not our child is gone. Returns false when the time is up. */
 export async function waitUntilGone(processId: number, timeoutMilliseconds: number): Promise<boolean> {
-  const end = Date.now() + timeoutMilliseconds;
+  const end = performance.now() + timeoutMilliseconds;
   while (isAlive(processId)) {
-    if (Date.now() > end) return false;
+    if (performance.now() > end) return false;
     await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
   }
   return true;

@@ -90,10 +90,10 @@ export async function supervise(
   };
   const keepRunning = async (): Promise<void> => {
     for (;;) {
-      const readySince = Date.now();
+      const readySince = performance.now();
       const { status } = await running.process.exited;
       if (stopped.signal.aborted) return;
-      failures = Date.now() - readySince >= HEALTHY_MILLISECONDS ? 1 : failures + 1;
+      failures = performance.now() - readySince >= HEALTHY_MILLISECONDS ? 1 : failures + 1;
       const restartMilliseconds = restartDelay(failures);
       onEvent({ kind: 'ended', service, status, logFile: definition.logFile, restartMilliseconds });
       await pause(restartMilliseconds, stopped.signal);

@@ -26,14 +26,14 @@ export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
   const { name, process, logFile, timeoutMilliseconds, signal } = options;
   let status: number | null | undefined;
   void process.exited.then((exit) => (status = exit.status));
-  const end = Date.now() + timeoutMilliseconds;
+  const end = performance.now() + timeoutMilliseconds;
   for (;;) {
     const isReady = await options.isReady();
     // Asked for last: whatever answered, a process that has ended is not ready.
     if (isReady && status === undefined) return;
     if (signal?.aborted === true) await process.stop();
     signal?.throwIfAborted();
-    if (status !== undefined || Date.now() > end) {
+    if (status !== undefined || performance.now() > end) {
       const ending =
         status === undefined
           ? `was not ready after ${timeoutMilliseconds} ms`

@@ -46,7 +46,7 @@ export function createProviderKey(options: ProviderKeyOptions): ProviderKey {
       const key = (await readSource(source)).trim();
       if (key === '') throw new EmptyKeyError();
       onKey(key);
-      known = { key, readAt: Date.now() };
+      known = { key, readAt: performance.now() };
       return key;
     } catch (error) {
       // A secret store that is down for a minute must not end turns whose key is still good.
@@ -58,7 +58,7 @@ export function createProviderKey(options: ProviderKeyOptions): ProviderKey {
   };
   const readOnce = async (): Promise<string> => (reading ??= read());
   const current = async (): Promise<string> =>
-    known !== undefined && Date.now() - known.readAt < refreshMilliseconds ? known.key : readOnce();
+    known !== undefined && performance.now() - known.readAt < refreshMilliseconds ? known.key : readOnce();
   return {
     current,
     newest: source.kind === 'file' ? readOnce : current,

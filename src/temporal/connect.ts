@@ -68,7 +68,7 @@ export async function connectWorker(
   temporal: TemporalAddress,
   patienceMilliseconds = 60_000,
 ): Promise<NativeConnection> {
-  const deadline = Date.now() + patienceMilliseconds;
+  const deadline = performance.now() + patienceMilliseconds;
   for (let delay = 200; ; delay = Math.min(delay * 2, 5_000)) {
     try {
       return await NativeConnection.connect({
@@ -76,7 +76,7 @@ export async function connectWorker(
         ...(temporal.apiKey !== undefined && { apiKey: temporal.apiKey }),
       });
     } catch (error) {
-      if (Date.now() + delay > deadline) throw error;
+      if (performance.now() + delay > deadline) throw error;
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }

@@ -23,8 +23,8 @@ export function createPatience(
   let failingSince: number | null = null;
   const bear = async (error: unknown): Promise<void> => {
     if (signal.aborted || !isDatabaseOutage(error)) throw error;
-    failingSince ??= Date.now();
-    if (Date.now() - failingSince > PATIENCE_MILLISECONDS) throw error;
+    failingSince ??= performance.now();
+    if (performance.now() - failingSince > PATIENCE_MILLISECONDS) throw error;
     trouble();
     // An abort ends the pause and shows at the next try.
     await sleep(RETRY_MILLISECONDS, undefined, { signal }).catch(() => undefined);
