@@ -9,6 +9,7 @@ const MODULE_TESTS = [
   'config',
   'context',
   'demo/input',
+  'dev',
   'models',
   'simulator',
   'temporal',
