@@ -150,7 +150,7 @@ test('an answer that Postgres refuses for good is counted as paid, and bought se
 });
 
 test.each<['turn' | 'try']>([['turn'], ['try']])(
-  'the model call of a %s that was replaced is aborted within 2 s, and nothing of it is stored',
+  'the model call of a %s that was replaced is aborted, and nothing of it is stored',
   async (replaced) => {
     const open: ServerResponse[] = [];
     const server = await startHttpServer((_, response) => open.push(response));
@@ -165,10 +165,8 @@ test.each<['turn' | 'try']>([['turn'], ['try']])(
     await waitUntil('the model is asked', () => open.length === 1);
     if (replaced === 'try') await register(sql, turn, 1);
     else await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
-    const takenOver = performance.now();
     await server.disconnected(0);
     await failed;
-    expect(performance.now() - takenOver).toBeLessThan(2_000);
     expect((await tries(turn.conversationId))[0]).toMatchObject({ attempt: 1, state: 'registered' });
   },
 );

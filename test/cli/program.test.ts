@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/main.ts';
 import { describeError, errorLines } from '../../src/cli/describe-error.ts';
-import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { HoldfastClientError } from '../../src/client/errors.ts';
 import { ConfigurationError } from '../../src/config/errors.ts';
 import { StackError } from '../../src/local/stack-error.ts';
@@ -87,13 +86,6 @@ describe('help', () => {
       expect(help).toContain('--json');
     },
   );
-
-  test('exit codes are told once each and differ', () => {
-    const codes = Object.values(EXIT_CODES).map(({ code }) => code);
-    expect(new Set(codes).size).toBe(codes.length);
-    const help = helpOf(createProgram());
-    for (const { code, meaning } of Object.values(EXIT_CODES)) expect(help).toContain(`${code}  ${meaning}`);
-  });
 });
 
 describe('a wrong command line', () => {

@@ -44,8 +44,11 @@ test('every row of the table says what happens and what is lost, and names a tes
   }
 });
 
-test.each(NAMED)('test $number stands in $file', ({ file, title }) => {
-  expect(existsSync(`${ROOT}${file}`)).toBe(true);
-  const titles = [...readFileSync(`${ROOT}${file}`, 'utf8').matchAll(/(['"`])((?:\\.|(?!\1).)+)\1/gu)];
-  expect(titles.map(([, , text = '']) => text.replaceAll(/\\(['"`])/gu, '$1'))).toContain(title);
+test('every test that the page names exists', () => {
+  const missing = NAMED.filter(({ file, title }) => {
+    const source = existsSync(`${ROOT}${file}`) ? readFileSync(`${ROOT}${file}`, 'utf8') : '';
+    const texts = [...source.matchAll(/(['"`])((?:\\.|(?!\1).)+)\1/gu)];
+    return !texts.some(([, , text = '']) => text.replaceAll(/\\(['"`])/gu, '$1') === title);
+  });
+  expect(missing).toEqual([]);
 });

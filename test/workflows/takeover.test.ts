@@ -9,11 +9,6 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 
-/**
- * A turn must go on this soon after its worker was killed, while the suite keeps the machine busy. That it does within 8 s on one
- * that does nothing else, the soak measures.
- */
-const TAKEOVER_MILLISECONDS = 12_000;
 const FILES = 8;
 
 let harness: TurnHarness;
@@ -47,9 +42,9 @@ async function highestAttempts(conversationId: string): Promise<Record<string, n
   return attempts;
 }
 
-// How long it takes; what is lost and doubled at every other point, `after-each-write.test.ts` looks at.
+// How soon it goes on, the soak measures; the other points, `after-each-write.test.ts` looks at.
 test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
-  'killed at %s, the turn goes on within 12 s on another worker, and nothing is lost or doubled',
+  'killed at %s, the turn goes on on another worker, and nothing is lost or doubled',
   async (point, activity) => {
     const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: point });
     const sent = await harness.client.startTask({
@@ -57,13 +52,9 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
       model: 'simulator/sim-8k',
     });
     const death = await doomed.exited;
-    const killed = Date.now();
     expect(death).toMatchObject({ signal: 'SIGKILL' });
     const { turn } = await harness.client.getConversation(sent.conversationId);
-    const before = await lastEvent(sent.conversationId);
     await harness.startWorker();
-    const resumed = await nextEventAt(sent.conversationId, before);
-    expect(resumed - killed).toBeLessThan(TAKEOVER_MILLISECONDS);
     const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(outcome).toMatchObject({ outcome: 'completed', turnId: turn?.turnId, overflows: 0 });
     expect((await highestAttempts(sent.conversationId))[activity]).toBe(2);
@@ -78,50 +69,28 @@ test.each<[CrashPoint, string]>([['summarize:answered', 'summarize']])(
 /** What the worker has in hand when it dies. */
 const IN_HAND = ['a tool that runs', 'a workflow task, and a tool that runs'] as const;
 
-test.each(IN_HAND)(
-  'killed with %s, a worker is replaced by one that waits: its model is asked within 12 s of the kill',
-  async (inHand) => {
-    const agents = { default: { allowCommands: true, tools: ['run_command'] } };
-    await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
-    const doomed = await startWorkerProcess(harness);
-    const sent = await harness.client.startTask({ task: 'Call run_command with {"command": "sleep 300"}' });
-    const { conversationId } = sent;
-    const claimed = async () => (await harness.database`select from tool_calls where state = 'claimed'`).length === 1;
-    await waitUntil('the tool runs', claimed);
-    await harness.startWorker();
-    const before = await lastEvent(conversationId);
-    // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
-    if (inHand !== 'a tool that runs') {
-      doomed.kill('SIGSTOP');
-      await harness.client.sendMessage({ conversationId, content: 'Say more', mode: 'steer' });
-      await waitUntil('a workflow task is with the worker', async () => isWithWorker(conversationId));
-    }
-    doomed.kill('SIGKILL');
-    const killed = Date.now();
-    await doomed.exited;
-    expect((await nextEventAt(conversationId, before, 'model_call_started')) - killed).toBeLessThan(
-      TAKEOVER_MILLISECONDS,
-    );
-    const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-    expect(outcome).toMatchObject({ outcome: 'completed' });
-  },
-);
+test.each(IN_HAND)('killed with %s, a worker is replaced by one that waits', async (inHand) => {
+  const agents = { default: { allowCommands: true, tools: ['run_command'] } };
+  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
+  const doomed = await startWorkerProcess(harness);
+  const sent = await harness.client.startTask({ task: 'Call run_command with {"command": "sleep 300"}' });
+  const { conversationId } = sent;
+  const claimed = async () => (await harness.database`select from tool_calls where state = 'claimed'`).length === 1;
+  await waitUntil('the tool runs', claimed);
+  await harness.startWorker();
+  // Frozen, it takes a task and does not answer: a kill would have to come within a few milliseconds.
+  if (inHand !== 'a tool that runs') {
+    doomed.kill('SIGSTOP');
+    await harness.client.sendMessage({ conversationId, content: 'Say more', mode: 'steer' });
+    await waitUntil('a workflow task is with the worker', async () => isWithWorker(conversationId));
+  }
+  doomed.kill('SIGKILL');
+  await doomed.exited;
+  const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+  expect(outcome).toMatchObject({ outcome: 'completed' });
+});
 
 async function isWithWorker(conversationId: string): Promise<boolean> {
   const { events } = await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
   return (events ?? []).at(-1)?.workflowTaskStartedEventAttributes != null;
-}
-
-async function lastEvent(conversationId: string): Promise<number> {
-  const [row] = await harness.database<{ number: number }[]>`
-    select coalesce(max(number), 0)::int as number from events where conversation_id = ${conversationId}`;
-  return row?.number ?? 0;
-}
-
-/** When the first event after a number came, or the first of a kind; milliseconds since the epoch. */
-async function nextEventAt(conversationId: string, after: number, kind?: string): Promise<number> {
-  for await (const update of harness.client.watch({ conversationId, afterSequence: after, liveText: false })) {
-    if (update.type === 'event' && (kind ?? update.event.kind) === update.event.kind) return Date.now();
-  }
-  return Number.NaN;
 }
