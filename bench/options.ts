@@ -10,6 +10,7 @@ export const BENCHMARK_NAMES = [
   'append',
   'planning',
   'live-text',
+  'stop',
   'worker-memory',
   'recall',
   'dialogues',

@@ -11,6 +11,7 @@ import { measureMemory } from './benchmarks/memory.ts';
 import { measureWorkerMemory } from './benchmarks/worker-memory.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
 import { measureSteps } from './benchmarks/steps.ts';
+import { measureStop } from './benchmarks/stop.ts';
 import { measureThroughput } from './benchmarks/throughput.ts';
 import type { Figure } from './figures.ts';
 import { isSearch } from './options.ts';
@@ -102,6 +103,8 @@ async function measure(
       return measurePlanning(stack, rounds);
     case 'live-text':
       return measureLiveText(stack);
+    case 'stop':
+      return measureStop(stack, rounds);
     case 'append':
       return measureAppend(stack, rounds);
   }
