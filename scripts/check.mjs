@@ -1,7 +1,6 @@
 // `npm run check`: everything that must hold before the tests are worth their time. Prints only what failed.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { changedKeptHistories, describeChanges } from './kept-histories.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -27,15 +26,5 @@ for (const [name, command, args] of checks) {
     failed += 1;
     console.log(`failed  ${name} (${seconds} s)\n${stdout}${stderr}`);
   }
-}
-
-// Most services that build changes set CI, and some clone only the newest commit.
-const { changes, notice } = changedKeptHistories(root, { deepen: process.env['CI'] === 'true' });
-if (notice !== null) console.log(`note    ${notice}`);
-if (changes.length === 0) {
-  console.log('ok      kept histories');
-} else {
-  failed += 1;
-  console.log(`failed  kept histories\n${describeChanges(changes)}`);
 }
 process.exitCode = failed === 0 ? 0 : 1;

@@ -33,7 +33,7 @@ export function projectFiles(root: string): string[] {
 /** A copy that mutations are written into. Packages are linked one by one, so that what is cached beside them is the copy's own. */
 export function copyProject(root: string): ProjectCopy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
-  // Postgres refuses to run as root, and its user must get through.
+  // For Postgres' own user.
   chmodSync(folder, 0o711);
   const copy = join(folder, 'project');
   const temporary = join(folder, 't');

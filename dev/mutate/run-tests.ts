@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { processesOfRun } from '../../test/support/leaked-processes.ts';
@@ -46,6 +46,8 @@ const reportSchema = z.object({
 /** Runs test files of a copy. Whatever they started has ended when this returns. */
 export async function runTests(copy: ProjectCopy, options: TestRunOptions, signal: AbortSignal): Promise<TestRun> {
   const folder = mkdtempSync(join(copy.temporary, 'r'));
+  // Postgres refuses to run as root, and its user must get through.
+  chmodSync(folder, 0o711);
   const [order, report] = [join(folder, 'order.json'), join(folder, 'report.json')];
   writeFileSync(order, JSON.stringify(options.files ?? []));
   const vitest = [

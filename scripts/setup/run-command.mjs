@@ -134,7 +134,7 @@ async function soak(commandArguments) {
 }
 
 /**
- * Records histories of this version; those that are kept already stay.
+ * Records the histories of this version anew.
  *
  * @param {readonly string[]} vitestArguments
  */

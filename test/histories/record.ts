@@ -1,19 +1,29 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
-import { startTestTemporal } from '../support/servers.ts';
+import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { CUT_ANSWER } from '../support/cut-answer.ts';
+import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
-import { keepRuns } from './keep-runs.ts';
+import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { keepRuns, removeHistories } from './kept-histories.ts';
+
+// `npm run record-histories`: turns with real activities, each of which goes through as much as fits together.
 
 let server: Awaited<ReturnType<typeof startTestTemporal>>;
-let harness: TurnHarness;
-let release = (): void => undefined;
-/** Calls of `hold` that have begun. */
+
+beforeAll(async () => {
+  removeHistories();
+  // Few, so that turns go on in new runs.
+  server = await startTestTemporal({ suggestContinueAsNewEvents: 100 });
+});
+
+afterAll(() => server.stop());
+
+let releaseHeld = (): void => undefined;
 let held = 0;
 
 const hold = defineTool({
@@ -23,7 +33,7 @@ const hold = defineTool({
   effect: 'none',
   run: async (_input, { signal }) => {
     await new Promise<void>((resolve) => {
-      release = resolve;
+      releaseHeld = resolve;
       held += 1;
       signal.addEventListener('abort', () => resolve(), { once: true });
     });
@@ -32,213 +42,169 @@ const hold = defineTool({
   },
 });
 
-beforeAll(async () => {
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 120 });
-  harness = await startTurnHarness({
-    temporalAddress: server.address,
-    tools: [hold],
-    agent: { model: 'simulator/sim-8k', tools: ['hold', 'read_file', 'list_files', 'write_file', 'ask_user'],
-      approvals: { rules: [{ tool: 'write_file', when: { path: 'guarded*' } }] },
-    },
+const isHeld = (): Promise<void> => waitUntil('the tool runs', () => held > 0);
+
+/** Records what a conversation goes through, and keeps the histories of all runs of its turns. */
+function record(
+  name: string,
+  agent: NonNullable<HarnessOptions['agent']>,
+  scenario: (harness: TurnHarness) => Promise<{ conversationId: string }>,
+): void {
+  test(name, async () => {
+    held = 0;
+    const tools = ['hold', 'list_files', 'read_file', 'write_file', 'ask_user'];
+    const harness = await startTurnHarness({
+      temporalAddress: server.address,
+      tools: [hold],
+      agent: { tools, model: 'simulator/sim-8k', ...agent },
+    });
+    try {
+      for (let file = 1; file <= 8; file += 1) {
+        await writeFile(join(harness.workspace, `log-${file}.txt`), `pump ${file} opens at ${file} bar\n`.repeat(120));
+      }
+      const { conversationId } = await scenario(harness);
+      await keepRuns(name, turnWorkflowId(conversationId), harness.temporal);
+    } finally {
+      await harness.stop();
+    }
   });
-  for (let file = 1; file <= 8; file += 1) {
-    await writeFile(join(harness.workspace, `log-${file}.txt`), `pump ${file} opens at ${file} bar\n`.repeat(120));
-  }
-  await harness.startWorker();
-});
-
-afterEach(() => harness.clearFaults());
-
-afterAll(async () => {
-  await harness.stop();
-  await server.stop();
-});
-
-/** Keeps the histories of all runs of a conversation. */
-async function keep(name: string, conversationId: string, from = harness): Promise<void> {
-  await keepRuns(name, turnWorkflowId(conversationId), from.temporal);
 }
 
 const READ = 'Call read_file with {"path": "log-$index.txt"}';
+/** Longer than an activity waits by itself. */
+const RATE_LIMIT = { kind: 'rate_limit', retryAfterSeconds: 11, times: 1 };
+const PATIENCE = { timeoutMilliseconds: 200_000 };
 
-test('tool calls', async () => {
-  const turn = await harness.runTask('Call list_files with {"path": "."} 3 times\nCall write_file with {"path": "a.txt", "content": "a"}');
-  await keep('tool-calls', turn.conversationId);
+record('tools-and-compaction', {}, async (harness) => {
+  await harness.startWorker();
+  await harness.fault({ kind: 'overflow', times: 1, skip: 3, match: { purpose: 'agent' } });
+  await harness.fault({ ...RATE_LIMIT, skip: 5, match: { purpose: 'agent' } });
+  await harness.fault({ ...RATE_LIMIT, match: { purpose: 'summary' } });
+  const turn = await harness.runTask(
+    `Call list_files with {"path": "."} 3 times\n${READ} 6 times, one by one`,
+    PATIENCE,
+  );
+  expect(turn).toMatchObject({ outcome: 'completed', overflows: 1 });
+  expect(turn.compactions).toBeGreaterThan(1);
+  return turn;
 });
 
-test('compaction', async () => {
-  const turn = await harness.runTask(`${READ} 6 times, one by one`);
-  expect(turn.compactions).toBeGreaterThan(0);
-  await keep('compaction', turn.conversationId);
-});
-
-test('weaker forms', async () => {
+record('weaker-forms', {}, async (harness) => {
+  await harness.startWorker();
   await harness.fault({ kind: 'summary_cut_off', times: null });
-  const sent = await harness.client.startTask({ task: `${READ} 5 times, one by one` });
-  const turn = await harness.client.waitForOutcome(sent);
-  expect(turn).toMatchObject({ outcome: 'completed', compactions: expect.any(Number) });
-  await keep('weaker-forms', sent.conversationId);
-}, 240_000);
-
-test('overflow recovery', async () => {
-  await harness.fault({ kind: 'overflow', times: 1, skip: 2, match: { purpose: 'agent' } });
-  const turn = await harness.runTask(`${READ} 3 times, one by one`);
-  expect(turn.overflows).toBe(1);
-  await keep('overflow-recovery', turn.conversationId);
+  const turn = await harness.runTask(`${READ} 5 times, one by one`, PATIENCE);
+  expect(turn).toMatchObject({ outcome: 'completed' });
+  return turn;
 });
 
-test('rate limit', async () => {
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 1 });
-  const turn = await harness.runTask('Say hello');
-  await keep('rate-limit', turn.conversationId);
+/** Many messages, whose summarizer reads less at once than the model: parts side by side, more than run at once, which wait. */
+const PARTWISE = {
+  model: 'simulator/sim-64k',
+  policy: { summary: { model: 'simulator/sim-8k' } },
+  limits: { idleTime: 300 },
+};
+
+record('summaries-in-parts', PARTWISE, async (harness) => {
+  const { client } = harness;
+  const { conversationId } = await client.startTask({ task: 'Say ready' });
+  for (let message = 0; message < 22; message += 1) {
+    const facts = Array.from({ length: 160 }, (_, line) => `Pump ${message}-${line} opens at ${line}.5 bar.`);
+    const content = `Say ${message}. ${facts.join('\n')}`;
+    await client.sendMessage({ conversationId, content, mode: 'steer' });
+  }
+  const asked = await client.requestCompaction({ conversationId });
+  await harness.fault({ ...RATE_LIMIT, times: 12, match: { purpose: 'summary' } });
+  await harness.startWorker();
+  await client.waitForOutcome({ ...asked, ...PATIENCE });
+  return asked;
 });
 
-test('stop', async () => {
-  const sent = await harness.client.startTask({ task: 'Call hold with {}' });
-  await expect.poll(async () => (await harness.client.listEntries({ conversationId: sent.conversationId })).length).toBe(2);
+const GUARDED = { approvals: { rules: [{ tool: 'write_file', when: { path: 'guarded*' } }] } };
+
+record('messages-and-decisions', GUARDED, async (harness) => {
+  const { client } = harness;
+  await harness.startWorker();
+  const guarded = 'Call write_file with {"path": "guarded.txt", "content": "a"}';
+  const waits = async (calls: number): Promise<void> =>
+    waitUntil(
+      'calls wait for decisions',
+      async () => (await client.getConversation(sent.conversationId)).waitingCalls.length === calls,
+    );
+  const sent = await client.startTask({ task: `${guarded} and ask_user with {"question": "Which?"}` });
+  const conversation = { conversationId: sent.conversationId };
+  await waits(2);
+  await client.sendMessage({ ...conversation, content: 'Call hold with {}' });
+  await client.approve(conversation);
+  await client.answer({ ...conversation, text: 'this' });
+  await isHeld();
+  await client.sendMessage({ ...conversation, content: guarded, mode: 'queue' });
+  releaseHeld();
+  await client.waitForOutcome({ ...sent, ...PATIENCE });
+  await waits(1);
+  await client.stop(conversation);
+  return sent;
+});
+
+record('stop', {}, async (harness) => {
+  await harness.startWorker();
+  const sent = await harness.client.startTask({ task: 'Call hold with {} 2 times' });
+  await waitUntil('both calls run', () => held === 2);
   await harness.client.stop({ conversationId: sent.conversationId });
-  await harness.client.waitForOutcome(sent);
-  await keep('stop', sent.conversationId);
+  await harness.client.waitForOutcome({ ...sent, ...PATIENCE });
+  return sent;
 });
 
-test('steering and queued messages', async () => {
-  held = 0;
-  const { conversationId } = await harness.client.startTask({ task: 'Call hold with {}' });
-  await expect.poll(() => held, { timeout: 15_000 }).toBe(1);
-  await harness.client.sendMessage({ conversationId, content: 'Say steered' });
-  const queued = await harness.client.sendMessage({ conversationId, content: 'Say queued', mode: 'queue' });
-  release();
-  await harness.client.waitForOutcome({ ...queued, timeoutMilliseconds: 120_000 });
-  await keep('messages', conversationId);
+record('cancel', {}, async (harness) => {
+  await harness.startWorker();
+  const sent = await harness.client.startTask({ task: 'Call hold with {}' });
+  await isHeld();
+  await harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).cancel();
+  await harness.client.waitForOutcome({ ...sent, ...PATIENCE });
+  return sent;
 });
 
-test('continue as new inside a turn', async () => {
-  const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 12 times, one by one');
-  await keep('continue-as-new', turn.conversationId);
-});
-
-test('approval and question', async () => {
+record('limits', { limits: { steps: 4, wallTime: 600, idleTime: 5 } }, async (harness) => {
   const { client } = harness;
-  const sent = await client.startTask({
-    task: 'Call write_file with {"path": "guarded.txt", "content": "a"} and ask_user with {"question": "Which?"}',
-  });
-  const { conversationId } = sent;
-  await expect
-    .poll(async () => (await client.getConversation(conversationId)).waitingCalls.length, { timeout: 15_000 })
-    .toBe(2);
-  await client.sendMessage({ conversationId, content: 'Say steered' });
-  await client.approve({ conversationId });
-  await client.answer({ conversationId, text: 'this' });
-  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  await keep('approval-and-question', conversationId);
+  await harness.startWorker();
+  const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 5 times, one by one');
+  expect(turn.outcome).toBe('budget_exhausted');
+  const { conversationId } = turn;
+  await client.waitForOutcome({ ...(await client.resume({ conversationId, raise: { steps: 10 } })), ...PATIENCE });
+  const idle = await harness.runTask('Call hold with {}', { conversationId });
+  expect(idle.reason).toBe('idle_time_limit');
+  return turn;
 });
 
-test('stop while a call waits for approval', async () => {
+record('fallback-and-cut-answers', { model: 'simulator/sim-32k', fallbacks: ['simulator/sim-8k'] }, async (harness) => {
+  await harness.startWorker();
+  const body = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: CUT_ANSWER };
+  for (const skip of [1, 2]) await harness.fault({ kind: 'status', ...body, skip, times: 1 });
+  await harness.fault({ kind: 'status', status: 404, skip: 3, times: null, match: { model: 'sim-32k' } });
+  const turn = await harness.runTask('Call list_files with {"path": "missing-$index"} 6 times, one by one');
+  expect(turn).toMatchObject({ outcome: 'completed', model: 'simulator/sim-8k' });
+  return turn;
+});
+
+record('change-of-branch', {}, async (harness) => {
   const { client } = harness;
-  const sent = await client.startTask({ task: 'Call write_file with {"path": "guarded.txt", "content": "a"}' });
-  const { conversationId } = sent;
-  await expect
-    .poll(async () => (await client.getConversation(conversationId)).waitingCalls.length, { timeout: 15_000 })
-    .toBe(1);
-  await client.stop({ conversationId });
-  await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-  await keep('stop-while-waiting', conversationId);
-});
-
-test('limits and resume', async () => {
-  const limited = await startTurnHarness({
-    temporalAddress: server.address,
-    tools: [hold],
-    agent: { tools: ['hold', 'list_files'], limits: { steps: 4, wallTime: 600, idleTime: 5 } },
-  });
-  try {
-    await limited.startWorker();
-    const turn = await limited.runTask('Call list_files with {"path": "missing-$index"} 5 times, one by one');
-    expect(turn.outcome).toBe('budget_exhausted');
-    const { conversationId } = turn;
-    const resumed = await limited.client.resume({ conversationId, raise: { steps: 10 } });
-    await limited.client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 });
-    await keep('limits', conversationId, limited);
-    const idle = await limited.runTask('Call hold with {}');
-    expect(idle.reason).toBe('idle_time_limit');
-    await keep('idle-time', idle.conversationId, limited);
-  } finally {
-    await limited.stop();
-  }
-});
-
-test('cut answers between tool calls that tell nothing new', async () => {
-  const answer = { kind: 'status', status: 200, headers: { 'content-type': 'text/event-stream' }, body: CUT_ANSWER };
-  for (const skip of [1, 2, 3, 4]) await harness.fault({ ...answer, skip, times: 1 });
-  const turn = await harness.runTask('Call list_files with {"path": "missing"} 12 times, one by one');
-  expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 8 });
-  await keep('continuations', turn.conversationId);
-});
-
-test('a limit of idleness that goes on in the next run', async () => {
-  const patient = await startTurnHarness({
-    temporalAddress: server.address,
-    agent: { tools: ['list_files'], limits: { idleTime: 300 } },
-  });
-  try {
-    await patient.startWorker();
-    const turn = await patient.runTask('Call list_files with {"path": "missing-$index"} 12 times, one by one');
-    expect(turn.outcome).toBe('completed');
-    await keep('idle-across-runs', turn.conversationId, patient);
-  } finally {
-    await patient.stop();
-  }
-});
-
-test('fallback', async () => {
-  const fallible = await startTurnHarness({
-    temporalAddress: server.address,
-    agent: { tools: ['list_files'], fallbacks: ['simulator/sim-8k'] },
-  });
-  try {
-    await fallible.startWorker();
-    await fallible.fault({ kind: 'status', status: 404, skip: 1, times: null, match: { model: 'sim-32k' } });
-    const turn = await fallible.runTask('Call list_files with {"path": "missing-$index"} 3 times, one by one');
-    expect(turn).toMatchObject({ outcome: 'completed', model: 'simulator/sim-8k' });
-    await keep('fallback', turn.conversationId, fallible);
-  } finally {
-    await fallible.stop();
-  }
-});
-
-test('change of branch', async () => {
-  const { client } = harness;
+  await harness.startWorker();
   const turn = await harness.runTask(`${READ} 2 times, one by one`);
   const { conversationId } = turn;
   const [first] = await client.listEntries({ conversationId });
   const forked = await client.fork({ conversationId, entryId: first?.entryId ?? '' });
-  await client.waitForOutcome({ ...forked, timeoutMilliseconds: 120_000 });
-  const again = await client.sendMessage({ conversationId, content: 'Say again' });
-  await client.waitForOutcome({ ...again, timeoutMilliseconds: 120_000 });
-  await keep('change-of-branch', conversationId);
-});
-
-test('a turn that goes on in a new run before the server suggests it', async () => {
-  const plain = await startTestTemporal();
-  const patient = await startTurnHarness({ temporalAddress: plain.address, agent: { tools: ['list_files'] } });
-  try {
-    await patient.startWorker();
-    const turn = await patient.runTask('Call list_files with {"path": "missing-$index"} 60 times, one by one');
-    await keep('long-run', turn.conversationId, patient);
-  } finally {
-    await patient.stop();
-    await plain.stop();
-  }
-});
-
-test('a summary that waits for a rate limit', async () => {
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 1, match: { purpose: 'summary' } });
-  const turn = await harness.runTask(`${READ} 6 times, one by one`);
-  await keep('summary-rate-limit', turn.conversationId);
+  await client.waitForOutcome({ ...forked, ...PATIENCE });
+  await harness.runTask('Say again', { conversationId });
+  return turn;
 });
 
 test('upkeep', async () => {
-  const workflowId = 'recorded-upkeep';
-  await harness.temporal.workflow.start('upkeep', { workflowId, taskQueue: harness.taskQueue });
-  await keepRuns('upkeep', workflowId, harness.temporal);
+  const harness = await startTurnHarness({ temporalAddress: server.address });
+  try {
+    await harness.startWorker();
+    const workflowId = 'recorded-upkeep';
+    await harness.temporal.workflow.start('upkeep', { workflowId, taskQueue: harness.taskQueue });
+    await keepRuns('upkeep', workflowId, harness.temporal);
+  } finally {
+    await harness.stop();
+  }
 });

@@ -7,8 +7,6 @@ export default defineConfig({
   test: {
     ...serviceTests,
     root: fileURLToPath(new URL('../..', import.meta.url)),
-    include: ['test/histories/record*.ts'],
-    // All write the manifest.
-    fileParallelism: false,
+    include: ['test/histories/record.ts'],
   },
 });
