@@ -5,7 +5,6 @@ import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
 import { groupEntries } from './groups.ts';
 import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
-import { appendMissing, appendedSize, rulesOf } from './must-keep.ts';
 import type { Calibration } from './plan.ts';
 import { readableText } from './readable-text.ts';
 import type { CompactionPolicy, SectionSubject } from './policy.ts';
@@ -28,15 +27,13 @@ const SHARES: Readonly<Record<SectionSubject, number>> = {
   findings: 0.1,
   decisions: 0,
 };
-/** Of the room, for the user's rules. */
-const RULES_SHARE = 0.5;
 const SUBJECTS: readonly SectionSubject[] = ['requests', 'state', 'open', 'files', 'progress', 'findings', 'decisions'];
 
 /**
  * A summary made without a model, when none could be had (R21): the user's messages, a ledger of
  * every tool call with the beginning of its result, values and files that were named, and the last
  * answer, in the policy's own sections, after what the previous summary says there. When it must be
- * shortened, the newest lines stay. The user's rules stand below, in half of the room at most.
+ * shortened, the newest lines stay.
  */
 export function extractiveSummary(input: {
   readonly policy: CompactionPolicy;
@@ -51,30 +48,26 @@ export function extractiveSummary(input: {
   const { headings } = input.policy.summary;
   const previous = parseSections(input.previousSummary ?? '', titles, headings);
   const lines = extractLines(input.entries);
-  const rules = rulesOf({ entries: input.entries, earlierTexts: [input.previousSummary ?? ''] });
-  const maximumTokens = input.maximumTokens - Math.min(appendedSize(rules), input.maximumTokens * RULES_SHARE);
   const frame = renderSections(
     titles.map((title) => ({ title, text: '' })),
     headings,
   );
   const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
-  const budget: LineBudget = { left: maximumTokens - tokens(frame), unused: 0, tokens };
+  const budget: LineBudget = { left: input.maximumTokens - tokens(frame), unused: 0, tokens };
   const texts = new Map<string, string>();
   for (const subject of SUBJECTS) {
     const sections = input.policy.summary.sections.filter((section) => section.subject === subject);
     for (const [index, section] of sections.entries()) {
       const earlier = previous.filter(({ title }) => title === section.title).flatMap(({ text }) => contentLines(text));
       const found = index === 0 ? lines[subject] : [];
-      const share = (maximumTokens * SHARES[subject]) / sections.length;
+      const share = (input.maximumTokens * SHARES[subject]) / sections.length;
       texts.set(section.title, newestWithin([...earlier, ...found], share, budget));
     }
   }
-  const text = renderSections(
+  return renderSections(
     titles.map((title) => ({ title, text: texts.get(title) ?? '' })),
     headings,
   );
-  const missing = rules.filter((line) => !text.includes(line));
-  return appendMissing(text, missing, input.maximumTokens);
 }
 
 interface LineBudget {

@@ -6,7 +6,6 @@ import { groupEntries } from './groups.ts';
 import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
 import { readableText } from './readable-text.ts';
-import { RULE_MARK, keptRules } from './user-rules.ts';
 
 /** Heads the section that the program appends to a summary of the model. */
 export const KEPT_HEADING = '## Kept From the Originals';
@@ -16,38 +15,30 @@ const COVERED_WORDS = 0.4;
 const EXCERPT_CHARACTERS = 300;
 const IDENTIFIERS_MAXIMUM = 60;
 
-/** What a summary is completed from. */
-export interface SummarySources {
+/**
+ * What a summary of `entries` must hold and does not, each as one line to append: tool calls
+ * whose outcome nobody knows, requests, identifiers that the user or the last answer named, files.
+ * Most important first. Rules are not among it: they come from the agent's configuration and stand in the system text.
+ */
+export function missingFromSummary(input: {
+  readonly text: string;
   readonly entries: readonly Entry[];
   /** User messages of the running turn that an earlier summary covers: the task is still open. Default: none. */
   readonly openRequests?: readonly Entry[];
-  /** Previous summary and texts of parts: what was appended to them earlier must not be lost now. */
+  /** Previous summary and texts of parts: what was appended to them earlier must not be lost now. Default: none. */
   readonly earlierTexts?: readonly string[];
-}
-
-/**
- * What a summary of `entries` must hold and does not, each as one line to append: tool calls
- * whose outcome nobody knows, rules of the user, requests, identifiers that the user or the last answer named, files.
- * Most important first. The agent's own rules are not among it: they stand in the system text and never pass through a summary.
- */
-export function missingFromSummary(input: SummarySources & { readonly text: string }): string[] {
+}): string[] {
   const text = input.text.toLowerCase();
   const { openRequests = [] } = input;
   const read = [...openRequests, ...input.entries];
   const missing = [
     ...openCalls(input.entries),
-    ...rulesOf(input),
     ...requests(read, text),
     ...identifiers(read, text),
-    ...(input.earlierTexts ?? []).flatMap(appendedLines).filter((line) => !line.startsWith(RULE_MARK)),
+    ...(input.earlierTexts ?? []).flatMap(appendedLines),
     ...files(input.entries, text),
   ];
   return [...new Set(missing)].filter((line) => !text.includes(line.toLowerCase()));
-}
-
-/** The rules that what a summary is made from holds, as lines to append. */
-export function rulesOf({ entries, openRequests = [], earlierTexts = [] }: SummarySources): string[] {
-  return keptRules([...openRequests, ...entries], earlierTexts.flatMap(appendedLines));
 }
 
 /** Calls without a result in groups that are surely over; the last group may go on in a later part. */
@@ -123,11 +114,6 @@ function appendedLines(text: string): string[] {
   if (start === -1) return [];
   const lines = text.slice(start + KEPT_HEADING.length).split('\n');
   return lines.flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
-}
-
-/** Tokens that these lines take behind a text. */
-export function appendedSize(lines: readonly string[]): number {
-  return lines.length === 0 ? 0 : lines.reduce((sum, line) => sum + lineTokens(line), sectionTokens());
 }
 
 /**

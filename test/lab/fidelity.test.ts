@@ -85,12 +85,12 @@ describe('what is known after compactions', () => {
       const figures = await measureFidelityOfPresets(sql, {
         seed: 1,
         steps: 60,
-        policies: [preset('default'), preset('opencode')],
+        policies: [preset('default'), preset('cowork')],
         passes: [1],
         simulatorUrl: simulator.url,
         onBegin: () => {},
       });
-      expect(figures.map((each) => each.preset)).toEqual(['default', 'opencode']);
+      expect(figures.map((each) => each.preset)).toEqual(['default', 'cowork']);
       for (const { preset: name, passes, asked, rules, originals, byKind, ...figure } of figures) {
         const { withoutSummaries, withoutRecall } = figure;
         expect(passes).toBe(1);
@@ -104,7 +104,7 @@ describe('what is known after compactions', () => {
         expect(withoutSummaries.inView, name).toBeLessThanOrEqual(figure.inView);
         expect(withoutRecall, name).toMatchObject({ reachable: 0, inViewOrReachable: figure.inView });
       }
-      // What the user said: kept word for word by the one, told by the summary of the other.
+      // What the user said: kept word for word by the one, quoted in the summary of the other.
       const [own, other] = figures;
       expect(own?.userMessages.asked).toBeGreaterThan(0);
       expect(own?.userMessages.inView).toBe(own?.userMessages.asked);
@@ -174,7 +174,6 @@ describe('the figures of the fidelity bench', () => {
 
   it.each<[string, Partial<FidelityFigures>]>([
     ['a rule is missing', { rules: { asked: 5, inView: 4 } }],
-    ['a rule that the user said is missing', { byKind: { ...byKind, rule: { ...counts, inView: 39 } } }],
     ['a message of the user is missing', { userMessages: { asked: 9, inView: 8 } }],
     ['no message of the user was asked for', { userMessages: { asked: 0, inView: 0 } }],
     ['one original is out of reach', { originals: { asked: 900, reachable: 899 } }],
