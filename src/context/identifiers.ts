@@ -1,6 +1,6 @@
-/** What a text names so exactly that a wrong character makes it useless. */
+/** What a text names so exactly that a wrong character makes it useless; looked for in each of its names. */
 const IDENTIFIERS: readonly RegExp[] = [
-  /\bhttps?:\/\/[^\s<>"')\]]+/gi,
+  /\bhttps?:\/\/.+/gi,
   /\b[\w.+-]+@[\w-]+\.[\w.-]*\w/g,
   /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi,
   /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/g,
@@ -12,12 +12,36 @@ const IDENTIFIERS: readonly RegExp[] = [
 /** Keys of tool arguments whose value is a path or an address. */
 const PATH_KEY = /^(?:.*_)?(?:path|paths|file|files|filename|uri|url|target|source|destination)$/i;
 
-/** Identifiers in order of their first appearance, each once. */
+/** Neither a part of an identifier, nor between its parts. */
+const BETWEEN_NAMES = /[\s<>"')\]]+/u;
+/** What addresses hold and other identifiers do not. */
+const BETWEEN_SHORT_NAMES = /[^\w.+@#-]+/u;
+
+/** A longer one is data. Characters. */
+const LONGEST_NAME = 2_000;
+/** Of an address of mail, a UUID, a commit (RFC 5321 allows 254). Characters. */
+const LONGEST_SHORT_NAME = 300;
+
+/**
+ * Identifiers in order of their first appearance, each once. Patterns see one name at a time: over a long text without blanks their
+ * time would grow with its square.
+ */
 export function identifiersIn(text: string): string[] {
+  return [...new Set(namesIn(text).flatMap(identifiersInName))];
+}
+
+function namesIn(text: string): string[] {
+  return text.split(BETWEEN_NAMES).flatMap((name) => {
+    const isAddress = name.length <= LONGEST_NAME && name.includes('://');
+    return isAddress ? [name] : name.split(BETWEEN_SHORT_NAMES).filter((each) => each.length <= LONGEST_SHORT_NAME);
+  });
+}
+
+function identifiersInName(name: string): string[] {
   const found = IDENTIFIERS.flatMap((pattern) =>
-    [...text.matchAll(pattern)].map((match) => ({ at: match.index, value: match[0].replace(/[.,;:]+$/, '') })),
+    [...name.matchAll(pattern)].map((match) => ({ at: match.index, value: match[0].replace(/[.,;:]+$/, '') })),
   );
-  return [...new Set(found.sort((left, right) => left.at - right.at).map(({ value }) => value))];
+  return found.sort((left, right) => left.at - right.at).map(({ value }) => value);
 }
 
 /** Paths that the arguments of a tool call name. */

@@ -128,7 +128,7 @@ const CREDENTIALS_LIBRARY =
 /** Claude on a cloud without credentials: the user has to provide them. Nothing of the conversation is in these words. */
 function missingCredentials(error: unknown, provider: string): ModelCallError | undefined {
   if (!(error instanceof Error)) return undefined;
-  const [first = ''] = /^\s+at .*$/m.exec(error.stack ?? '') ?? [];
+  const [first = ''] = /^ +at .*$/m.exec(error.stack ?? '') ?? [];
   if (error.name !== 'CredentialsProviderError' && !CREDENTIALS_LIBRARY.test(first)) return undefined;
   return new ModelCallError(`The cloud of ${provider} could not be asked: it has no usable credentials`, {
     verdict: { kind: 'permanent', repair: 'stop', evidence: 'no usable credentials of the cloud' },
@@ -140,7 +140,7 @@ function missingCredentials(error: unknown, provider: string): ModelCallError | 
 /** A fault on this side: a retry would meet it again. Names the place in the code, not the message. */
 function ownFault(error: unknown, provider: string): ModelCallError {
   const name = error instanceof Error ? error.name : typeof error;
-  const place = error instanceof Error ? /^\s+at .*$/m.exec(error.stack ?? '')?.[0]?.trim() : undefined;
+  const place = error instanceof Error ? /^ +at .*$/m.exec(error.stack ?? '')?.[0]?.trim() : undefined;
   const evidence = `${name} while calling ${provider}${place === undefined ? '' : ` (${place})`}`;
   return new ModelCallError(`Holdfast failed to make or read the call: ${evidence}`, {
     verdict: { kind: 'permanent', repair: 'stop', evidence },

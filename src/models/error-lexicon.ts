@@ -239,7 +239,7 @@ const LETTERS = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Arabic}
 
 const FOREIGN = new RegExp(
   [
-    ...WORDS.map(([, stems]) => String.raw`((?<!${LETTERS}|_)(?:${stems})${LETTERS}{0,10}(?!${LETTERS}|_))`),
+    String.raw`(?<!${LETTERS}|_)(?:${WORDS.map(([, stems]) => `(${stems})`).join('|')})${LETTERS}{0,10}(?!${LETTERS}|_)`,
     ...UNSPACED.map(([, words]) => `(${words})`),
   ].join('|'),
   'giu',

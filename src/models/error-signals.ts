@@ -1,4 +1,4 @@
-import { normalizeText, unwrapText, withoutMarkup } from './error-text.ts';
+import { normalizeText, readPart, unwrapText, withoutMarkup } from './error-text.ts';
 import { isRecord } from './json.ts';
 
 /** A failed call as it was received. */
@@ -31,6 +31,9 @@ export interface ErrorSignals {
 
 /** Wrappers nest: proxy, gateway, SDK, vendor. */
 const DEEPEST = 8;
+
+/** Of all texts of a body that are read: whoever sends more does not explain, and the rules would take long. Characters. */
+const MOST_READ = 8_000;
 
 const CODE_KEYS = /^(?:.*_)?(?:code|type|name|status|reason|exception|class|kind|__type)$|(?:Code|Type|Status|Reason)$/;
 const STATUS_KEYS = /^(?:http_?)?(?:status|code|status_?code)$/i;
@@ -77,6 +80,7 @@ class Gathering {
   readonly texts = new Set<string>();
   readonly numbers = new Map<string, number>();
   readonly keys = new Set<string>();
+  #left = MOST_READ;
 
   walk(value: unknown, key: string, depth: number): void {
     if (depth > DEEPEST) return;
@@ -115,7 +119,14 @@ class Gathering {
       return;
     }
     if (CODE_KEYS.test(key) && /^\S{1,100}$/.test(text)) this.codes.add(plainCode(text));
-    else this.texts.add(normalizeText(WITHOUT_SUBJECT.test(text) && !MESSAGE_KEYS.test(key) ? `${key} ${text}` : text));
+    else this.#takeWords(WITHOUT_SUBJECT.test(text) && !MESSAGE_KEYS.test(key) ? `${key} ${text}` : text);
+  }
+
+  #takeWords(text: string): void {
+    if (this.#left <= 0) return;
+    const read = readPart(text);
+    this.#left -= read.length;
+    this.texts.add(normalizeText(read));
   }
 }
 

@@ -1,8 +1,14 @@
 import { toEnglishWords } from './error-lexicon.ts';
 import { isRecord, parseJson } from './json.ts';
 
-/** What a long text (a page, a stack) says beyond this explains nothing, and takes long to match. Characters. */
-const LONGEST_READ = 10_000;
+/** Of a long text (a page, a stack) beginning and end are read: the rest explains nothing, and takes long to match. Characters. */
+const HEAD_READ = 3_000;
+const TAIL_READ = 1_000;
+
+/** As much of a text as the rules read. */
+export function readPart(text: string): string {
+  return text.length <= HEAD_READ + TAIL_READ ? text : `${text.slice(0, HEAD_READ)} … ${text.slice(-TAIL_READ)}`;
+}
 
 /** Names of signs and spaces that stand beside numbers and words, each with its character. */
 const ENTITIES: ReadonlyMap<string, string> = new Map(
@@ -56,8 +62,7 @@ export function withoutMarkup(page: string): string {
 }
 
 function textOfMarkup(text: string): string {
-  return text
-    .slice(0, LONGEST_READ)
+  return readPart(text)
     .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
     .replaceAll(/<[/?]?[a-z!][^<>]{0,500}>/gi, ' ')
     .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|([a-z]{2,6}\d{0,2}));/gi, (whole, decimal, hexadecimal, name) => {
@@ -111,7 +116,8 @@ function structured(text: string): unknown {
 function fromPython(text: string): string {
   if (!/^[{[]/.test(text) || !text.includes("'")) return '';
   return text.replaceAll(
-    /'((?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\b(?:None|True|False)\b/g,
+    // A text that is not closed is read to the end once, not again from each of its quotes.
+    /'((?:[^'\\]|\\.)*)(?:'|\\?$)|"(?:[^"\\]|\\.)*(?:"|\\?$)|\b(?:None|True|False)\b/gs,
     (whole, single: string | undefined) => {
       if (single !== undefined) return JSON.stringify(unescapePython(single));
       if (whole === 'None') return 'null';

@@ -69,12 +69,12 @@ const EVERY_EXCESS = new RegExp(EXCESS, 'g');
 /** Whether a text names the window and within the same clause that it is exceeded. */
 export function saysWindowExceeded(text: string): boolean {
   const windows = spans(EVERY_WINDOW, text);
-  return (
-    windows.length > 0 &&
-    spans(EVERY_EXCESS, text).some(([from, to]) =>
-      windows.some(([start, end]) => start - to <= CLAUSE && from - end <= CLAUSE && (to > end || from < start)),
-    )
-  );
+  let first = 0;
+  return spans(EVERY_EXCESS, text).some(([from, to]) => {
+    while ((windows[first]?.[1] ?? Infinity) < from - CLAUSE) first += 1;
+    // Windows do not overlap: of two, one does not contain the excess.
+    return windows.slice(first, first + 2).some(([start, end]) => start - to <= CLAUSE && (to > end || from < start));
+  });
 }
 
 function spans(concept: RegExp, text: string): readonly (readonly [from: number, to: number])[] {
@@ -114,7 +114,7 @@ export const OF_THE_MODEL = /\b(?:model|maximum|limit for|size limit|context|win
 /** Requests or tokens per time, whatever they are called. */
 export const RATE_WORDS = new RegExp(
   [
-    String.raw`rate[-_ ]?limit|too many (?:concurrent )?(?:requests|calls)|concurren(?:t|cy) (?:\w+ )?(?:limit|requests?|calls)|requests? (?:are )?too (?:often|frequent|fast)|throttl|\bquota\b|slow down|tokens? bucket|parallel requests|\d+[- ](?:hour|minute|day)s? (?:window|limit|period)|\btoday\b|concurrency cap|\b(?:past|last) (?:\d+ )?(?:seconds?|minute|hour|day)`,
+    String.raw`rate[-_ ]?limit|too many (?:concurrent )?(?:requests|calls)|concurren(?:t|cy) (?:\w+ )?(?:limit|requests?|calls)|requests? (?:are )?too (?:often|frequent|fast)|throttl|\bquota\b|slow down|tokens? bucket|parallel requests|\d[- ](?:hour|minute|day)s? (?:window|limit|period)|\btoday\b|concurrency cap|\b(?:past|last) (?:\d+ )?(?:seconds?|minute|hour|day)`,
     String.raw`per[- _](?:minute|second|hour|day|week|month)|/ ?(?:min(?:ute)?|sec(?:ond)?|hour|day)\b|\b(?:i|o)?tp[mdhs]\b|\brp[mdhs]\b`,
     String.raw`\b(?:daily|hourly|monthly|weekly|minute)\b[a-z ]{0,20}\b(?:limit|usage|tokens?|allowance|cap)`,
     String.raw`wait (?:\w+ ){0,6}before|\bresets? (?:at|in|on)\b|(?:try|retry)(?:ing)? (?:your request )?(?:again )?(?:in \d|after \d|after a|in a (?:few|moment|minute)|shortly)|retry (?:shortly|in|after)`,
@@ -146,7 +146,7 @@ export const TOKENS_EXCEEDED =
 
 /** What stands beside an output limit when the sum with the input is meant. */
 export const BESIDE_OUTPUT =
-  /tokens in (?:the |your )?request|\binputs?\b(?! (?:should|validation|value|error|type))|prompt|messages?\b(?! (?:is|must|because))|\brequest (?:has|contains|with)|(?:\bsum\b|total|together|combined|leaves?|plus|\+).*(?:context|window|model|n_ctx)|(?:context|window|model).*(?:\bsum\b|total|together|combined)|(?:context|window).*requested/;
+  /tokens in (?:the |your )?request|\binputs?\b(?! (?:should|validation|value|error|type))|prompt|messages?\b(?! (?:is|must|because))|\brequest (?:has|contains|with)|(?:\bsum\b|total|together|combined|leaves?|plus|\+).{0,300}(?:context|window|model|n_ctx)|(?:context|window|model).{0,300}(?:\bsum\b|total|together|combined)|(?:context|window).{0,300}requested/;
 
 /** Too little, not too much: a cache, a window or a value below its minimum. */
 export const MINIMUM_WORDS =

@@ -75,7 +75,7 @@ function fromText(text: string): number | undefined {
 }
 
 function duration(text: string): number | undefined {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/g)].map(([, amount, unit = '']) => {
+  const parts = [...text.matchAll(/(?<!\d)(\d+(?:\.\d+)?)\s*([a-z]+)/g)].map(([, amount, unit = '']) => {
     const length = UNIT_MILLISECONDS[unit] ?? UNIT_MILLISECONDS[unit.replace(/s$/, '')];
     return length === undefined ? Number.NaN : Number(amount) * length;
   });

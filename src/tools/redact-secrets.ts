@@ -31,7 +31,7 @@ const FURTHER_FORMS: readonly (readonly [name: string, form: RegExp])[] = [
   ['model key', /\b(?:gsk_|xai-|hf_|r8_|pplx-|fw_|csk-|nvapi-|tgp_v1_)[A-Za-z0-9_-]{24,255}/g],
   ['stripe', /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/g],
   ['slack', /\bxox[abeoprs]-[A-Za-z0-9-]{16,255}/g],
-  ['jwt', /\beyJ[A-Za-z0-9_-]{16,4096}\.eyJ[A-Za-z0-9_-]{16,8192}\.[A-Za-z0-9_-]{16,2048}/g],
+  ['jwt', /(?<![\w-])eyJ[A-Za-z0-9_-]{16,4096}\.eyJ[A-Za-z0-9_-]{16,8192}\.[A-Za-z0-9_-]{16,2048}/g],
 ];
 
 /** Loaded with the first text: most commands and many workers never redact one. */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { identifiersIn, pathsInArguments } from '../../src/context/identifiers.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../src/context/estimate.ts';
 import { measureText } from '../../src/context/measure.ts';
 import { appendMissing, missingFromSummary } from '../../src/context/must-keep.ts';
@@ -85,28 +84,5 @@ describe('appendMissing', () => {
   test('leaves the text alone when nothing is missing or nothing fits', () => {
     expect(appendMissing('text', [], 1_000)).toBe('text');
     expect(appendMissing('text', ['line'], 1)).toBe('text');
-  });
-});
-
-describe('identifiers', () => {
-  test('are what must not change by a character', () => {
-    const text =
-      'See https://example.org/a?b=1, order KT-9284 and #481; commit 9f86d08 by ada@example.org. Call 4915112345678 today, the cafe is nice.';
-    expect(identifiersIn(text)).toEqual([
-      'https://example.org/a?b=1',
-      'KT-9284',
-      '#481',
-      '9f86d08',
-      'ada@example.org',
-      '4915112345678',
-    ]);
-  });
-
-  test('paths come from arguments that are named like one', () => {
-    expect(pathsInArguments('{"path":"a/b.md","paths":["c.md",3],"query":"x/y","file":"multi\\nline.md"}')).toEqual([
-      'a/b.md',
-      'c.md',
-    ]);
-    expect(pathsInArguments('not json')).toEqual([]);
   });
 });

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { assessError } from '../../src/models/assess-error.ts';
+import type { ErrorAssessment } from '../../src/models/error-assessment.ts';
+import { HARD_UNITS, countSteps } from '../support/count-steps.ts';
+
+function assess(body: unknown): ErrorAssessment {
+  return assessError({ provider: 'some', status: 400, headers: {}, body, text: undefined, streamed: false }, 0);
+}
+
+describe('what is read of an error', () => {
+  test.each(HARD_UNITS)('is bounded, however much of %j a server sends', (unit) => {
+    const stepsOf = (characters: number): number => {
+      const text = unit.repeat(characters).slice(0, characters);
+      const errors = Array.from({ length: 50 }, (_, at) => ({ message: `${at} ${text}` }));
+      return countSteps(() => {
+        assess({ error: { message: text }, errors });
+      }).steps;
+    };
+    // Beyond what is read, a body is only taken apart.
+    expect(stepsOf(100_000) - stepsOf(10_000)).toBeLessThan(51 * 90_000 * 12);
+    expect(stepsOf(10_000)).toBeLessThan(51 * 10_000 * 12 + 8_000 * 600);
+  });
+
+  test('is the beginning and the end of a long text', () => {
+    const filling = 'Some words of a page. '.repeat(5_000);
+    const overflow = { kind: 'overflow', actual: 9_000, limit: 8_192 };
+    const told = 'maximum context length is 8192 tokens, you requested 9000 tokens';
+    expect(assess(`${told} ${filling}`)).toMatchObject(overflow);
+    expect(assess(`${filling} ${told}`)).toMatchObject(overflow);
+    expect(assess({ errors: Array.from({ length: 40 }, (_, at) => ({ message: `${at} ${filling}` })) }).kind).toBe(
+      'invalid_request',
+    );
+  });
+});
