@@ -1,6 +1,7 @@
 import type { HoldfastClient } from '../client/types.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { Connections } from '../local/stack-file.ts';
+import { printRemark } from './output.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 
 /** Any address will do where nobody connects to it. */
@@ -91,8 +92,8 @@ async function inSurroundings<Result>(surroundings: Surroundings, work: Work<Res
     databaseUrl,
     ...(embedder !== null && { embedder }),
     onEmbeddingFailure: (error) =>
-      process.stderr.write(
-        `warning: searched by words alone: ${error instanceof Error ? error.message : 'no embedding of the query'}\n`,
+      printRemark(
+        `warning: searched by words alone: ${error instanceof Error ? error.message : 'no embedding of the query'}`,
       ),
     temporal: {
       address: temporalAddress,
@@ -101,8 +102,8 @@ async function inSurroundings<Result>(surroundings: Surroundings, work: Work<Res
     },
     ...(process.env['HOLDFAST_TASK_QUEUE'] !== undefined && { taskQueue: process.env['HOLDFAST_TASK_QUEUE'] }),
     onDoorbellFailure: () =>
-      process.stderr.write(
-        `warning: Temporal at ${temporalAddress} has not answered yet. What you sent is stored; a worker's upkeep finds it within a minute.\n`,
+      printRemark(
+        `warning: Temporal at ${temporalAddress} has not answered yet. What you sent is stored; a worker's upkeep finds it within a minute.`,
       ),
   });
   try {

@@ -4,6 +4,8 @@ import { LOCAL_SUPERUSER, PASSWORD_FILE } from '../local/postgres-login.ts';
 import type { Stack } from '../local/stack-file.ts';
 import type { LocalStack } from '../local/stack.ts';
 import type { ServiceEvent, ServiceName } from '../local/supervise.ts';
+import { printJson } from './output.ts';
+import { printable } from './render/safe-text.ts';
 
 const LABELS: Readonly<Record<ServiceName, string>> = {
   postgres: 'Postgres',
@@ -99,7 +101,8 @@ export class DevOutput {
   }
 
   private line(text: string, object: Readonly<Record<string, unknown>>): void {
-    process.stdout.write(`${this.json ? JSON.stringify(object) : text}\n`);
+    if (this.json) printJson(object);
+    else process.stdout.write(`${printable(text)}\n`);
   }
 
   event(event: ServiceEvent): void {

@@ -3,6 +3,7 @@ import type { ResolvedProviders } from '../config/providers.ts';
 import { ConfigurationError, describeProblem } from '../config/errors.ts';
 import { broken, CHECK_NAMES } from '../local/doctor/finding.ts';
 import type { CheckName, Finding } from '../local/doctor/finding.ts';
+import { openOutput } from './output.ts';
 import type { JsonOption } from './holdfast-command.ts';
 
 const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok     ', warning: 'warning', broken: 'broken ' };
@@ -70,9 +71,9 @@ async function doctor(options: DoctorOptions): Promise<void> {
   const examined = await examine({ ...read, directory, ...(only !== undefined && { only }) });
   const findings = [...examined, ...mistakes];
   const isHealthy = findings.every(({ status }) => status !== 'broken');
-  const text =
-    options.json === true ? JSON.stringify({ healthy: isHealthy, findings }) : findings.map(formatFinding).join('\n');
-  process.stdout.write(`${text}\n`);
+  const output = openOutput();
+  if (options.json === true) output.json({ healthy: isHealthy, findings });
+  else output.lines(findings.map(formatFinding));
   if (!isHealthy) process.exitCode = 1;
 }
 

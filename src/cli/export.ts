@@ -6,6 +6,7 @@ import { findConversation } from './find-conversation.ts';
 import { CONVERSATION_ARGUMENT, holdfastCommand, withConnections } from './holdfast-command.ts';
 import type { ConnectionFlags } from './holdfast-command.ts';
 import { openOutput } from './output.ts';
+import { printableJson } from './render/safe-text.ts';
 import { plural } from './render/numbers.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -39,7 +40,9 @@ async function exportConversation(reference: string, flags: ExportFlags): Promis
       client.exportConversation({ conversationId, write: writeLine });
     if (flags.output === undefined) {
       await write(async (line) => {
-        if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+        // The file has a checksum of its bytes; on a screen nobody needs it.
+        const shown = process.stdout.isTTY ? printableJson(line) : line;
+        if (!process.stdout.write(`${shown}\n`)) await once(process.stdout, 'drain');
       });
       return;
     }

@@ -19,7 +19,7 @@ import { labCommand } from './lab.ts';
 import { listCommand } from './list.ts';
 import { migrateCommand } from './migrate.ts';
 import { modelsCommand } from './models.ts';
-import { endWhenPipeCloses } from './output.ts';
+import { endWhenPipeCloses, printJson, printRemark } from './output.ts';
 import { readVersion } from './package-version.ts';
 import { recallCommand } from './recall.ts';
 import { reindexCommand } from './reindex.ts';
@@ -112,10 +112,10 @@ function report(error: unknown, argv: readonly string[]): void {
   const described = describeError(error, { databaseFlag: hasOption(argv, '--database-url') });
   const { code, message, next, exit } = described;
   process.exitCode = EXIT_CODES[exit].code;
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message, next } })}\n`);
-  else process.stderr.write(`${errorLines(described).join('\n')}\n`);
+  if (json) printJson({ error: { code, message, next } });
+  else printRemark(errorLines(described).join('\n'));
   if (process.env['HOLDFAST_DEBUG'] === '1') {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    printRemark(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 }
 

@@ -1,4 +1,5 @@
 import { EXIT_CODES } from './exit-codes.ts';
+import { printable, printableJson } from './render/safe-text.ts';
 import { COLOR_STYLE, PLAIN_STYLE } from './render/style.ts';
 import type { Style } from './render/style.ts';
 
@@ -13,7 +14,7 @@ export interface Output {
   readonly repaints: boolean;
   line(text?: string): void;
   lines(lines: readonly string[]): void;
-  /** Escape codes and text as they are. */
+  /** Escape codes and text as they are: the painter alone composes both. */
   write(text: string): void;
   /** One JSON object on a line. */
   json(value: unknown): void;
@@ -40,11 +41,21 @@ export function openOutput({ plain = false }: OutputOptions = {}): Output {
     rows: () => (terminal ? Math.max(2, stream.rows) : 24),
     repaints: clever && !plain,
     write,
-    line: (text = '') => write(`${text}\n`),
-    lines: (lines) => write(lines.map((line) => `${line}\n`).join('')),
-    json: (value) => write(`${JSON.stringify(value)}\n`),
-    remark: (text) => process.stderr.write(`${text}\n`),
+    line: (text = '') => write(`${printable(text)}\n`),
+    lines: (lines) => write(printable(lines.map((line) => `${line}\n`).join(''))),
+    json: printJson,
+    remark: printRemark,
   };
+}
+
+/** One JSON value on a line of standard output. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${printableJson(JSON.stringify(value))}\n`);
+}
+
+/** A line on standard error. */
+export function printRemark(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
 }
 
 /**

@@ -30,6 +30,7 @@ flags, environment, \`holdfast.yaml\`, the local stack that \`npx holdfast dev\`
 On a terminal \`start\` and \`watch\` are a screen that follows the turn; in a pipe they print plain lines, one per tool call, and
 answers when they are complete. \`NO_COLOR\` switches colours off, \`TERM=dumb\` and \`--plain\` also the repainting.
 Ctrl-C leaves, the turn goes on.
+Characters that a terminal hides or obeys are written out (\`\\u{202e}\`), in JSON as its escapes; emoji and letters of every script stay.
 
 An error is two lines on standard error, what happened and what to do, or with \`--json\` one object on standard output:
 \`{"error": {"code": …, "message": …, "next": …}}\`.

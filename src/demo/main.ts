@@ -1,7 +1,7 @@
 import { describeError, errorLines } from '../cli/describe-error.ts';
 import { EXIT_CODES } from '../cli/exit-codes.ts';
 import { interruptible } from '../cli/interruption.ts';
-import { endWhenPipeCloses, openOutput } from '../cli/output.ts';
+import { endWhenPipeCloses, openOutput, printJson, printRemark } from '../cli/output.ts';
 import { parseOptions } from './options.ts';
 import { runDemo } from './run-demo.ts';
 
@@ -21,9 +21,9 @@ async function main(): Promise<void> {
   } catch (error) {
     const described = describeError(error);
     process.exitCode = described.exit === 'usage' ? EXIT_CODES.usage.code : 1;
-    process.stderr.write(`${errorLines(described).join('\n')}\n`);
-    if (json) process.stdout.write(`${JSON.stringify({ ok: false, problems: [described.message] })}\n`);
-    if (process.env['HOLDFAST_DEBUG'] === '1' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    printRemark(errorLines(described).join('\n'));
+    if (json) printJson({ ok: false, problems: [described.message] });
+    if (process.env['HOLDFAST_DEBUG'] === '1' && error instanceof Error) printRemark(error.stack ?? error.message);
   }
 }
 

@@ -1,3 +1,4 @@
+import { printable } from '../render/safe-text.ts';
 import { displayWidth } from '../render/text-width.ts';
 import { withoutStyle } from '../render/style.ts';
 import type { Output } from '../output.ts';
@@ -35,8 +36,10 @@ export function createPainter(output: Pick<Output, 'write' | 'columns'>): Painte
   const draw = (committed: readonly string[], next: readonly string[]): void => {
     const start = begun ? '' : HIDE_CURSOR;
     begun = true;
-    const above = committed.map((line) => `${line}\n`).join('');
-    output.write(`${BEGIN_FRAME}${start}${toRegionStart()}${CLEAR_BELOW}${above}${next.join('\n')}${END_FRAME}`);
+    const above = printable(committed.map((line) => `${line}\n`).join(''));
+    output.write(
+      `${BEGIN_FRAME}${start}${toRegionStart()}${CLEAR_BELOW}${above}${printable(next.join('\n'))}${END_FRAME}`,
+    );
     region = next;
   };
   return {
