@@ -6,6 +6,7 @@ import type {
 } from '../context/compaction-hook.ts';
 import type { Entry } from '../context/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../context/estimate.ts';
+import { quoteText } from '../context/frames.ts';
 import { measureText } from '../context/measure.ts';
 import type { CompactionPlan, CompactionReason } from '../context/plan.ts';
 import { untilAborted } from '../models/until-aborted.ts';
@@ -54,7 +55,7 @@ export async function askHooks(
     append.push(...(decision?.contextLines?.append ?? []));
     details = decision?.details ?? details;
     if (decision?.summary !== undefined && decision.summary.trim() !== '') {
-      const { summary } = decision;
+      const summary = quoteText(decision.summary);
       const hookData = { ...(details !== undefined && { details }), contextLines: { prepend, append }, summary };
       return { cancelled: false, plan: withSummary(plan, summary), hook: hookData };
     }

@@ -1,6 +1,7 @@
 import { textOf } from '../context/content.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { fixedMeasurements } from '../context/fixed-measurements.ts';
+import { LINES } from '../context/frames.ts';
 import type { ModelLimits } from '../context/plan.ts';
 import { withLearnedLimits } from '../models/learned-window.ts';
 import { parseModelName } from '../models/model-name.ts';
@@ -21,8 +22,7 @@ import { closeToolCall } from './close-tool-call.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { newText } from './new-content.ts';
 
-const RESUME_NOTE =
-  '[Resumed]\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.';
+const RESUME_NOTE = `${LINES.resumed}\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.`;
 
 /** Takes the conversation: raises the epoch, repairs what a dead turn left, appends the waiting messages. */
 export async function beginTurn(

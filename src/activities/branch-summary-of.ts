@@ -2,6 +2,7 @@ import { BRANCH_PREAMBLE, BRANCH_SUMMARY_OUTPUT, branchPolicy } from '../context
 import type { BranchItem } from '../context/branch-summary.ts';
 import { extractiveSummary } from '../context/extractive-summary.ts';
 import { renderFileLists } from '../context/file-lists.ts';
+import { frame, framed } from '../context/frames.ts';
 import type { FileLists } from '../context/file-lists.ts';
 import type { Calibration } from '../context/plan.ts';
 import type { NewBranchSummary } from '../store/change-branch.ts';
@@ -50,7 +51,9 @@ export function branchSummaryOf(
 ): NewBranchSummary {
   const { items, ...written } = rest;
   const listed = renderFileLists(files);
-  const shown = [BRANCH_PREAMBLE, text, ...(listed === '' ? [] : [listed])].join('\n\n');
+  // The text was checked, and what it holds of lists is the program's.
+  const inside = framed([text, ...(listed === '' ? [] : [listed])].join('\n\n'));
+  const shown = `${BRANCH_PREAMBLE}\n\n${frame('branchSummary', [inside])}`;
   return {
     ...newText(shown),
     ...written,

@@ -1,4 +1,4 @@
-import { attachedText, isAttachedText } from '../context/attached-text.ts';
+import { attachedFile, attachedText } from '../context/attached-text.ts';
 import { isReadAsText, type ContentPart, type FilePart } from '../context/content.ts';
 import { HoldfastClientError } from './errors.ts';
 import type { MessageContent } from './types.ts';
@@ -21,7 +21,7 @@ export function messageParts(content: MessageContent): readonly ContentPart[] {
  * @throws HoldfastClientError `invalid_argument` for no words
  */
 export function inOtherWords(said: readonly ContentPart[], text: string): readonly ContentPart[] {
-  return [...messageParts(text), ...said.filter((part) => part.type !== 'text' || isAttachedText(part.text))];
+  return [...messageParts(text), ...said.filter((part) => part.type !== 'text' || attachedFile(part) !== null)];
 }
 
 function readableFile(file: FilePart): ContentPart {

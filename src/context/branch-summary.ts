@@ -1,5 +1,6 @@
 import type { Entry } from './entry.ts';
 import { estimateTokens } from './estimate.ts';
+import { frame } from './frames.ts';
 import { measureText } from './measure.ts';
 import type { Calibration } from './plan.ts';
 import { CHECKPOINT_PROMPTS } from './prompts/checkpoint.ts';
@@ -114,14 +115,14 @@ export function branchSummaryView(input: {
   const { items, policy, room, calibration } = input;
   const system = CHECKPOINT_PROMPTS.system.text;
   const instruction = INSTRUCTION.text.replace('{{sections}}', () => headingList(SECTIONS));
-  const frame = estimateTokens(measureText(system + instruction), calibration) + FRAME_TOKENS;
+  const around = estimateTokens(measureText(system + instruction), calibration) + FRAME_TOKENS;
   const transcript = transcriptText({
     entries: items.map(({ entry }) => entry),
-    maximumTokens: Math.max(0, room - frame),
+    maximumTokens: Math.max(0, room - around),
     calibration,
     limits: policy.summary.transcript,
   });
-  const text = `<transcript>\n${transcript}\n</transcript>\n\n${instruction}`;
+  const text = `${frame('transcript', [transcript])}\n\n${instruction}`;
   return {
     view: { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
     promptVersion: `${INSTRUCTION.name}@${INSTRUCTION.version}`,

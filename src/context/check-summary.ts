@@ -1,4 +1,5 @@
 import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
+import { quoteText } from './frames.ts';
 import { measureText } from './measure.ts';
 import type { PlanPart } from './plan.ts';
 import type { CompactionPolicy } from './policy.ts';
@@ -25,12 +26,15 @@ export type SummaryCheck =
 /** How far over the requested length an answer may be: the estimate alone may err by a fifth. */
 const LENGTH_TOLERANCE = 1.5;
 
-/** A section that says that it has nothing to say. */
+/** Characters of a section that says that it has nothing to say. */
+const LONGEST_NOTHING = 100;
+
 const NOTHING = /^[\s\-*•]*(none|n\/a|nothing|nothing yet|\(none\)|\(empty\))?[\s.]*$/i;
 
 /**
  * Whether an answer of the summarizing model can stand for what it summarizes. The text that comes
- * back has its sections in the policy's order under the policy's own headings, and no preface.
+ * back has its sections in the policy's order under the policy's own headings, no preface, and no mark of a frame: what the
+ * model read may have held some.
  */
 export function checkSummary(answer: {
   readonly policy: CompactionPolicy;
@@ -46,15 +50,16 @@ export function checkSummary(answer: {
   if (answer.calledTool || answer.stopReason === 'tool_calls') return failed('tool_call');
   if (answer.stopReason === 'refusal' || answer.stopReason === 'content_filter') return failed('refused');
   if (answer.stopReason === 'maximum_output' || answer.stopReason === 'window_full') return failed('cut_off');
-  if (answer.text.trim() === '') return failed('empty');
+  const written = quoteText(answer.text).trim();
+  if (written === '') return failed('empty');
   const { headings } = answer.policy.summary;
   const wanted = sectionsOf(answer.policy, answer.kind ?? 'history');
-  if (wanted.length === 0) return { ok: true, text: answer.text.trim(), sections: [] };
+  if (wanted.length === 0) return { ok: true, text: written, sections: [] };
   const titles = wanted.map((section) => section.title);
-  const found = parseSections(answer.text, titles, headings);
+  const found = parseSections(written, titles, headings);
   const sections = titles.flatMap((title) => mergedSection(title, found));
   if (sections.length < titles.length) return failed('missing_sections');
-  if (sections.every((section) => NOTHING.test(section.text))) return failed('empty');
+  if (sections.every(({ text }) => text.length <= LONGEST_NOTHING && NOTHING.test(text))) return failed('empty');
   const text = renderSections(sections, headings);
   if (estimateTokens(measureText(text), NO_CALIBRATION) > answer.maximumOutputTokens * LENGTH_TOLERANCE) {
     return failed('too_long');

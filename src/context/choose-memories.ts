@@ -1,4 +1,5 @@
 import { estimateTokens } from './estimate.ts';
+import { quoteText } from './frames.ts';
 import { measureText } from './measure.ts';
 import type { Calibration } from './plan.ts';
 import { isUnspaced, wordsIn } from './unspaced-words.ts';
@@ -163,7 +164,7 @@ export function quotedOfToolsIn(note: string): string[] {
  */
 function memoryLine(memory: Memory): string {
   const { id, scope, kind, text, conversationId, sourceId, createdAt } = memory;
-  const words = text.replaceAll(/\s+/g, ' ').trim();
+  const words = quoteText(text.replaceAll(/[\s\p{Control}]+/gu, ' ').trim());
   const shown = words.length > LONGEST_SHOWN ? `${words.slice(0, LONGEST_SHOWN - 1)}…` : words;
   const source = quotedSourceOf(memory);
   const said = source === null ? shown : `(${source}, ${DATA_ONLY}) ${JSON.stringify(shown)}`;
@@ -184,5 +185,7 @@ function quotedSourceOf({ kind, origin, otherUser }: Memory): string | null {
 function speakerOf({ origin, otherUser }: Memory): string {
   if (origin !== 'user') return `noted by the ${origin}`;
   if (otherUser === undefined) return 'said by the user';
-  return otherUser === null ? OF_OTHER_USER : `said by ${JSON.stringify(otherUser.replaceAll(/\s+/g, ' '))}`;
+  return otherUser === null
+    ? OF_OTHER_USER
+    : `said by ${quoteText(JSON.stringify(otherUser.replaceAll(/[\s\p{Control}]+/gu, ' ')))}`;
 }

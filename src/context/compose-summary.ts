@@ -1,9 +1,8 @@
+import { LINES, quoteTags } from './frames.ts';
 import type { PlanPart } from './plan.ts';
 import type { CompactionPolicy } from './policy.ts';
 import { parseSections, splitSections } from './summary-sections.ts';
 import type { WrittenSection } from './summary-sections.ts';
-
-const SPLIT_TURN_HEADING = '**Turn Context (split turn):**';
 
 /**
  * The summary that a finished plan leaves, from the texts of its parts: the merged one if there is
@@ -24,9 +23,9 @@ export function composeSummary(
   const merged = parts.findLast((part) => part.kind === 'merge');
   const before = earlier === null || parts.some((part) => part.kind !== 'turn_prefix') ? [] : [earlier];
   const texts = parts.map((part, index) =>
-    part.kind === 'turn_prefix' && before.length + index > 0 ? `${SPLIT_TURN_HEADING}\n\n${part.text}` : part.text,
+    part.kind === 'turn_prefix' && before.length + index > 0 ? `${LINES.splitTurn}\n\n${part.text}` : part.text,
   );
-  const text = merged?.text ?? [...before, ...texts].join('\n\n---\n\n');
+  const text = quoteTags(merged?.text ?? [...before, ...texts].join('\n\n---\n\n'));
   return { text, sections: sectionsOf(text, policy) };
 }
 

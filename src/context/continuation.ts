@@ -1,4 +1,5 @@
 import type { ContentPart } from './content.ts';
+import { LINES } from './frames.ts';
 import type { CompactionForm } from './plan.ts';
 import type { CompactionPolicy, ContinuationPrompts } from './policy.ts';
 import type { RecallOptions } from './placeholders.ts';
@@ -14,7 +15,7 @@ export function continuationText(options: RecallOptions = {}): string {
       : 'Trust the values in the summary; when you need a detail that is no longer here, look it up with recall_search ' +
         'or recall_open instead of repeating the call that produced it.';
   return [
-    '[Context compacted]',
+    LINES.compacted,
     'The context was compacted to make room: older messages are summarized, or shown shortened. The task is not ' +
       'finished because of that. Continue where you left off.',
     'Do not give a final answer until all steps are complete. Do not redo completed work.',

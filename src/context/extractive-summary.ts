@@ -1,7 +1,9 @@
+import { saidText } from './attached-text.ts';
 import { headOf } from './clip.ts';
 import { textOf } from './content.ts';
 import type { Entry } from './entry.ts';
 import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
+import { LINES, quoteText } from './frames.ts';
 import { groupEntries } from './groups.ts';
 import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
@@ -59,15 +61,14 @@ export function extractiveSummary(input: {
     const sections = input.policy.summary.sections.filter((section) => section.subject === subject);
     for (const [index, section] of sections.entries()) {
       const earlier = previous.filter(({ title }) => title === section.title).flatMap(({ text }) => contentLines(text));
-      const found = index === 0 ? lines[subject] : [];
+      const found = index === 0 ? lines[subject].map(quoteText) : [];
       const share = (input.maximumTokens * SHARES[subject]) / sections.length;
       texts.set(section.title, newestWithin([...earlier, ...found], share, budget));
     }
   }
-  return renderSections(
-    titles.map((title) => ({ title, text: texts.get(title) ?? '' })),
-    headings,
-  );
+  const written = titles.map((title) => ({ title, text: texts.get(title) ?? '' }));
+  // Once more as a whole: a mark may go on in the next line.
+  return quoteText(renderSections(written, headings));
 }
 
 interface LineBudget {
@@ -79,7 +80,7 @@ interface LineBudget {
 }
 
 function contentLines(text: string): string[] {
-  return text.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '- none');
+  return text.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '- none' && line !== LINES.kept);
 }
 
 /** The newest lines that fit, each once; of the very newest at least its beginning. */
@@ -105,7 +106,7 @@ function newestWithin(lines: readonly string[], share: number, budget: LineBudge
 type ExtractedLines = Readonly<Record<SectionSubject, readonly string[]>>;
 
 function extractLines(entries: readonly Entry[]): ExtractedLines {
-  const users = entries.filter((entry) => entry.kind === 'user').map((entry) => textOf(entry.content));
+  const users = entries.filter((entry) => entry.kind === 'user').map((entry) => saidText(entry.content));
   const results = entries.filter((entry) => entry.kind === 'tool_result');
   const lastAnswer = entries.findLast((entry) => entry.kind === 'assistant' && textOf(entry.content).trim() !== '');
   const plan = entries.findLast((entry) => entry.kind === 'note' && entry.slot === 'plan');

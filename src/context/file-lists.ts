@@ -1,3 +1,5 @@
+import { frame, tagsOf } from './frames.ts';
+import type { FrameName } from './frames.ts';
 import { fileArguments } from './identifiers.ts';
 import type { CompactionPolicy } from './policy.ts';
 import type { LedgerResult } from './result-ledger.ts';
@@ -34,14 +36,22 @@ export function extendFileLists(input: {
 
 /** The lists as they stand below a summary; empty when there is no file. */
 export function renderFileLists({ read, modified }: FileLists): string {
-  const list = (tag: string, files: readonly string[]): string[] =>
-    files.length === 0 ? [] : [`<${tag}>\n${files.join('\n')}\n</${tag}>`];
-  return [...list('read-files', read), ...list('modified-files', modified)].join('\n\n');
+  const list = (name: FrameName, files: readonly string[]): string[] =>
+    files.length === 0 ? [] : [frame(name, files.join('\n'))];
+  return [...list('readFiles', read), ...list('modifiedFiles', modified)].join('\n\n');
 }
 
-const LISTS = /\n*<(read-files|modified-files|earlier-results)>[\s\S]*?<\/\1>/g;
+const LISTS = (['readFiles', 'modifiedFiles', 'earlierResults'] as const).map((name) => tagsOf(name).open);
+
+/** A summary, and the lists of the program that stand below it: what others wrote holds no mark of theirs. */
+export function splitLists(text: string): { readonly written: string; readonly lists: string } {
+  const [begin = text.length] = LISTS.map((open) => text.indexOf(open))
+    .filter((at) => at !== -1)
+    .toSorted((one, other) => one - other);
+  return { written: text.slice(0, begin).trimEnd(), lists: text.slice(begin) };
+}
 
 /** A summary without what the program lists below it: that is kept beside it, and a model that repeats it would only let it grow old. */
 export function withoutFileLists(text: string): string {
-  return text.replaceAll(LISTS, '');
+  return splitLists(text).written;
 }

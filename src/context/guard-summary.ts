@@ -1,6 +1,7 @@
 import { resolveAmount } from './budget.ts';
 import { headOf } from './clip.ts';
 import { estimateTokens } from './estimate.ts';
+import { splitLists } from './file-lists.ts';
 import { measureText } from './measure.ts';
 import type { Budget, Calibration } from './plan.ts';
 import type { CompactionPolicy } from './policy.ts';
@@ -40,8 +41,8 @@ export function guardedSummary(
 
 /**
  * The summary, shortened step by step until it fits: the longest section loses its end first, so
- * that every section keeps its heading and its beginning. The words around it are not part of it
- * and stay as they are.
+ * that every section keeps its heading and its beginning. The program's lists below stay whole, or go when they leave no room:
+ * they are kept beside the summary.
  */
 export function shortenSummary(
   text: string,
@@ -51,19 +52,40 @@ export function shortenSummary(
   const maximum = Math.max(SMALLEST_GUARDED, of.maximumTokens);
   const tokens = (value: string): number => estimateTokens(measureText(value), of.calibration);
   if (tokens(text) <= maximum) return text;
+  const { written, lists } = splitLists(text);
+  const below = lists === '' ? '' : `\n\n${lists}`;
+  const room = maximum - tokens(below);
+  const fits = (shortened: string): boolean => tokens(shortened) <= (room < SMALLEST_GUARDED ? maximum : room);
   const titles = wanted.map((section) => section.title);
-  let sections: readonly WrittenSection[] = parseSections(text, titles, headings);
+  const shortened = shortenSections(parseSections(written, titles, headings), headings, fits) ?? cutText(written, fits);
+  return room < SMALLEST_GUARDED ? shortened : shortened + below;
+}
+
+/** `null` for a text without headings, as a hook may write it. */
+function shortenSections(
+  found: readonly WrittenSection[],
+  headings: CompactionPolicy['summary']['headings'],
+  fits: (text: string) => boolean,
+): string | null {
+  if (found.length === 0) return null;
+  let sections = found;
   let shortened = renderSections(sections, headings);
-  while (tokens(shortened) > maximum) {
+  while (!fits(shortened)) {
     const longest = sections.reduce((best, section) => (section.text.length > best.text.length ? section : best));
     if (longest.text.length <= SHORTEST_SECTION) break;
-    sections = sections.map((section) => (section === longest ? shorter(section) : section));
+    sections = sections.map((section) => (section === longest ? { ...section, text: shorter(section.text) } : section));
     shortened = renderSections(sections, headings);
   }
   return shortened;
 }
 
-function shorter({ title, text }: WrittenSection): WrittenSection {
+function cutText(text: string, fits: (text: string) => boolean): string {
+  let shortened = text;
+  while (!fits(shortened) && shortened.length > SHORTEST_SECTION) shortened = shorter(shortened);
+  return shortened;
+}
+
+function shorter(text: string): string {
   const kept = text.endsWith(MARK) ? text.slice(0, -MARK.length) : text;
-  return { title, text: headOf(kept, Math.floor(kept.length * STEP) - MARK.length).trimEnd() + MARK };
+  return headOf(kept, Math.floor(kept.length * STEP) - MARK.length).trimEnd() + MARK;
 }

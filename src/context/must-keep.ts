@@ -1,14 +1,16 @@
+import { saidText } from './attached-text.ts';
 import { headOf } from './clip.ts';
 import { textOf } from './content.ts';
 import type { Entry } from './entry.ts';
 import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
+import { LINES, nameText, quoteText } from './frames.ts';
 import { groupEntries } from './groups.ts';
 import { identifiersIn, pathsInArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
 import { readableText } from './readable-text.ts';
 
 /** Heads the section that the program appends to a summary of the model. */
-export const KEPT_HEADING = '## Kept From the Originals';
+export const KEPT_HEADING = LINES.kept;
 
 /** A request counts as covered when the summary holds this share of its longer words. */
 const COVERED_WORDS = 0.4;
@@ -50,7 +52,7 @@ function openCalls(entries: readonly Entry[]): string[] {
     const closed = new Set(results.map((result) => result.callIndex));
     return (assistant?.content ?? []).flatMap((part) =>
       part.type === 'tool_call' && !closed.has(part.index)
-        ? [`Outcome unknown: ${part.name} ${oneLine(part.arguments)}`]
+        ? [`Outcome unknown: ${nameText(part.name)} ${oneLine(part.arguments)}`]
         : [],
     );
   });
@@ -58,7 +60,7 @@ function openCalls(entries: readonly Entry[]): string[] {
 
 function requests(entries: readonly Entry[], text: string): string[] {
   return entries.flatMap((entry) => {
-    const request = entry.kind === 'user' ? textOf(entry.content) : '';
+    const request = entry.kind === 'user' ? saidText(entry.content) : '';
     if (request.trim() === '' || isCovered(readableText(request), text)) return [];
     return [`User: "${oneLine(request)}"`];
   });
@@ -109,11 +111,13 @@ function isNamed(path: string, text: string): boolean {
   return text.includes(names.slice(-2).join('/'));
 }
 
+/** The items right below each of these headings: what others wrote holds none. */
 function appendedLines(text: string): string[] {
-  const start = text.indexOf(KEPT_HEADING);
-  if (start === -1) return [];
-  const lines = text.slice(start + KEPT_HEADING.length).split('\n');
-  return lines.flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
+  let isBelow = false;
+  return text.split('\n').flatMap((line) => {
+    isBelow = line === KEPT_HEADING || (isBelow && line.startsWith('- '));
+    return isBelow && line !== KEPT_HEADING ? [line.slice(2)] : [];
+  });
 }
 
 /**
@@ -124,9 +128,10 @@ export function appendMissing(text: string, missing: readonly string[], maximumT
   let left = maximumTokens - tokensOf(text) - sectionTokens();
   const lines: string[] = [];
   for (const line of missing) {
-    left -= lineTokens(line);
+    const item = quoteText(line);
+    left -= lineTokens(item);
     if (left < 0) break;
-    lines.push(`- ${line}`);
+    lines.push(`- ${item}`);
   }
   return lines.length === 0 ? text : `${text}\n\n${KEPT_HEADING}\n${lines.join('\n')}`;
 }

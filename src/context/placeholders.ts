@@ -1,4 +1,5 @@
 import type { FilePart, ImagePart } from './content.ts';
+import { nameText } from './frames.ts';
 import type { PlaceholderTexts } from './policy.ts';
 
 /** Whether the agent has a tool that opens originals; without one a placeholder must not name it. */
@@ -63,7 +64,7 @@ export function clearedResultText(
   options: RecallOptions = {},
 ): string {
   return (
-    `[Old result of ${result.toolName} cleared: ${formatCount(result.characters)} characters. ` +
+    `[Old result of ${nameText(result.toolName)} cleared: ${formatCount(result.characters)} characters. ` +
     `${wayBack(result.entryId, options)}]`
   );
 }
@@ -89,6 +90,6 @@ function filled(template: string, counts: Readonly<Record<string, number>>): str
 /** One line that tells what a medium was, without its data. */
 export function describeMedia(part: ImagePart | FilePart): string {
   return part.type === 'image'
-    ? `Image ${part.mediaType}, ${part.width} × ${part.height} pixels,`
-    : `File ${part.name}, ${part.mediaType}, ${part.pages} pages,`;
+    ? `Image ${nameText(part.mediaType)}, ${part.width} × ${part.height} pixels,`
+    : `File ${nameText(part.name)}, ${nameText(part.mediaType)}, ${part.pages} pages,`;
 }

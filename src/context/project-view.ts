@@ -2,6 +2,8 @@ import type { ContentPart, ToolCallPart } from './content.ts';
 import type { Entry, NoteSlot } from './entry.ts';
 import type { Group } from './groups.ts';
 import { textOf } from './content.ts';
+import { earlierResult } from './earlier-result.ts';
+import { LINES, quoteText } from './frames.ts';
 import { applyOperation } from './operations.ts';
 import type { Operation } from './plan.ts';
 import type { PlaceholderOptions } from './placeholders.ts';
@@ -21,7 +23,7 @@ export const RENDERER_VERSION = 1;
 const MISSING_RESULT = '[No result of this call was recorded. Whether it took effect is unknown.]';
 
 /** Notes whose text does not say by itself what it is. */
-const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: '[Current plan]', memories: '[Memories]' };
+const NOTE_HEADINGS: Partial<Record<NoteSlot, string>> = { plan: LINES.plan, memories: LINES.memories };
 
 interface Rendering extends PlaceholderOptions {
   /** What results show that say nothing new. */
@@ -126,14 +128,10 @@ function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[]
     case 'exchange':
       return exchangeMessages(first, group.entries.slice(1), rendering);
     case 'orphan_result':
-      return message([{ type: 'text', text: orphanHeading(first) }, ...shownContent(first, rendering)], 'note');
+      return message(earlierResult(first.toolName ?? 'a tool', shownContent(first, rendering)), 'note');
     case 'marker':
       return [];
   }
-}
-
-function orphanHeading(result: Entry): string {
-  return `[Result of an earlier call of ${result.toolName ?? 'a tool'} that is no longer shown]`;
 }
 
 function userMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
@@ -143,8 +141,13 @@ function userMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
 function noteMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
   const content = shownContent(entry, rendering);
   const heading = entry.slot === undefined ? undefined : NOTE_HEADINGS[entry.slot];
-  const hasHeading = content.length > 0 && heading !== undefined;
-  return message(hasHeading ? [{ type: 'text', text: heading }, ...content] : content, 'note');
+  if (content.length === 0 || heading === undefined) return message(content, 'note');
+  const quoted = content.map((part) => (part.type === 'text' ? textPart(quoteText(part.text)) : part));
+  return message([textPart(heading), ...quoted], 'note');
+}
+
+function textPart(text: string): ContentPart {
+  return { type: 'text', text };
 }
 
 function message(

@@ -1,6 +1,7 @@
 import type { ContentPart } from './content.ts';
 import type { Entry } from './entry.ts';
 import { applyOperation, stripOperation } from './operations.ts';
+import { nameText } from './frames.ts';
 import { formatCount, wayBack } from './placeholders.ts';
 import type { PlaceholderOptions } from './placeholders.ts';
 import type { RequestStubs } from './policy.ts';
@@ -101,7 +102,7 @@ function hasMedia({ content }: Entry): boolean {
 
 function copyText(copy: Entry, original: Entry, options: PlaceholderOptions): string {
   const characters = formatCount(onlyText(copy)?.length ?? 0);
-  return `[Byte for byte the result of ${original.toolName ?? 'a tool'} above, entry ${original.id}: ${characters} characters. ${wayBack(copy.id, options)}]`;
+  return `[Byte for byte the result of ${nameText(original.toolName ?? 'a tool')} above, entry ${original.id}: ${characters} characters. ${wayBack(copy.id, options)}]`;
 }
 
 function supersededText(entry: Entry, again: Entry, options: PlaceholderOptions): string {

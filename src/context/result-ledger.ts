@@ -1,6 +1,7 @@
 import { resolveAmount } from './budget.ts';
 import { headOf } from './clip.ts';
 import { estimateTokens, NO_CALIBRATION } from './estimate.ts';
+import { frame } from './frames.ts';
 import { fileArguments } from './identifiers.ts';
 import { measureText } from './measure.ts';
 import { formatCount } from './placeholders.ts';
@@ -83,7 +84,7 @@ export function renderLedger(
   const heading = of.recall
     ? 'Results that are no longer shown, newest last; recall_open with the id shows one again:'
     : 'Results that are no longer shown, newest last:';
-  let left = of.maximumTokens - tokens(frame(heading, []));
+  let left = of.maximumTokens - tokens(frame('earlierResults', heading));
   const lines: string[] = [];
   for (const result of results.toReversed()) {
     const line = ledgerLine(result, of.recall);
@@ -91,11 +92,7 @@ export function renderLedger(
     if (left < 0) break;
     lines.unshift(line);
   }
-  return lines.length === 0 ? '' : frame(heading, lines);
-}
-
-function frame(heading: string, lines: readonly string[]): string {
-  return ['<earlier-results>', heading, ...lines, '</earlier-results>'].join('\n');
+  return lines.length === 0 ? '' : frame('earlierResults', [heading, ...lines].join('\n'));
 }
 
 const OUTCOMES: Readonly<Record<LedgerResult['outcome'], string>> = {

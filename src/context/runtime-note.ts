@@ -1,4 +1,5 @@
 import type { ContentPart } from './content.ts';
+import { frame } from './frames.ts';
 
 /** Where a turn stands, as its model is told at the end of each request. */
 export interface RuntimeNote {
@@ -13,6 +14,6 @@ export interface RuntimeNote {
  * the log; the advice that goes with them is part of the system prompt.
  */
 export function runtimeContent({ iteration, toolCalls }: RuntimeNote): readonly ContentPart[] {
-  const text = `<runtime>\n  Tool iteration this turn: ${iteration}\n  Tools called this turn: ${toolCalls}\n</runtime>`;
-  return [{ type: 'text', text }];
+  const counts = `  Tool iteration this turn: ${iteration}\n  Tools called this turn: ${toolCalls}`;
+  return [{ type: 'text', text: frame('runtime', counts) }];
 }

@@ -1,5 +1,6 @@
 import type { Entry } from './entry.ts';
 import { estimateTokens } from './estimate.ts';
+import { frame } from './frames.ts';
 import { headOf } from './clip.ts';
 import { textOf } from './content.ts';
 import { measureText } from './measure.ts';
@@ -7,7 +8,7 @@ import type { CompactionForm, CompactionReason, Operation, PlanPart } from './pl
 import type { CompactionPolicy, Prompt } from './policy.ts';
 import { instructionText, summaryRequestLimit } from './summary-request.ts';
 import type { SummaryRequest, SummaryRequestInput } from './summary-request.ts';
-import { quoteText, transcriptText } from './transcript.ts';
+import { transcriptText } from './transcript.ts';
 import type { View } from './view.ts';
 
 /** Characters of the first message that stays, to find it by. */
@@ -86,15 +87,15 @@ function hiddenOriginals(
   if (tokens > room) return null;
   const { transcript: limits } = policy.summary;
   const text = transcriptText({ entries: hidden, maximumTokens: room, calibration, limits });
-  return `Some messages above are shown shortened. Their originals:\n<originals>\n${text}\n</originals>`;
+  return `Some messages above are shown shortened. Their originals:\n${frame('originals', [text])}`;
 }
 
 function orderText(input: SharedRequestInput, prompt: Prompt): string {
   const landmark = input.shown.find(({ sequence, kind }) => sequence >= input.firstKeptSequence && kind !== 'note');
-  const beginning = landmark === undefined ? '' : quoteText(headOf(textOf(landmark.content), LANDMARK_CHARACTERS));
+  const beginning = landmark === undefined ? '' : headOf(textOf(landmark.content), LANDMARK_CHARACTERS);
   const kept =
     beginning.trim() === ''
       ? 'The newest messages above stay visible after the summary, word for word; they tell you where the work stands.'
-      : `The newest messages above, from the one that begins with the words below, stay visible after the summary, word for word; they tell you where the work stands.\n"""\n${beginning}\n"""`;
+      : `The newest messages above, from the one that begins with the words below, stay visible after the summary, word for word; they tell you where the work stands.\n${frame('firstKept', beginning)}`;
   return `${kept}\n\n${instructionText({ ...input, previousSummary: null }, prompt, null)}`;
 }

@@ -1,4 +1,5 @@
 import type { ContentPart } from './content.ts';
+import { LINES, quoteLines } from './frames.ts';
 import { measureContent } from './measure.ts';
 import { sumMeasurements } from './measurement-arithmetic.ts';
 import type { Measurements } from './measurements.ts';
@@ -40,10 +41,10 @@ export function measureSummary(text: string, presentation?: Presentation, framin
  */
 export const DEFAULT_FRAMING: SummaryFraming = {
   opening:
-    '[Summary of the earlier conversation]\n' +
+    `${LINES.summary}\n` +
     'Older messages were taken out to make room. This summary stands for them; trust its facts instead of redoing work.',
   closing:
-    '[End of summary]\n' +
+    `${LINES.summaryEnd}\n` +
     "User messages that follow right after this are older ones, repeated word for word: the summary's request and outcome " +
     'pairs tell which of them are done. Answer only what is still open.',
 };
@@ -60,6 +61,8 @@ export function framingWithRecall(newestEntryId: string): SummaryFraming {
 
 /** The message that stands in the view for the entries that a summary covers. */
 export function summaryContent(text: string, framing: SummaryFraming = DEFAULT_FRAMING): readonly ContentPart[] {
-  const blocks = [framing.opening, text, framing.closing];
+  const { opening, closing } = framing;
+  const marks = [opening, closing].flatMap((words) => words.split('\n', 1));
+  const blocks = [opening, quoteLines(text, marks), closing];
   return [{ type: 'text', text: blocks.filter((block, index) => index === 1 || block !== '').join('\n\n') }];
 }

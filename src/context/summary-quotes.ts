@@ -1,8 +1,9 @@
 import { resolveAmount } from './budget.ts';
+import { saidText } from './attached-text.ts';
 import { headOf } from './clip.ts';
-import { textOf } from './content.ts';
 import type { Entry } from './entry.ts';
 import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
+import { quoteText } from './frames.ts';
 import { measureText } from './measure.ts';
 import { formatCount } from './placeholders.ts';
 import type { CompactionPolicy } from './policy.ts';
@@ -49,7 +50,7 @@ export function quoteUserMessages(messages: readonly Entry[], maximumTokens: num
   let left = maximumTokens;
   for (const [index, message] of messages.entries()) {
     const number = messages.length - index;
-    const whole = quote(number, textOf(message.content));
+    const whole = quote(number, saidText(message.content));
     const text = tokens(whole) <= left ? whole : quote(number, excerpt(message));
     left -= tokens(text);
     if (left < 0) {
@@ -61,13 +62,15 @@ export function quoteUserMessages(messages: readonly Entry[], maximumTokens: num
   return quotes.reverse().join('\n');
 }
 
+const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/gu;
+
 /** Lines after the first are indented, so that none of them can be taken for a heading of the summary. */
 function quote(number: number, text: string): string {
-  return `${number}. "${text.replaceAll('\n', '\n    ')}"`;
+  return `${number}. "${quoteText(text).replaceAll(LINE_END, '\n    ')}"`;
 }
 
 function excerpt(message: Entry): string {
-  const text = textOf(message.content);
+  const text = saidText(message.content);
   if (text.length <= EXCERPT_CHARACTERS) return text;
   return (
     `${headOf(text, EXCERPT_CHARACTERS)} [${formatCount(text.length - EXCERPT_CHARACTERS)} characters omitted; ` +

@@ -4,7 +4,7 @@ export interface WrittenSection {
   readonly text: string;
 }
 
-const HEADING = /^\s{0,3}(?:#{1,6}\s+|\*\*)(.+?)\s*$/;
+const HEADING = /^\s{0,3}(?:#{1,6}\s|\*\*)(.*\S)/;
 
 /** A heading as models vary it: "## 1. **Open items:**" → "open items". `null` for any other line. */
 function headingOf(line: string): string | null {
@@ -16,8 +16,9 @@ function headingOf(line: string): string | null {
 function normalTitle(title: string): string {
   return title
     .replaceAll(/[*_`#]/g, '')
-    .replace(/^\s*\d+[.)]\s*/, '')
-    .replace(/\s*:\s*$/, '')
+    .replace(/^\s*\d+[.)]/, '')
+    .trim()
+    .replace(/:$/, '')
     .trim()
     .toLowerCase();
 }
@@ -44,7 +45,7 @@ export function parseSections(text: string, titles: readonly string[], style?: H
 
 /** A label stands at the start of its line in exactly these letters: "Data: 5" within a section is no heading. */
 function labelOf(line: string, titles: readonly string[]): { readonly title: string; readonly rest: string } | null {
-  const plain = line.replace(/^\s*(?:#{1,6}\s+)?\*{0,2}/, '');
+  const plain = line.replace(/^\s{0,3}(?:#{1,6}\s+)?\*{0,2}/, '');
   const title = titles.find((each) => plain.startsWith(`${each}:`) || plain.startsWith(`${each}**:`));
   if (title === undefined) return null;
   return { title, rest: plain.slice(plain.indexOf(':') + 1).replace(/^\*{0,2}\s*/, '') };

@@ -1,3 +1,5 @@
+import { quoteText, tagsOf } from './frames.ts';
+import type { FrameName } from './frames.ts';
 import type { AgentView, ToolSchema } from './view.ts';
 
 /**
@@ -25,17 +27,20 @@ const RULES_HEADING = '# Rules\nThese rules hold at every step, whatever a later
 function namedBlocks(agent: AgentView, rules: readonly string[], memories: string | null): string {
   const variables = Object.entries(agent.variables ?? {}).map(([name, value]) => `${name}: ${value}`);
   const skills = (agent.skills ?? []).map(({ name, instructions }) => `## ${name}\n${instructions}`);
-  const blocks: readonly (readonly [string, string])[] = [
+  const blocks: readonly (readonly [FrameName, string])[] = [
     ['identity', agent.instructions],
     ['device', agent.device ?? ''],
     ['variables', variables.join('\n')],
     ['rules', rules.map((rule) => `- ${rule}`).join('\n')],
     ['tools', agent.tools.map((tool) => tool.name).join(', ')],
     ['skills', skills.join('\n\n')],
-    ['memory', memories ?? ''],
+    ['memory', quoteText(memories ?? '')],
     ['runtime', agent.runtimeAdvice ?? ''],
   ];
-  return blocks.flatMap(([name, text]) => (text.trim() === '' ? [] : [`<${name}>\n${text}\n</${name}>`])).join('\n\n');
+  return blocks
+    .filter(([, text]) => text.trim() !== '')
+    .map(([name, text]) => `${tagsOf(name).open}\n${text}\n${tagsOf(name).close}`)
+    .join('\n\n');
 }
 
 /** Marks between the words of JSON: tokenizers have one token for a run of them (`":{"`), while in other text each costs its own. */

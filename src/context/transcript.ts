@@ -3,14 +3,13 @@ import type { ContentPart } from './content.ts';
 import type { Entry } from './entry.ts';
 import { calibratedTokens } from './estimate.ts';
 import { measureText } from './measure.ts';
+import { frame, framed, quoteText, tagsOf } from './frames.ts';
+import type { Framed, FrameName } from './frames.ts';
+import { attachedFile } from './attached-text.ts';
 import { describeMedia, formatCount } from './placeholders.ts';
 import { pieceOfTexts } from './pieces.ts';
 import type { Calibration, PartPiece } from './plan.ts';
 import type { TranscriptLimits } from './policy.ts';
-
-/** Tags that a transcript is made of; in quoted text they are broken, so that no content can close its frame (R29). */
-const FRAME_TAG =
-  /<(\/?)(transcript|previous_summary|part|user|assistant|note|tool_call|tool_result|summary)(?=[\s>/])/gi;
 
 /** An entry at the very beginning may keep this share of what one at the end may keep. */
 const OLDEST_SHARE = 0.25;
@@ -20,9 +19,10 @@ const LEAST_SHOWN = 100;
 
 interface Block {
   readonly of: 'user' | 'assistant' | 'toolResult' | 'toolInput' | 'other';
-  readonly open: string;
+  readonly frame: FrameName;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Quoted, for its size counts. */
   readonly text: string;
-  readonly close: string;
 }
 
 /**
@@ -37,18 +37,18 @@ export function transcriptText(input: {
   readonly limits: TranscriptLimits;
   /** Shows only this piece of the entry. */
   readonly piece?: PartPiece;
-}): string {
+}): Framed {
   const { limits: kinds } = input;
   const read = piecesOf(input.entries.flatMap(entryBlocks), input);
   const whole = read.map((block) => withinKind(block, kinds));
   const { blocks, leftOut } = withinTotal(whole, kinds);
   const tokens = blocks.map((block) => calibratedTokens(measureText(block.text), input.calibration));
-  const frames = blocks.map((block) => calibratedTokens(measureText(block.open + block.close), input.calibration) + 1);
+  const frames = blocks.map((block) => calibratedTokens(measureText(tagsAround(block)), input.calibration) + 1);
   const limits = blockLimits(tokens, input.maximumTokens - frames.reduce((sum, frame) => sum + frame, 0));
   const rendered = blocks.map((block, index) =>
     renderBlock(block, { tokens: tokens[index] ?? 0, limit: limits[index] ?? 0, headShare: kinds.headShare }),
   );
-  return [...(leftOut === 0 ? [] : [leftOutMark(leftOut)]), ...rendered].join('\n');
+  return framed([...(leftOut === 0 ? [] : [leftOutMark(leftOut)]), ...rendered].join('\n'));
 }
 
 function piecesOf(
@@ -63,38 +63,42 @@ function piecesOf(
   );
   return blocks.flatMap((block, index) => {
     const text = texts[index] ?? '';
-    const open = block.open.replace(/>$/u, ` piece="${piece.number} of ${piece.of}">`);
-    return text === '' ? [] : [{ ...block, open, text }];
+    const attributes = { ...block.attributes, piece: `${piece.number} of ${piece.of}` };
+    return text === '' ? [] : [{ ...block, attributes, text }];
   });
-}
-
-/** Makes tags of the transcript's own frame harmless inside quoted text. */
-export function quoteText(text: string): string {
-  return text.replace(FRAME_TAG, '<$1 $2');
 }
 
 function entryBlocks(entry: Entry): Block[] {
   switch (entry.kind) {
     case 'user':
-      return [block('user', 'user', '', entry.content)];
+      return userBlocks(entry);
     case 'assistant':
       return assistantBlocks(entry);
     case 'tool_result':
       return [
-        block(
-          'toolResult',
-          'tool_result',
-          ` name="${entry.toolName ?? ''}"${entry.isError === true ? ' failed="true"' : ''}`,
-          entry.content,
-        ),
+        block('toolResult', 'toolResult', entry.content, {
+          name: entry.toolName ?? '',
+          ...(entry.isError === true && { failed: 'true' }),
+        }),
       ];
     case 'branch_summary':
-      return [block('other', 'summary', ' of="another branch"', entry.content)];
+      return [block('other', 'otherSummary', entry.content, { of: 'another branch' })];
     case 'note':
-      return entry.slot === 'plan' ? [block('other', 'note', ' of="plan"', entry.content)] : [];
+      return entry.slot === 'plan' ? [block('other', 'note', entry.content, { of: 'plan' })] : [];
     case 'compaction':
       return [];
   }
+}
+
+/** What the user says, and each file that came with it. */
+function userBlocks({ content }: Entry): Block[] {
+  const files = content.flatMap((part) => attachedFile(part) ?? []);
+  if (files.length === 0) return [block('user', 'user', content)];
+  const said = content.filter((part) => attachedFile(part) === null);
+  return [
+    ...(said.length > 0 ? [block('user', 'user', said)] : []),
+    ...files.map(({ name, text }) => block('user', 'attachedFile', [{ type: 'text', text }], { name })),
+  ];
 }
 
 function assistantBlocks(entry: Entry): Block[] {
@@ -104,21 +108,26 @@ function assistantBlocks(entry: Entry): Block[] {
       ? [
           {
             of: 'toolInput',
-            open: `<tool_call name="${part.name}">`,
+            frame: 'toolCall',
+            attributes: { name: part.name },
             text: quoteText(part.arguments),
-            close: '</tool_call>',
           },
         ]
       : [],
   );
-  return [...(spoken.length > 0 ? [block('assistant', 'assistant', '', spoken)] : []), ...calls];
+  return [...(spoken.length > 0 ? [block('assistant', 'assistant', spoken)] : []), ...calls];
 }
 
-function block(of: Block['of'], tag: string, attributes: string, content: readonly ContentPart[]): Block {
-  return { of, open: `<${tag}${attributes}>`, text: quoteText(quotedContent(content)), close: `</${tag}>` };
+function block(
+  of: Block['of'],
+  frame: FrameName,
+  content: readonly ContentPart[],
+  attributes: Block['attributes'] = {},
+): Block {
+  return { of, frame, attributes, text: quoteText(contentText(content)) };
 }
 
-function quotedContent(content: readonly ContentPart[]): string {
+function contentText(content: readonly ContentPart[]): string {
   return content
     .flatMap((part) => {
       if (part.type === 'text') return [part.text];
@@ -145,11 +154,17 @@ function blockLimits(tokens: readonly number[], allowed: number): number[] {
 }
 
 function renderBlock(
-  { open, text, close }: Block,
+  { frame: name, attributes, text }: Block,
   size: { readonly tokens: number; readonly limit: number; readonly headShare: number },
-): string {
-  if (size.tokens <= size.limit) return `${open}\n${text}\n${close}`;
-  return `${open}\n${shorten(text, (text.length * size.limit) / size.tokens, size.headShare)}\n${close}`;
+): Framed {
+  const isWhole = size.tokens <= size.limit;
+  const shown = isWhole ? text : shorten(text, (text.length * size.limit) / size.tokens, size.headShare);
+  return frame(name, shown, attributes);
+}
+
+function tagsAround({ frame: name, attributes }: Block): string {
+  const { open, close } = tagsOf(name, attributes);
+  return open + close;
 }
 
 /** A block whose kind has a limit, shortened to it. */
@@ -167,8 +182,7 @@ function withinTotal(
   { total, headShare }: TranscriptLimits,
 ): { readonly blocks: readonly Block[]; readonly leftOut: number } {
   if (total === null) return { blocks, leftOut: 0 };
-  const leastOf = ({ open, text, close }: Block): number =>
-    open.length + close.length + 3 + Math.min(text.length, LEAST_SHOWN);
+  const leastOf = (block: Block): number => tagsAround(block).length + 3 + Math.min(block.text.length, LEAST_SHOWN);
   let free = total - leftOutMark(blocks.length).length;
   let leftOut = blocks.length;
   for (; leftOut > 0; leftOut -= 1) {
@@ -182,8 +196,8 @@ function withinTotal(
     free,
   );
   const limitAt = (index: number): number => LEAST_SHOWN + Math.floor(more[index] ?? 0);
-  const shortened = shown.map(({ of, open, text, close }, index): Block => {
-    return { of, open, text: shorten(text, limitAt(index), headShare), close };
+  const shortened = shown.map((block, index): Block => {
+    return Object.assign({}, block, { text: shorten(block.text, limitAt(index), headShare) });
   });
   return { blocks: shortened, leftOut };
 }

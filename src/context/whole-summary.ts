@@ -1,6 +1,6 @@
 import { composeSummary } from './compose-summary.ts';
 import { estimateTokens } from './estimate.ts';
-import { renderFileLists, withoutFileLists } from './file-lists.ts';
+import { renderFileLists, splitLists, withoutFileLists } from './file-lists.ts';
 import type { SummaryLedger } from './file-lists.ts';
 import { guardedSummary } from './guard-summary.ts';
 import { viewAfterCompaction } from './judge-compaction.ts';
@@ -81,7 +81,7 @@ export function finishedView(
   const { tokensAfter } = finished;
   const text = guardedSummary(whole.text, { policy, budget, tokensAfter, calibration });
   if (text === whole.text) return finished;
-  const { sections } = composeSummary([{ kind: 'merge', text }], null, policy);
+  const { sections } = composeSummary([{ kind: 'merge', text: splitLists(text).written }], null, policy);
   return measured({ text, sections, measurements: shownMeasurements(text, policy, plan) }, tokensAfter);
 }
 

@@ -1,5 +1,8 @@
+import { attachedText } from '../context/attached-text.ts';
 import { isReadAsText } from '../context/content.ts';
 import type { ContentPart, FilePart, ImagePart, TextPart, ThinkingPart, ToolCallPart } from '../context/content.ts';
+import { earlierResult } from '../context/earlier-result.ts';
+import { nameText } from '../context/frames.ts';
 import type { View, ViewMessage } from '../context/view.ts';
 import { repairText, sendableArguments } from './repair-text.ts';
 import { createCallIdMapping, vendorToolName, type ToolCallIdRule } from './tool-names.ts';
@@ -126,8 +129,7 @@ function appendAssistant(
 /** A result whose call is not in the view cannot be sent as one; its text still can. */
 function appendStray(messages: SendableMessage[], results: ToolResults, rules: VendorRules): void {
   for (const result of results) {
-    const heading: TextPart = { type: 'text', text: `Result of an earlier call of ${repairText(result.name)}:` };
-    appendUser(messages, [heading, ...sendableParts(result.content, rules)]);
+    appendUser(messages, sendableParts(earlierResult(result.name, result.content), rules));
   }
 }
 
@@ -138,7 +140,9 @@ function sendableParts(content: readonly ContentPart[], rules: VendorRules): Sen
         return sendableText(part.text);
       case 'image':
         if (rules.imageTypes.includes(part.mediaType)) return [part];
-        return sendableText(`[image of type ${part.mediaType} left out: the model's provider does not accept it]`);
+        return sendableText(
+          `[image of type ${nameText(part.mediaType)} left out: the model's provider does not accept it]`,
+        );
       case 'file':
         return sendableFile(part, rules);
       case 'thinking':
@@ -156,9 +160,9 @@ function sendableText(text: string): TextPart[] {
 function sendableFile(part: FilePart, rules: VendorRules): SendablePart[] {
   if (part.mediaType === 'application/pdf' && rules.pdf) return [part];
   if (isReadAsText(part.mediaType)) {
-    return sendableText(`File ${part.name}:\n${Buffer.from(part.data, 'base64').toString('utf8')}`);
+    return sendableText(attachedText(part.name, Buffer.from(part.data, 'base64').toString('utf8')));
   }
   return sendableText(
-    `[file ${part.name} of type ${part.mediaType} left out: the model's provider does not accept it]`,
+    `[file ${nameText(part.name)} of type ${nameText(part.mediaType)} left out: the model's provider does not accept it]`,
   );
 }

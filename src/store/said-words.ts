@@ -1,4 +1,4 @@
-import { isAttachedText } from '../context/attached-text.ts';
+import { attachedFile } from '../context/attached-text.ts';
 import { quotedOfToolsIn } from '../context/choose-memories.ts';
 import { textOf } from '../context/content.ts';
 import type { ContentPart } from '../context/content.ts';
@@ -76,7 +76,7 @@ function saysItself({ kind, tool_name: toolName }: SaidRow): boolean {
 
 /** What the user said himself, or all else that stands in a message of his. */
 function textsOfMessage({ content, is_imported: isImported }: SaidRow, whose: Speaker): readonly string[] {
-  const isSaid = (part: ContentPart): boolean => part.type === 'text' && !isImported && !isAttachedText(part.text);
+  const isSaid = (part: ContentPart): boolean => part.type === 'text' && !isImported && attachedFile(part) === null;
   const asked = content.filter((part) => part.type === 'text' && isSaid(part) === (whose === 'user'));
   return asked.length === 0 ? [] : entryTexts(asked);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { quoteRecalled } from '../context/frames.ts';
 import { defineTool } from './define-tool.ts';
 import { ToolError } from './errors.ts';
 import { leftBranchText } from './left-branch.ts';
@@ -52,7 +53,7 @@ export const recallOpen = defineTool({
       (around === undefined ? '' : `, "around": ${around}`) + (limit === undefined ? '' : `, "limit": ${limit}`);
     const next =
       end < totalCharacters ? `next: ${RECALL_OPEN} {"entry_id": "${entryId}"${asked}, "offset": ${end}}` : page.ending;
-    return { content: `${title} · characters ${page.from}–${end} of ${totalCharacters} · ${next}\n${page.text}` };
+    return { content: `${title} · characters ${page.from}–${end} of ${totalCharacters} · ${next}\n${page.shown}` };
   },
 });
 
@@ -66,6 +67,8 @@ interface Page extends TextPage {
   /** Begins the first line. */
   readonly title: string;
   readonly totalCharacters: number;
+  /** The text as it is shown. */
+  readonly shown: string;
   /** Ends the first line of the last page. */
   readonly ending: string;
 }
@@ -77,7 +80,7 @@ async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): 
   if (page === null) return null;
   const { from, text } = wholePage(page.text, offset - begin, limit);
   const title = `entry ${entryId} · ${page.kind}${elsewhereText(page)}${leftBranchText(page.branch)}`;
-  return { ...page, from: begin + from, text, title, ending: 'end of entry' };
+  return { ...page, from: begin + from, text, shown: quoteRecalled(text), title, ending: 'end of entry' };
 }
 
 async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted, count: number): Promise<Page | null> {
@@ -92,9 +95,11 @@ async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted,
   const { entries, branch } = range;
   const elsewhere = elsewhereText(range);
   const whole = rangeText(entries);
+  const shown = wholePage(whole, offset, limit);
   return {
     title: `${entries.length} entries around entry ${entryId}${elsewhere}${leftBranchText(branch)}`,
-    ...wholePage(whole, offset, limit),
+    ...shown,
+    shown: shown.text,
     totalCharacters: whole.length,
     ending: 'end of range',
   };

@@ -1,3 +1,4 @@
+import { quoteRecalled } from '../context/frames.ts';
 import { leftBranchText } from './left-branch.ts';
 import { RECALL_OPEN } from './names.ts';
 import type { RecalledEntry } from './tool.ts';
@@ -16,7 +17,7 @@ function lineOf({ entryId, kind, toolName, createdAt, branch }: RecalledEntry): 
 }
 
 function bodyOf({ entryId, text, isClipped }: RecalledEntry): string {
-  if (text.length <= LONGEST_IN_RANGE && !isClipped) return text.trim() === '' ? '[no text]' : text;
-  const shown = wholeCharacters(text.slice(0, LONGEST_IN_RANGE));
+  if (text.length <= LONGEST_IN_RANGE && !isClipped) return text.trim() === '' ? '[no text]' : quoteRecalled(text);
+  const shown = quoteRecalled(wholeCharacters(text.slice(0, LONGEST_IN_RANGE)));
   return `${shown}\n[more of it: ${RECALL_OPEN} {"entry_id": "${entryId}"}]`;
 }

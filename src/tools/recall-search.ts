@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
+import { quoteRecalled } from '../context/frames.ts';
 import { definedOf } from '../context/defined-of.ts';
 import { placesOf, spellingOf } from '../context/one-spelling.ts';
 import type { Spelling, Stretch } from '../context/one-spelling.ts';
@@ -74,7 +75,9 @@ export const recallSearch = defineTool({
     const joined = passages.map(({ neighbour }) => neighbourLine(neighbour));
     const taken = [...heads, ...joined].reduce((sum, line) => sum + line.length + 2, FRAME_CHARACTERS + inPart.length);
     const share = Math.max(100, Math.floor((resultLimit - taken) / passages.length));
-    const blocks = passages.map((passage, index) => `${heads[index]}\n${excerpt(passage, share)}${joined[index]}`);
+    const blocks = passages.map(
+      (passage, index) => `${heads[index]}\n${quoteRecalled(excerpt(passage, share))}${joined[index]}`,
+    );
     return { content: `${fitting(blocks, resultLimit - FRAME_CHARACTERS - inPart.length)}${inPart}` };
   },
 });
@@ -86,7 +89,7 @@ function inPartLine({ entryId, characters, searched }: PartlySearched): string {
 
 function headOf(passage: RecallPassage): string {
   const { entryId, kind, toolName, path, createdAt, offset, match, matched, branch, updatedBy } = passage;
-  const source = [toolName, path === null ? null : clip(path)].filter((each) => each !== null).join(' ');
+  const source = [toolName, path].flatMap((each) => (each === null ? [] : [clip(each)])).join(' ');
   const why = match === 'words' || match === 'similar' ? `${match} ${clip(matched.join(' '))}` : match;
   const left = leftBranchText(branch);
   const superseded = updatedBy === null ? '' : ` · may be superseded by entry ${updatedBy}`;
@@ -100,7 +103,8 @@ function neighbourLine(neighbour: Neighbour | undefined): string {
 }
 
 function clip(text: string): string {
-  return text.length <= LONGEST_DETAIL ? text : `${text.slice(0, characterStart(text, LONGEST_DETAIL - 1))}…`;
+  const line = text.replaceAll(/[\s\p{Control}]+/gu, ' ');
+  return line.length <= LONGEST_DETAIL ? line : `${line.slice(0, characterStart(line, LONGEST_DETAIL - 1))}…`;
 }
 
 /** The piece of the passage where most of what was found stands together. */

@@ -1,3 +1,5 @@
+import { LINES } from '../context/frames.ts';
+
 /** What a limit can be set for. Times in seconds, cost in dollars. */
 export const COUNTED = ['steps', 'toolCalls', 'inputTokens', 'outputTokens', 'cost', 'wallTime'] as const;
 
@@ -191,7 +193,7 @@ export function isDivisible(counted: CountedOfConversation): boolean {
 /** What the model is told before its next step. */
 export function describeLimit({ scope, counted, used, limit }: LimitUse): string {
   const whose = scope === 'turn' ? 'This turn' : 'This conversation';
-  return `[Limit]\n${whose} has used ${number(counted, used)} of ${amount(counted, limit)}. At the limit it ends at once, so finish what matters most, and say what is left open.`;
+  return `${LINES.limit}\n${whose} has used ${number(counted, used)} of ${amount(counted, limit)}. At the limit it ends at once, so finish what matters most, and say what is left open.`;
 }
 
 const UNITS: Readonly<Record<Exclude<CountedOfConversation, 'cost'>, string>> = {

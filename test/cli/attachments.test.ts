@@ -35,7 +35,7 @@ test('files become parts of the message in their order, byte for byte', async ()
     { type: 'text', text: 'Look' },
     { type: 'image', mediaType: 'image/png', width: 3, height: 2, data: PICTURE.toString('base64') },
     { type: 'file', mediaType: 'application/pdf', name: 'terms.pdf', pages: 2, data: PDF.toString('base64') },
-    { type: 'text', text: 'File notes.txt:\nDer Reiher steht im Fluß.' },
+    { type: 'text', text: '<attached_file name="notes.txt">\nDer Reiher steht im Fluß.\n</attached_file>' },
   ]);
 });
 

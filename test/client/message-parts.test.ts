@@ -14,7 +14,9 @@ test('files of text become text, PDFs stay, and what no model reads is refused',
     'application/json; charset=utf-8',
     'image/svg+xml',
   ]) {
-    expect(messageParts([file(mediaType, words)])).toEqual([{ type: 'text', text: 'File notes:\nGröße: 12 €' }]);
+    expect(messageParts([file(mediaType, words)])).toEqual([
+      { type: 'text', text: '<attached_file name="notes">\nGröße: 12 €\n</attached_file>' },
+    ]);
   }
   const pdf = file('application/pdf', Buffer.from('%PDF-1.7'));
   expect(messageParts([pdf])).toEqual([pdf]);
@@ -43,7 +45,7 @@ test('other words leave pictures and files where they are, those of text too', (
     file('text/csv', Buffer.from('a;b')),
     { type: 'text', text: 'Be brief.' },
   ]);
-  const csv = { type: 'text', text: 'File notes:\na;b' };
+  const csv = { type: 'text', text: '<attached_file name="notes">\na;b\n</attached_file>' };
   expect(inOtherWords(said, 'And this?')).toEqual([{ type: 'text', text: 'And this?' }, picture, pdf, csv]);
   expect(() => inOtherWords(said, ' ')).toThrow('empty');
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { earlierResult } from '../../src/context/earlier-result.ts';
 import { NOT_RECORDED, SessionAssembler } from '../../src/lab/session/assemble-session.ts';
 import type { LogRecord } from '../../src/lab/session/assemble-session.ts';
 import type { SessionRecord } from '../../src/lab/session-record.ts';
@@ -65,7 +66,7 @@ test('a call without a result gets one that says so, and a result without a call
   const { log, problems } = assemble([user('a'), answer('x'), answer(), result('ghost')]);
   expect(log.map(brief)).toEqual(['user turn 1', 'answer 1.1', 'result 1.1.0 missing', 'answer 1.2', 'user turn 2']);
   expect(log[2]).toMatchObject({ isError: true, content: text(NOT_RECORDED) });
-  expect(log[4]).toMatchObject({ content: [expect.anything(), { type: 'text', text: 'ghost' }] });
+  expect(log[4]).toMatchObject({ content: earlierResult('a tool', text('ghost')) });
   expect(problems).toEqual(['call_without_result', 'result_without_call']);
 });
 

@@ -80,7 +80,7 @@ test('text files are sent as text, unknown ones are named', () => {
   const zip: ContentPart = { type: 'file', mediaType: 'application/zip', name: 'z.zip', data: 'aGk=', pages: 1 };
   const scan: ContentPart = { type: 'image', mediaType: 'image/tiff', data: 'aGk=', width: 1, height: 1 };
   const sent = JSON.stringify(anthropic([user(note, zip, scan)]).messages);
-  expect(sent).toContain('File n.md:\\n# hi');
+  expect(sent).toContain('<attached_file name=\\"n.md\\">\\n# hi\\n</attached_file>');
   expect(sent).toContain('z.zip of type application/zip left out');
   expect(sent).toContain('image of type image/tiff left out');
 });

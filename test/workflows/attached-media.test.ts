@@ -61,7 +61,7 @@ test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
     expect(await lastRequest()).toMatchObject({ total: total + 2, showsPicture: true });
     await harness.database`delete from learned_windows`;
     const entries = await harness.client.listEntries({ conversationId });
-    const asText = { type: 'text', text: 'File note.txt:\nthe heron' };
+    const asText = { type: 'text', text: '<attached_file name="note.txt">\nthe heron\n</attached_file>' };
     expect(entries.find(({ kind }) => kind === 'user')?.content).toEqual([...TASK.slice(0, 2), asText]);
   },
 );

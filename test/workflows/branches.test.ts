@@ -75,7 +75,7 @@ describe('branches', () => {
     const summary = (await entries()).at(-1);
     expect(summary?.kind).toBe('branch_summary');
     const text = textOf(summary?.content ?? []);
-    expect(text.startsWith(`${BRANCH_PREAMBLE}\n\n## Goal`)).toBe(true);
+    expect(text.startsWith(`${BRANCH_PREAMBLE}\n\n<branch_summary>\n## Goal`)).toBe(true);
     expect(text).toContain('<modified-files>\nsrc/heron.ts\n</modified-files>');
     const turn = await harness.runTask('Say The second branch.', { conversationId });
     expect(turn.outcome).toBe('completed');

@@ -1,3 +1,4 @@
+import { LINES } from '../frames.ts';
 import type { CompactionPolicy } from '../policy.ts';
 import {
   BATCH_ADVICE,
@@ -79,7 +80,7 @@ export const WOLFFISH_POLICY: CompactionPolicy = {
     turnPrefixOutput: null,
     appendedShare: 0.15,
     placement: 'end',
-    framing: { opening: '[Compaction Summary]', closing: '' },
+    framing: { opening: LINES.stateSummary, closing: '' },
     extractOpening: STATE_NOTICE,
     fileLists: null,
     question: null,

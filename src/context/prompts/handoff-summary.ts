@@ -1,3 +1,4 @@
+import { tagsOf } from '../frames.ts';
 import type { Prompt, SummaryFraming, SummaryPrompts, SummarySection } from '../policy.ts';
 
 interface HandoffSection extends Required<SummarySection> {
@@ -97,12 +98,14 @@ export const CONDENSED_HANDOFF_SECTIONS: readonly SummarySection[] = SECTIONS.ma
   }),
 );
 
+const { open, close } = tagsOf('handOff');
+
 export const HANDOFF_FRAMING: SummaryFraming = {
   opening:
-    '<cowork_compaction_summary>\n' +
+    `${open}\n` +
     'A previous agent produced the structured summary below to hand off the work. Use this to build on the work that has ' +
     'already been done and avoid duplicating effort.',
-  closing: '</cowork_compaction_summary>',
+  closing: close,
 };
 
 const system: Prompt = {

@@ -1,3 +1,4 @@
+import { LINES } from '../frames.ts';
 import type { ContinuationPrompts, Prompt, SummaryPrompts, SummarySection } from '../policy.ts';
 
 /**
@@ -71,7 +72,7 @@ ${rules}`,
 export const STATE_PROMPTS: SummaryPrompts = { system, history, update: null, turnPrefix: history, merge };
 
 export const STATE_NOTICE =
-  '[Compaction Notice: Context was compacted by truncating older messages (showing first and last portions of each). ' +
+  `${LINES.stateNotice} Context was compacted by truncating older messages (showing first and last portions of each). ` +
   'A conversation summary could not be generated. Review the truncated content carefully to reconstruct what has been ' +
   'completed and what remains. Continue where you left off. Do NOT produce final output until ALL steps are complete.]';
 
@@ -81,7 +82,7 @@ export const STATE_CONTINUATIONS: ContinuationPrompts = {
     name: 'state-summary.status',
     version: 1,
     text:
-      '[Status: Context was compacted. The messages above contain truncated versions of older content. This summary ' +
+      `${LINES.stateStatus} Context was compacted. The messages above contain truncated versions of older content. This summary ` +
       'captures the full conversation state: trust its values instead of calling tools for them again. Continue where you ' +
       'left off. Do NOT produce final output until ALL steps are complete. Do NOT re-do completed work.]',
   },
@@ -89,7 +90,7 @@ export const STATE_CONTINUATIONS: ContinuationPrompts = {
     name: 'state-summary.extract-status',
     version: 1,
     text:
-      '[Status: The lines above were taken from the originals by a program. Continue where you left off. Do NOT produce ' +
+      `${LINES.stateStatus} The lines above were taken from the originals by a program. Continue where you left off. Do NOT produce ` +
       'final output until ALL steps are complete. Do NOT re-do completed work.]',
   },
   withoutSummary: { name: 'state-summary.notice', version: 1, text: STATE_NOTICE },

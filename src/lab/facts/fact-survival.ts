@@ -1,5 +1,5 @@
 import { textOf } from '../../context/content.ts';
-import { withoutFileLists } from '../../context/file-lists.ts';
+import { splitLists } from '../../context/file-lists.ts';
 import { KEPT_HEADING } from '../../context/must-keep.ts';
 import { isSummaryMessage } from '../../context/summary-message.ts';
 import type { View } from '../../context/view.ts';
@@ -59,8 +59,9 @@ function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
       parts.tail.push(...message.results.map((result) => readableEntryText(result.content)));
     } else if (isSummaryMessage(message)) {
       const [written = '', ...appended] = textOf(message.content).split(KEPT_HEADING);
-      parts.summary.push(withoutFileLists(written));
-      parts.ledger.push(...appended, ...fileListsIn(written));
+      const { written: told, lists } = splitLists(written);
+      parts.summary.push(told);
+      parts.ledger.push(...appended, lists);
     } else if (message.role === 'assistant') parts.tail.push(readableEntryText(message.content));
     else if (message.origin === 'user') parts.userMessages.push(readableEntryText(message.content));
     else parts.ledger.push(readableEntryText(message.content));
@@ -71,9 +72,4 @@ function textsOf(view: View): Readonly<Record<FactPlace, SearchedText>> {
     summary: searchedText(parts.summary.join('\n'), true),
     ledger: searchedText(parts.ledger.join('\n'), true),
   };
-}
-
-/** The lists of files and results below a summary are the program's, too. */
-function fileListsIn(text: string): string[] {
-  return text.match(/<(read-files|modified-files|earlier-results)>[\s\S]*?<\/\1>/g) ?? [];
 }

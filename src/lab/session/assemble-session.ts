@@ -1,4 +1,5 @@
-import type { ContentPart, ToolCallPart } from '../../context/content.ts';
+import type { ToolCallPart } from '../../context/content.ts';
+import { earlierResult } from '../../context/earlier-result.ts';
 import type { ImportedRecord } from '../../store/import-conversation.ts';
 import type { RecordedUsage, SessionRecord } from '../session-record.ts';
 
@@ -91,8 +92,7 @@ export class SessionAssembler {
     const open = this.openCalls.find(({ call, answered }) => !answered && call.id === record.callId);
     if (open === undefined) {
       this.onProblem('result_without_call');
-      const heading: ContentPart = { type: 'text', text: '[Result of a tool call that the session does not hold]' };
-      return this.add({ kind: 'user', content: [heading, ...record.content], ...timeOf(record.at) });
+      return this.add({ kind: 'user', content: earlierResult('a tool', record.content), ...timeOf(record.at) });
     }
     open.answered = true;
     return [this.resultOf(open.call, { ...record, recorded: true })];

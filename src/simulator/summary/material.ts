@@ -11,7 +11,8 @@ export interface Material {
   readonly instructions: string;
 }
 
-const FRAME = /<(user|assistant|note|tool_call|tool_result|summary)((?: [^>\n]*)?)>\n?([\s\S]*?)\n?<\/\1>/g;
+const FRAME =
+  /<(user|attached_file|assistant|note|tool_call|tool_result|summary)((?: [^>\n]*)?)>\n?([\s\S]*?)\n?<\/\1>/g;
 const SUMMARIES = /<(previous[-_]summary|part)(?: [^>\n]*)?>\n?([\s\S]*?)\n?<\/\1>/gi;
 const TRANSCRIPT = /<(transcript|conversation|messages|history)(?: [^>\n]*)?>\n?([\s\S]*)<\/\1>/i;
 
@@ -31,7 +32,7 @@ export function readMaterial(request: SimulatorRequest): Material {
     text: match[2] ?? '',
   }));
   const events = [...summaries, ...before, ...transcriptEvents(transcript?.[2] ?? '')];
-  const quoted = /"""\n?([\s\S]*?)\n?"""/.exec(outside)?.[1] ?? '';
+  const quoted = /<agent_instructions>\n?([\s\S]*?)\n?<\/agent_instructions>/.exec(outside)?.[1] ?? '';
   // Material without any frame: all of it is one text.
   if (events.length === 0) events.push({ kind: 'user', textKind: 'message', text: promptWithoutMaterial(order) });
   return { events, instructions: `${before.length > 0 ? request.system : ''}\n${quoted}` };
@@ -45,6 +46,7 @@ function transcriptEvents(transcript: string): ConversationEvent[] {
     const name = /\bname="([^"]*)"/.exec(attributes)?.[1] ?? '';
     switch (tag) {
       case 'user':
+      case 'attached_file':
         events.push({ kind: 'user', textKind: 'message', text });
         break;
       case 'assistant':

@@ -7,13 +7,11 @@ export interface Section {
 
 /** Tags around the material of a summary: not the prompt's own words. */
 const MATERIAL_TAGS =
-  'transcript|conversation|messages|history|previous[-_]summary|summary|part|parts|entries|originals|material|excerpt|new[-_]messages';
+  'transcript|conversation|messages|history|previous[-_]summary|summary|part|parts|entries|originals|material|excerpt|new[-_]messages|agent_instructions|first_kept_message|focus';
 
 /** The prompt without the material that it quotes; a tag's last closing counts, since material may hold anything. */
 export function promptWithoutMaterial(text: string): string {
-  return text
-    .replace(new RegExp(`<(${MATERIAL_TAGS})(?: [^>]*)?>[\\s\\S]*</\\1>`, 'gi'), '')
-    .replace(/"""[\s\S]*?"""/g, '');
+  return text.replace(new RegExp(`<(${MATERIAL_TAGS})(?: [^>]*)?>[\\s\\S]*</\\1>`, 'gi'), '');
 }
 
 /** The sections that the newest text of a request names, else those of its system prompt; at least two, or none. */

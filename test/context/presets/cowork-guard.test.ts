@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/estimate.ts';
-import { shortenSummary } from '../../../src/context/guard-summary.ts';
+import { guardedSummary, shortenSummary } from '../../../src/context/guard-summary.ts';
 import { measureText } from '../../../src/context/measure.ts';
 import { COWORK_POLICY } from '../../../src/context/presets/cowork.ts';
+import type { CompactionPolicy } from '../../../src/context/policy.ts';
+import { CHECKPOINT_SECTIONS } from '../../../src/context/prompts/checkpoint.ts';
 import { parseSections } from '../../../src/context/summary-sections.ts';
 import { finishedView, wholeSummary } from '../../../src/context/whole-summary.ts';
 import { prose } from '../builders.ts';
@@ -46,4 +48,37 @@ test('C12, C18 a finished pass whose summary fills the view over 95 % shows a sh
   expect(long.finished.summary?.text).toContain('shortened to fit');
   const short = finishedWith(1_000);
   expect(short.finished).toMatchObject({ guardedFrom: null, summary: short.whole });
+});
+
+test('C12 lists of the program stay whole when a summary is shortened, or go', () => {
+  const policy: CompactionPolicy = {
+    ...COWORK_POLICY,
+    summary: { ...COWORK_POLICY.summary, sections: CHECKPOINT_SECTIONS, fileLists: { read: ['read'], modified: [] } },
+  };
+  const { budget } = conversationWith(policy).planInput();
+  const parts = [{ kind: 'history' as const, text: sectionsText(policy, prose(400)) }];
+  const result = { entryId: 'e', tool: 'read', target: prose(80), outcome: 'succeeded', characters: 1 } as const;
+  const files = { read: [prose(80)], modified: [prose(80)], results: [result] };
+  const { text = '' } =
+    wholeSummary({ parts, previousText: null, files, policy, budget, plan: {}, recall: true }) ?? {};
+  expect(text).toContain('</modified-files>');
+  const balance = (shown: string) =>
+    ['read-files', 'modified-files', 'earlier-results'].map(
+      (name) => shown.split(`<${name}>`).length - shown.split(`</${name}>`).length,
+    );
+  for (let over = 0; over < 2_000; over += 50) {
+    const tokensAfter = budget.window + over;
+    const shown = guardedSummary(text, { policy, budget, tokensAfter, calibration: NO_CALIBRATION });
+    expect(balance(shown)).toEqual([0, 0, 0]);
+    expect(shown.startsWith('## Goal')).toBe(true);
+  }
+});
+
+test('C12 a summary without headings, as a hook writes one, loses its end and not everything', () => {
+  const { budget } = conversationWith(COWORK_POLICY).planInput();
+  const tokensAfter = budget.window + 500;
+  const text = 'The pumps were checked. '.repeat(200);
+  const shown = guardedSummary(text, { policy: COWORK_POLICY, budget, tokensAfter, calibration: NO_CALIBRATION });
+  expect(shown).toMatch(/^The pumps were checked\./u);
+  expect(shown.length).toBeLessThan(text.length);
 });

@@ -57,7 +57,9 @@ export function summaryOrder({
     previous === undefined ? '' : `<previous_summary>\n${previous}\n</previous_summary>`,
     ...parts.map((part, index) => `<part number="${index + 1}">\n${part}\n</part>`),
     messages.length === 0 ? '' : transcript(messages),
-    instructions === undefined ? '' : `The assistant works under these instructions:\n"""\n${instructions}\n"""`,
+    instructions === undefined
+      ? ''
+      : `The assistant works under these instructions:\n<agent_instructions>\n${instructions}\n</agent_instructions>`,
     instruction(sections),
   ]
     .filter((text) => text !== '')
