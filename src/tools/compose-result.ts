@@ -28,6 +28,14 @@ export interface ComposedResult {
   readonly original: CollectedOutput | null;
 }
 
+/** Characters of a picture or file in base64: no provider takes a request as large. */
+const LARGEST_MEDIA = 50_000_000;
+/** Characters of a plan, which stays in every request: the longest that `update_plan` makes fits. */
+const LARGEST_PLAN = 60_000;
+
+// The length first: the check of 200 MB of base64 alone blocks the thread for seconds.
+const mediaData = z.string().max(LARGEST_MEDIA).pipe(z.base64());
+
 const returnedResult = z.object({
   content: z.union([
     z.string(),
@@ -37,7 +45,7 @@ const returnedResult = z.object({
         z.object({
           type: z.literal('image'),
           mediaType: z.string(),
-          data: z.base64(),
+          data: mediaData,
           width: z.number().positive(),
           height: z.number().positive(),
         }),
@@ -45,14 +53,14 @@ const returnedResult = z.object({
           type: z.literal('file'),
           mediaType: z.string(),
           name: z.string(),
-          data: z.base64(),
+          data: mediaData,
           pages: z.number().nonnegative(),
         }),
       ]),
     ),
   ]),
   isError: z.boolean().optional(),
-  plan: z.string().optional(),
+  plan: z.string().max(LARGEST_PLAN).optional(),
   comparedBy: z.string().optional(),
 });
 

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { createHash, randomUUID } from 'node:crypto';
 import { ToolError } from './errors.ts';
 import { createOutputPreview } from './output-preview.ts';
@@ -78,12 +79,20 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
     if (room > 0) await store.append(bytes.subarray(0, room));
   }
 
+  /** In pieces, between which the worker's heartbeats go on. */
+  async function keepAll(bytes: Uint8Array): Promise<void> {
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+      await keep(mask.push(bytes.subarray(start, start + PIECE_BYTES)));
+      if (bytes.length > PIECE_BYTES) await setImmediate();
+    }
+  }
+
   // Writes that are not awaited by the tool still land in order; after a failed one none follows.
-  const enqueue = (make: () => Uint8Array): Promise<void> => (queue = queue.then(() => keep(make())));
+  const enqueue = (work: () => Promise<void>): Promise<void> => (queue = queue.then(work));
 
   async function collect(): Promise<CollectedOutput> {
-    await enqueue(() => mask.push(encoding.end()));
-    await enqueue(() => mask.end());
+    await enqueue(() => keep(mask.push(encoding.end())));
+    await enqueue(() => keep(mask.end()));
     preview.end();
     return {
       bytes: total,
@@ -106,7 +115,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
       const bytes = typeof chunk === 'string' ? encoding.encode(chunk) : joined(encoding.end(), chunk);
       written += bytes.length;
       hash.update(bytes);
-      const done = enqueue(() => mask.push(bytes));
+      const done = enqueue(() => keepAll(bytes));
       // A tool that does not await its writes must not bring the worker down; finish() reports the failure.
       done.catch(() => undefined);
       return done;

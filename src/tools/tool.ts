@@ -174,7 +174,10 @@ export interface Neighbour {
 }
 
 export interface ToolResult {
-  /** What the model sees. Empty when everything was written to `context.output`. */
+  /**
+   * What the model sees. Empty when everything was written to `context.output`. Text of any size: beyond 64 MB it is counted and lost. A
+   * picture or file has at most 50,000,000 characters of base64, or the call fails.
+   */
   readonly content: readonly ContentPart[] | string;
   /** The model is told that the call failed. */
   readonly isError?: boolean;
@@ -184,7 +187,7 @@ export interface ToolResult {
    * compared with it.
    */
   readonly comparedBy?: string;
-  /** Replaces the plan note, which stays in the view whatever is compacted. */
+  /** Replaces the plan note, which stays in the view whatever is compacted. At most 60,000 characters, or the call fails. */
   readonly plan?: string;
 }
 

@@ -88,6 +88,22 @@ test('100 MB stay flat in memory; 64 MB are kept, the rest is counted, and the e
   expect(kept).toBe(KEPT_BYTES);
 });
 
+test('heartbeats go on while a text of 20 MB is taken in', async () => {
+  const sink = createOutputSink({ previewCharacters: 10 });
+  let beats = 0;
+  let isOver = false;
+  const beat = (): void => {
+    beats += 1;
+    if (!isOver) setImmediate(beat);
+  };
+  const written = sink.write('x'.repeat(20_000_000));
+  setImmediate(beat);
+  await written;
+  isOver = true;
+  expect(beats).toBeGreaterThanOrEqual(19);
+  await sink.dispose();
+});
+
 test('the temporary file has no name, so nothing is left whatever ends the process', async () => {
   const directory = await temporaryDirectory();
   const collecting = sink({ directory });

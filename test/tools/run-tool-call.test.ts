@@ -195,6 +195,26 @@ test('a write after the call was given up is refused and harms nothing', async (
   await expect(late).rejects.toThrow('The call is over');
 });
 
+test('a picture, a file and a plan that no request could hold are refused in words for the model', async () => {
+  const data = 'A'.repeat(50_000_004);
+  const picture = { type: 'image', mediaType: 'image/png', data, width: 1, height: 1 } as const;
+  const file = { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', data, pages: 1 } as const;
+  const results: ToolResult[] = [
+    { content: [picture] },
+    { content: [file] },
+    { content: 'fine', plan: 'x'.repeat(60_001) },
+  ];
+  for (const result of results) {
+    const outcome = await call(
+      toolThat(() => Promise.resolve(result)),
+      {},
+    );
+    expect(outcome).toMatchObject({ ending: 'invalid_result', isError: true });
+    expect(outcome.text).toMatch(/probe ran, but .*: (?:content\.0\.data|plan): Too big/u);
+    expect(outcome.text.length).toBeLessThan(500);
+  }
+});
+
 test('provider keys are masked in texts, errors and plans', async () => {
   const secret = 'sk-planted-0123456789';
   const tool = toolThat(() => Promise.resolve({ content: `a ${secret} b`, plan: `- [ ] use ${secret}` }));
