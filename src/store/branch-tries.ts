@@ -5,7 +5,6 @@ import { LONGEST_UNSEEN_WAIT_MILLISECONDS } from '../turn/limits.ts';
 import type { TurnReference } from '../turn/turn-reference.ts';
 import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.ts';
 import type { ActivityAttempt } from './activity-attempts.ts';
-import { ahead } from './ahead.ts';
 import type { Database, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { writeAsTurn } from './transaction.ts';
@@ -88,7 +87,7 @@ export async function outageWaitLeft(sql: Database, turn: TurnReference): Promis
     select extract(epoch from max(created_at + make_interval(secs => (data ->> 'delayMilliseconds')::float8 / 1000))
       - holdfast_now())::float8 * 1000 as left
     from events
-    where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and kind = 'turn_waiting' and created_at <= ${ahead(sql)}
+    where conversation_id = ${turn.conversationId} and turn_id = ${turn.turnId} and kind = 'turn_waiting' and created_at <= holdfast_now()
       and data ->> 'reason' = 'outage' and (data ->> 'delayMilliseconds')::float8 > ${LONGEST_UNSEEN_WAIT_MILLISECONDS}`;
   return Math.max(0, Math.ceil(row?.left ?? 0));
 }

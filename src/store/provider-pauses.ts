@@ -1,4 +1,3 @@
-import { ahead } from './ahead.ts';
 import type { Database, Transaction } from './database.ts';
 import { isoTime, plainText } from './stored-text.ts';
 
@@ -13,7 +12,7 @@ export async function pauseProvider(
     on conflict (provider_key) do update
       set label = excluded.label, paused_at = excluded.paused_at,
         paused_until = greatest(excluded.paused_until,
-          case when provider_pauses.paused_at < ${ahead(sql)} then provider_pauses.paused_until end)`;
+          case when provider_pauses.paused_at <= holdfast_now() then provider_pauses.paused_until end)`;
 }
 
 /** Milliseconds for which the provider wants no calls; 0: it takes them. */
@@ -21,7 +20,7 @@ export async function readPause(sql: Database | Transaction, providerKey: string
   const [row] = await sql<{ milliseconds: number }[]>`
     select ceil(extract(epoch from paused_until - holdfast_now()) * 1000)::float8 as milliseconds
     from provider_pauses
-    where provider_key = ${providerKey} and paused_until > holdfast_now() and paused_at < ${ahead(sql)}`;
+    where provider_key = ${providerKey} and paused_until > holdfast_now() and paused_at <= holdfast_now()`;
   return row?.milliseconds ?? 0;
 }
 
@@ -37,7 +36,7 @@ export interface ProviderPause {
 export async function listPauses(sql: Database): Promise<ProviderPause[]> {
   const rows = await sql<{ label: string; paused_at: Date; paused_until: Date }[]>`
     select label, paused_at, paused_until from provider_pauses
-    where paused_until > holdfast_now() and paused_at < ${ahead(sql)} order by paused_until desc, label`;
+    where paused_until > holdfast_now() and paused_at <= holdfast_now() order by paused_until desc, label`;
   return rows.map((row) => ({
     provider: row.label,
     since: isoTime(row.paused_at),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { attemptColumn, isReplaced, isUpTo } from './activity-attempts.ts';
 import type { ActivityAttempt } from './activity-attempts.ts';
-import { ahead } from './ahead.ts';
 import type { Database, Fragment, Transaction } from './database.ts';
 import { StoreError } from './errors.ts';
 import { newId } from './ids.ts';
@@ -149,7 +148,7 @@ async function enqueue(sql: Transaction, call: QueuedCall, isPaused: boolean): P
 /** Who is there renews a lease of a clock that jumped back since. */
 function isUnderWay(sql: Transaction, row = sql`provider_calls`) {
   return sql`${row}.released_at is null and ${row}.lease_until > holdfast_now()
-    and ${row}.lease_until < ${ahead(sql)} + make_interval(secs => ${LEASE_SECONDS})`;
+    and ${row}.lease_until < holdfast_now() + make_interval(secs => ${2 * LEASE_SECONDS})`;
 }
 
 /** @returns calls that wait on, those first that have their turn first. */
@@ -161,7 +160,7 @@ async function handOut(
   const [now] = await sql<{ running: number; tokens: number }[]>`
     select (count(*) filter (where ${isUnderWay(sql)}))::int as running,
       coalesce(sum(tokens) filter (
-        where granted_at between holdfast_now() - interval '1 minute' and ${ahead(sql)}), 0)::float8 as tokens
+        where granted_at between holdfast_now() - interval '1 minute' and holdfast_now()), 0)::float8 as tokens
     from provider_calls where provider_key = ${providerKey} and granted_at is not null`;
   let running = now?.running ?? 0;
   let tokens = now?.tokens ?? 0;
@@ -197,13 +196,13 @@ interface WaitingCall {
 async function fairOrder(sql: Transaction, providerKey: string): Promise<readonly WaitingCall[]> {
   return sql<WaitingCall[]>`
     with served as (
-      select conversation_id, max(granted_at) filter (where granted_at <= ${ahead(sql)}) as last,
+      select conversation_id, max(granted_at) filter (where granted_at <= holdfast_now()) as last,
         count(*) filter (where ${isUnderWay(sql)}) as running
       from provider_calls where provider_key = ${providerKey} and granted_at is not null group by conversation_id)
     select q.id, q.call_key as "callKey", q.tokens::float8, q.holder is not null as "isThere"
     from provider_calls q left join served s using (conversation_id)
     where q.provider_key = ${providerKey} and q.granted_at is null
-      and q.seen_at between holdfast_now() - make_interval(secs => ${PRESENT_SECONDS}) and ${ahead(sql)}
+      and q.seen_at between holdfast_now() - make_interval(secs => ${PRESENT_SECONDS}) and holdfast_now()
     order by coalesce(s.running, 0) + row_number() over (partition by q.conversation_id order by q.requested_at, q.id),
       s.last nulls first, q.requested_at, q.id
     limit ${LOOKED_AT}`;

@@ -1,4 +1,4 @@
-import { isPast } from './ahead.ts';
+import { isPast } from './past.ts';
 import { measureConversations } from './conversation-sizes.ts';
 import type { Database } from './database.ts';
 import { deleteConversation, keptSinceOf } from './delete-conversation.ts';

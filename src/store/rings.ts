@@ -1,4 +1,4 @@
-import { isPast } from './ahead.ts';
+import { isPast } from './past.ts';
 import type { Database } from './database.ts';
 import type { MessageMode } from './messages.ts';
 

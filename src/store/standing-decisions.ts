@@ -1,4 +1,3 @@
-import { ahead } from './ahead.ts';
 import type { Database, Fragment, Queries, Transaction } from './database.ts';
 import type { DecisionScope, StandingState } from './decision-rows.ts';
 import { StoreError } from './errors.ts';
@@ -75,7 +74,7 @@ function standingFor(
         from standing_decisions s left join decisions d using (turn_id, call_number, call_index)
         where s.agent = ${call.agent} and s.rule = r.rule
       ) as standing
-      order by decided_at > ${ahead(sql)}, decided_at desc limit 1
+      order by decided_at > holdfast_now(), decided_at desc limit 1
     ) as newest on true`;
 }
 

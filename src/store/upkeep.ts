@@ -1,5 +1,5 @@
 import type { TurnReference } from '../turn/turn-reference.ts';
-import { ahead, isPast } from './ahead.ts';
+import { isPast } from './past.ts';
 import type { Database, Fragment, Queries } from './database.ts';
 import { interruptTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
 import type { CloseToolCall } from './tool-call-rows.ts';
@@ -102,7 +102,7 @@ export async function findOpenTurns(
   const rows = await sql<{ id: string; conversation_id: string; epoch: number; workflow_id: string; run_id: string }[]>`
     select id, conversation_id, epoch, workflow_id, run_id from turns
     where outcome is null and ${isPast(sql, sql`begun_at`, request.olderThanSeconds)}
-    order by case when looked_at <= ${ahead(sql)} then looked_at end nulls first, begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
+    order by case when looked_at <= holdfast_now() then looked_at end nulls first, begun_at limit ${request.limit ?? DEFAULT_LIMIT}`;
   return rows.map((row) => ({
     turn: { conversationId: row.conversation_id, turnId: row.id, epoch: row.epoch },
     workflowId: row.workflow_id,

@@ -39,3 +39,25 @@ test(
     await turn.completes();
   },
 );
+
+test(
+  'a turn goes on when the clock of the machine of its worker jumps an hour ahead and back, and no call lasts less than no time',
+  { timeout: 120_000 },
+  async () => {
+    const { now } = Date;
+    const turn = await startSteadyTurn(harness, 12);
+    try {
+      for (const hours of [1, -1]) {
+        Date.now = () => now() + hours * 3_600_000;
+        await turn.goesOn();
+      }
+    } finally {
+      Date.now = now;
+    }
+    await turn.completes();
+    const wrong = await harness.database`
+      select duration_milliseconds from model_calls
+      where conversation_id = ${turn.conversationId} and duration_milliseconds not between 0 and 120000`;
+    expect([...wrong]).toEqual([]);
+  },
+);
