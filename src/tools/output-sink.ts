@@ -79,14 +79,6 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
     if (room > 0) await store.append(bytes.subarray(0, room));
   }
 
-  /** In pieces, between which the worker's heartbeats go on. */
-  async function keepAll(bytes: Uint8Array): Promise<void> {
-    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-      await keep(mask.push(bytes.subarray(start, start + PIECE_BYTES)));
-      if (bytes.length > PIECE_BYTES) await setImmediate();
-    }
-  }
-
   // Writes that are not awaited by the tool still land in order; after a failed one none follows.
   const enqueue = (work: () => Promise<void>): Promise<void> => (queue = queue.then(work));
 
@@ -115,7 +107,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
       const bytes = typeof chunk === 'string' ? encoding.encode(chunk) : joined(encoding.end(), chunk);
       written += bytes.length;
       hash.update(bytes);
-      const done = enqueue(() => keepAll(bytes));
+      const done = enqueue(() => inPieces(bytes, (piece) => keep(mask.push(piece))));
       // A tool that does not await its writes must not bring the worker down; finish() reports the failure.
       done.catch(() => undefined);
       return done;
@@ -125,6 +117,14 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
     finish: () => (finished ??= collect()),
     dispose: () => store.dispose(),
   };
+}
+
+/** Between two pieces the worker's heartbeats go on. */
+async function inPieces(bytes: Uint8Array, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    await take(bytes.subarray(start, start + PIECE_BYTES));
+    if (bytes.length > PIECE_BYTES) await setImmediate();
+  }
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {

@@ -89,7 +89,7 @@ test('100 MB stay flat in memory; 64 MB are kept, the rest is counted, and the e
 });
 
 test('heartbeats go on while a text of 20 MB is taken in', async () => {
-  const sink = createOutputSink({ previewCharacters: 10 });
+  const sink = createOutputSink({ previewCharacters: 10, keptBytes: 1_000 });
   let beats = 0;
   let isOver = false;
   const beat = (): void => {
