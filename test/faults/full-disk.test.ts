@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (!canMount) return;
-  execFileSync('umount', [directory]);
+  execFileSync('umount', ['-l', directory]);
   await rm(project, { recursive: true, force: true });
 });
 
