@@ -14,75 +14,124 @@ export type ReplaceResult =
   | { readonly kind: 'not_found'; readonly onlyWhiteSpaceDiffers: boolean }
   | { readonly kind: 'ambiguous'; readonly lines: readonly number[] };
 
-/**
- * Replaces a text in a file's bytes. Bytes, not a string, so that a file with some invalid UTF-8 keeps it. In a
- * file with Windows line ends, texts written with plain ones are found too. Pure.
- */
-export function replaceText(replacement: Replacement): ReplaceResult {
-  const exact = replaceExactly(replacement);
-  if (exact.kind !== 'not_found' || !usesOtherLineEnds(replacement)) return exact;
-  const windows = {
-    oldText: withWindowsLineEnds(replacement.oldText),
-    newText: withWindowsLineEnds(replacement.newText),
-  };
-  return replaceExactly({ ...replacement, ...windows });
+/** Bytes of a file, `to` exclusive. */
+interface Place {
+  readonly from: number;
+  readonly to: number;
 }
 
-function replaceExactly({ before, oldText, newText, all, attempt }: Replacement): ReplaceResult {
+/**
+ * Replaces a text in a file's bytes. Bytes, not a string, so that a file with some invalid UTF-8 keeps it. Line ends
+ * are compared without their kind, and the new text gets the kind that the file has around the place; only a
+ * replacement that changes nothing but line ends is taken as it is written. Pure.
+ */
+export function replaceText({ before, oldText, newText, all, attempt }: Replacement): ReplaceResult {
   const content = Buffer.from(before.buffer, before.byteOffset, before.byteLength);
-  const oldBytes = Buffer.from(oldText);
-  const newBytes = Buffer.from(newText);
-  const places = placesOf(content, oldBytes);
-  if (attempt > 1 && wasReplaced(content, places, oldBytes, newBytes)) return { kind: 'already_replaced' };
-  const [first] = places;
-  if (first === undefined)
-    return { kind: 'not_found', onlyWhiteSpaceDiffers: appearsApartFromWhiteSpace(content, oldText) };
-  if (places.length > 1 && !all) return { kind: 'ambiguous', lines: places.map((place) => lineAt(content, place)) };
-  const pieces: Buffer[] = [];
-  let from = 0;
-  for (const place of places) {
-    pieces.push(content.subarray(from, place), newBytes);
-    from = place + oldBytes.length;
+  const convertsLineEnds = withPlainLineEnds(oldText) === withPlainLineEnds(newText);
+  const find = convertsLineEnds ? exactPlaces : anyLineEndPlaces;
+  const places = find(content, oldText);
+  if (attempt > 1 && wasReplaced(places, newText === '' ? null : find(content, newText))) {
+    return { kind: 'already_replaced' };
   }
-  pieces.push(content.subarray(from));
-  return { kind: 'replaced', after: Buffer.concat(pieces), count: places.length, firstLine: lineAt(content, first) };
+  const [first] = places;
+  if (first === undefined) {
+    return { kind: 'not_found', onlyWhiteSpaceDiffers: appearsApartFromWhiteSpace(content, oldText) };
+  }
+  if (places.length > 1 && !all) {
+    return { kind: 'ambiguous', lines: places.map(({ from }) => lineAt(content, from)) };
+  }
+  const pieces: Buffer[] = [];
+  let kept = 0;
+  for (const place of places) {
+    const text = convertsLineEnds ? newText : withLineEndsAround(content, place, newText);
+    pieces.push(content.subarray(kept, place.from), Buffer.from(text));
+    kept = place.to;
+  }
+  pieces.push(content.subarray(kept));
+  return {
+    kind: 'replaced',
+    after: Buffer.concat(pieces),
+    count: places.length,
+    firstLine: lineAt(content, first.from),
+  };
 }
 
 /**
  * The file shows the traces of this very replacement: the new text is there, and each old text that is left is a
  * part of a new one (`a` replaced by `a, b` leaves an `a`). A deletion leaves no trace but the absence of the old text.
  */
-function wasReplaced(content: Buffer, oldPlaces: readonly number[], oldBytes: Buffer, newBytes: Buffer): boolean {
-  if (newBytes.length === 0) return oldPlaces.length === 0;
-  const newPlaces = placesOf(content, newBytes);
+function wasReplaced(oldPlaces: readonly Place[], newPlaces: readonly Place[] | null): boolean {
+  if (newPlaces === null) return oldPlaces.length === 0;
   return (
     newPlaces.length > 0 &&
-    oldPlaces.every((old) =>
-      newPlaces.some((place) => place <= old && old + oldBytes.length <= place + newBytes.length),
-    )
+    oldPlaces.every((old) => newPlaces.some((place) => place.from <= old.from && old.to <= place.to))
   );
 }
 
-function placesOf(content: Buffer, text: Buffer): number[] {
-  const places: number[] = [];
-  for (let place = content.indexOf(text); place !== -1; place = content.indexOf(text, place + text.length)) {
-    places.push(place);
+function exactPlaces(content: Buffer, text: string): Place[] {
+  const bytes = Buffer.from(text);
+  const places: Place[] = [];
+  for (let from = content.indexOf(bytes); from !== -1; from = content.indexOf(bytes, from + bytes.length)) {
+    places.push({ from, to: from + bytes.length });
   }
   return places;
+}
+
+/** Places of a text whose line ends may be of either kind: looked for where both are plain. */
+function anyLineEndPlaces(content: Buffer, text: string): Place[] {
+  const { plain, positionInOriginal } = plainLineEnds(content);
+  return exactPlaces(plain, withPlainLineEnds(text)).map(({ from, to }) => ({
+    from: positionInOriginal(from),
+    to: positionInOriginal(to),
+  }));
+}
+
+function plainLineEnds(content: Buffer) {
+  /** Positions in the plain text before which a carriage return was left out. */
+  const leftOut: number[] = [];
+  const pieces: Buffer[] = [];
+  let kept = 0;
+  for (let at = content.indexOf('\r\n'); at !== -1; at = content.indexOf('\r\n', at + 2)) {
+    pieces.push(content.subarray(kept, at));
+    leftOut.push(at - leftOut.length);
+    kept = at + 1;
+  }
+  pieces.push(content.subarray(kept));
+  return {
+    plain: leftOut.length === 0 ? content : Buffer.concat(pieces),
+    /** A line end belongs to what begins with it: a place that ends before one ends before its carriage return. */
+    positionInOriginal: (position: number): number => position + countBelow(leftOut, position),
+  };
+}
+
+/** How many numbers of a sorted list are smaller. */
+function countBelow(sorted: readonly number[], limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? Infinity) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The kind of the first line end in the place, else of the next behind it, else of the last before it. */
+function withLineEndsAround(content: Buffer, place: Place, text: string): string {
+  const next = content.indexOf('\n', place.from);
+  const near = next === -1 ? content.lastIndexOf('\n', place.from) : next;
+  if (near === -1) return text;
+  return withPlainLineEnds(text).replaceAll('\n', near > 0 && content[near - 1] === 0x0d ? '\r\n' : '\n');
+}
+
+function withPlainLineEnds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
 }
 
 function lineAt(content: Buffer, place: number): number {
   let line = 1;
   for (let at = content.indexOf(10); at !== -1 && at < place; at = content.indexOf(10, at + 1)) line += 1;
   return line;
-}
-
-function usesOtherLineEnds({ before, oldText, newText }: Replacement): boolean {
-  return `${oldText}${newText}`.includes('\n') && !oldText.includes('\r') && Buffer.from(before).includes('\r\n');
-}
-
-function withWindowsLineEnds(text: string): string {
-  return text.replaceAll(/\r?\n/g, '\r\n');
 }
 
 function appearsApartFromWhiteSpace(content: Buffer, oldText: string): boolean {

@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { editFile } from '../../src/tools/edit-file.ts';
+import { replaceText } from '../../src/tools/replace-text.ts';
 import { call, temporaryDirectory, type CallOptions } from './support/tool-context.ts';
 
 interface Edit {
@@ -45,9 +47,55 @@ test('a text that is not there is refused; if only white space differs, that is 
   expect(text).toContain('It occurs with other white space');
 });
 
-test('texts with plain line ends fit a file with Windows line ends, which it keeps', async () => {
-  const { after } = await edit('one\r\ntwo\r\nthree\r\n', { old_text: 'one\ntwo', new_text: '1\n2\n2b' });
-  expect(after.toString()).toBe('1\r\n2\r\n2b\r\nthree\r\n');
+const LINE_ENDS: readonly (readonly [string, string, Edit, string])[] = [
+  ['a new line in a file with Windows line ends', 'a\r\nb\r\n', { old_text: 'a', new_text: 'a\nA' }, 'a\r\nA\r\nb\r\n'],
+  ['plain texts over two Windows lines', 'a\r\nb\r\nc', { old_text: 'a\nb', new_text: '1\n2\n3' }, '1\r\n2\r\n3\r\nc'],
+  ['half of the text with Windows line ends', 'a\r\nb\r\n', { old_text: 'a\r\nb', new_text: 'a\nB' }, 'a\r\nB\r\n'],
+  ['Windows texts in a plain file', 'a\nb\n', { old_text: 'a\r\nb', new_text: 'a\r\nB\r\nC' }, 'a\nB\nC\n'],
+  ['a new last line without a line end behind it', 'a\r\nb', { old_text: 'b', new_text: 'b\nc' }, 'a\r\nb\r\nc'],
+  ['a line end alone', 'a\r\nb\r\n', { old_text: '\nb', new_text: '\nc\nb' }, 'a\r\nc\r\nb\r\n'],
+  ['the Windows part of a mixed file', 'a\nb\r\nc\r\n', { old_text: 'b', new_text: 'b\nB' }, 'a\nb\r\nB\r\nc\r\n'],
+  ['the plain part of a mixed file', 'a\nb\r\n', { old_text: 'a', new_text: 'a\nA' }, 'a\nA\nb\r\n'],
+  [
+    'both parts of a mixed file',
+    'x\nx\r\n',
+    { old_text: 'x', new_text: '1\n2', replace_all: true },
+    '1\n2\n1\r\n2\r\n',
+  ],
+  ['line ends themselves', 'a\r\nb\r\n', { old_text: 'a\r\n', new_text: 'a\n' }, 'a\nb\r\n'],
+  ['a file without a line end', 'a', { old_text: 'a', new_text: 'a\r\nb\n' }, 'a\r\nb\n'],
+  ['a carriage return that ends no line', 'a\rb\r\n', { old_text: 'a\rb', new_text: 'c\rd\ne' }, 'c\rd\r\ne\r\n'],
+];
+
+test.each(LINE_ENDS)("keeps the file's own line ends: %s", async (_, before, input, expected) => {
+  expect((await edit(before, input)).after.toString()).toBe(expected);
+});
+
+test('a repeated attempt knows its work whatever the line ends', async () => {
+  const input = { old_text: 'a', new_text: 'a\nA' };
+  const { after, text } = await edit('a\r\nA\r\nb\r\n', input, { attempt: 2 });
+  expect(text).toContain('was already changed');
+  expect(after.toString()).toBe('a\r\nA\r\nb\r\n');
+});
+
+test('an edit makes no line end of another kind, and changes nothing but its place', () => {
+  const line = fc.stringMatching(/^[a-c]{0,3}$/);
+  const lines = fc.array(line, { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(fc.constantFrom('\n', '\r\n'), lines, lines, fc.nat(), (lineEnd, before, written, place) => {
+      const at = place % before.length;
+      const marked = before.with(at, `<${before[at]}>`).join(lineEnd);
+      const result = replaceText({
+        before: Buffer.from(`${marked}${lineEnd}`),
+        oldText: `<${before[at]}>`,
+        newText: written.join('\n'),
+        all: false,
+        attempt: 1,
+      });
+      const expected = before.with(at, written.join(lineEnd)).join(lineEnd);
+      expect(result.kind === 'replaced' && Buffer.from(result.after).toString()).toBe(`${expected}${lineEnd}`);
+    }),
+  );
 });
 
 test('bytes that are no UTF-8 survive an edit elsewhere', async () => {
