@@ -1,8 +1,11 @@
-import { createContext, Script } from 'node:vm';
+import { RE2JS } from 're2js';
 import { ToolError } from './errors.ts';
 
-/** Milliseconds that a pattern may take for one piece of text. It blocks the worker for so long, so it must be short. */
-const PATTERN_MILLISECONDS = 250;
+/**
+ * Steps of a compiled pattern, each of which may cost something for every character of a text: `.{300}` has about 300. At most, a
+ * pattern of this size takes a second for 64 KB.
+ */
+const LARGEST_PATTERN = 1_000;
 
 interface LineMatch {
   /** From 0 within the text. */
@@ -18,56 +21,50 @@ export interface LineMatcher {
 }
 
 /**
- * Compiles a regular expression written by a model. One that backtracks without end is interrupted: V8 checks for
- * termination while it backtracks, so the time limit of a script also ends a pattern that it runs.
- * @throws ToolError `input_refused` when it is not valid or takes too long.
+ * Compiles a regular expression written by a model. Its time is linear in the text: JavaScript's own engine can backtrack without
+ * end, and blocks the worker meanwhile.
+ * @throws ToolError `input_refused` when it is not valid, too large, or needs an engine that backtracks.
  */
 export function createLineMatcher(pattern: string, ignoreCase: boolean): LineMatcher {
-  const expression = compile(pattern, ignoreCase ? 'i' : '');
-  const sandbox = { task: (): readonly LineMatch[] => [] };
-  const context = createContext(sandbox);
-  const script = new Script('task()');
-  return {
-    match(text, limit) {
-      let found: readonly LineMatch[] = [];
-      sandbox.task = () => (found = matchLines(expression, text, limit));
-      try {
-        script.runInContext(context, { timeout: PATTERN_MILLISECONDS });
-        return found;
-      } catch (error) {
-        throw new ToolError(
-          'input_refused',
-          `The pattern takes too long (it backtracks): avoid nested repetition such as (a+)+ or (.*)*.`,
-          { cause: error },
-        );
-      }
-    },
-  };
+  const expression = compile(pattern, ignoreCase);
+  return { match: (text, limit) => matchLines(expression, text, limit) };
 }
 
-function compile(pattern: string, flags: string): RegExp {
+function compile(pattern: string, ignoreCase: boolean): RE2JS {
+  let expression: RE2JS;
   try {
-    return new RegExp(pattern, flags);
+    const flags = RE2JS.LOOKBEHINDS | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+    expression = RE2JS.compile(RE2JS.translateRegExp(pattern), flags);
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^Invalid regular expression: /, '') : 'not valid';
+    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'not valid';
     throw new ToolError(
       'input_refused',
-      `The pattern is not a valid JavaScript regular expression: ${reason}. Put a \\ before ( ) [ ] { } . * + ? to find them literally.`,
+      `The pattern cannot be searched for: ${reason}. Put a \\ before ( ) [ ] { } . * + ? to find them literally. ` +
+        'Backreferences such as \\1 and lookaheads such as (?=x) are not supported.',
       { cause: error },
     );
   }
+  if (expression.programSize() <= LARGEST_PATTERN) return expression;
+  throw new ToolError(
+    'input_refused',
+    'The pattern is too large: search for a shorter one, with smaller counts in braces.',
+  );
 }
 
-function matchLines(expression: RegExp, text: string, limit: number): LineMatch[] {
+function matchLines(expression: RE2JS, text: string, limit: number): LineMatch[] {
   const matches: LineMatch[] = [];
   let line = 0;
   for (let start = 0; start <= text.length && matches.length < limit; line += 1) {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline;
     const content = text.slice(start, text[end - 1] === '\r' ? Math.max(start, end - 1) : end);
-    const found = expression.exec(content);
-    if (found !== null) matches.push({ line, column: found.index, text: content });
+    if (expression.test(content)) matches.push({ line, column: columnOf(expression, content), text: content });
     start = end + 1;
   }
   return matches;
+}
+
+function columnOf(expression: RE2JS, content: string): number {
+  const matcher = expression.matcher(content);
+  return matcher.find() ? matcher.start() : 0;
 }

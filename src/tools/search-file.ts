@@ -2,13 +2,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { ToolError } from './errors.ts';
 import type { LineMatcher } from './match-lines.ts';
 
-const CHUNK_BYTES = 256 * 1_024;
+/** Searched in one go: other turns of the worker wait for it. */
+const CHUNK_BYTES = 64 * 1_024;
 
 /** Bytes in which a NUL tells a binary file from a text, as git does it. */
 const PROBED_BYTES = 8_000;
 
 /** Characters after which a line without end is searched in parts. */
-const LONGEST_LINE = 1_024 * 1_024;
+const LONGEST_LINE = 64 * 1_024;
 
 export interface FoundLine {
   /** From 1. */
@@ -35,7 +36,11 @@ export async function searchFile(
   let rest = '';
 
   function search(text: string): void {
-    for (const match of matcher.match(text, limit - found.length)) found.push({ ...match, line: line + match.line });
+    for (const match of matcher.match(text, limit - found.length)) {
+      const at = line + match.line;
+      // Another part of a long line that was found already.
+      if (found.at(-1)?.line !== at) found.push({ ...match, line: at });
+    }
   }
 
   for (let position = 0; found.length < limit;) {
