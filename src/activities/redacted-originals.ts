@@ -1,5 +1,6 @@
 import type { ContentPart } from '../context/content.ts';
 import type { Entry } from '../context/entry.ts';
+import { parseNestedJson } from '../context/nested-json.ts';
 import { countRedacted, redactTexts } from '../tools/redact-secrets.ts';
 import { withoutSecrets } from '../tools/restated-secrets.ts';
 
@@ -81,24 +82,20 @@ function asWritten(part: ContentPart): PartTexts | null {
 /** Of arguments, the strings behind their escapes: they stay JSON, in which files are looked for. */
 function stringsInside(part: ContentPart): PartTexts | null {
   if (part.type !== 'tool_call') return asWritten(part);
-  try {
-    const value: unknown = JSON.parse(part.arguments);
-    const texts: string[] = [];
-    mapStrings(value, (text) => {
-      texts.push(text);
-      return text;
-    });
-    return {
-      texts,
-      remade: (replaced) => {
-        const rest = replaced.values();
-        return { ...part, arguments: JSON.stringify(mapStrings(value, (text) => rest.next().value ?? text)) };
-      },
-    };
-  } catch {
-    // Not JSON, or nested too deep to walk.
-    return null;
-  }
+  const value = parseNestedJson(part.arguments);
+  if (value === undefined) return null;
+  const texts: string[] = [];
+  mapStrings(value, (text) => {
+    texts.push(text);
+    return text;
+  });
+  return {
+    texts,
+    remade: (replaced) => {
+      const rest = replaced.values();
+      return { ...part, arguments: JSON.stringify(mapStrings(value, (text) => rest.next().value ?? text)) };
+    },
+  };
 }
 
 function mapStrings(value: unknown, map: (text: string) => string): unknown {

@@ -1,5 +1,6 @@
 import type { ContentPart } from './content.ts';
 import type { Entry } from './entry.ts';
+import { parseNestedJson } from './nested-json.ts';
 import { clippedItemsLabel } from './placeholders.ts';
 import type { RecallOptions } from './placeholders.ts';
 import type { Operation } from './plan.ts';
@@ -25,11 +26,6 @@ export function clipArray(
 
 function parseArray(text: string): readonly unknown[] | null {
   if (!text.trimStart().startsWith('[')) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : null;
-  } catch {
-    // Not JSON: head and tail are kept as of any text.
-    return null;
-  }
+  const value = parseNestedJson(text);
+  return Array.isArray(value) ? value : null;
 }

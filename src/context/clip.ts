@@ -1,4 +1,5 @@
 import type { ContentPart, TextPart, ToolCallPart } from './content.ts';
+import { parseNestedJson } from './nested-json.ts';
 import { clipLabel, clippedArgumentLabel, strippedMediaText } from './placeholders.ts';
 import type { RecallOptions } from './placeholders.ts';
 
@@ -100,21 +101,16 @@ const SHORT_STRING = 40;
 /** `null` when shortening strings does not reach the budget. */
 function clipArgumentsInPlace(text: string, budget: number, clip: ClipContext): string | null {
   const allowance = clippedArgumentLabel({ ...clip, omitted: text.length }, clip.options).length;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-    const limits = [budget, budget / 2, budget / 4, budget / 16].map((limit) =>
-      Math.max(SHORT_STRING, Math.floor(limit)),
-    );
-    for (const limit of [...limits, SHORT_STRING, 0]) {
-      const clipped = JSON.stringify(clipStrings(value, limit, clip));
-      if (clipped.length <= budget + allowance) return clipped;
-    }
-    return null;
-  } catch {
-    // The model wrote something else than JSON, or nested it too deep to walk; the caller keeps it as a string.
-    return null;
+  const value = parseNestedJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const limits = [budget, budget / 2, budget / 4, budget / 16].map((limit) =>
+    Math.max(SHORT_STRING, Math.floor(limit)),
+  );
+  for (const limit of [...limits, SHORT_STRING, 0]) {
+    const clipped = JSON.stringify(clipStrings(value, limit, clip));
+    if (clipped.length <= budget + allowance) return clipped;
   }
+  return null;
 }
 
 function clipStrings(value: unknown, limit: number, clip: ClipContext): unknown {

@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentPart } from '../context/content.ts';
+import { jsonOf } from '../context/nested-json.ts';
 import { citedText, joinCited } from './cited-text.ts';
 import type { AnswerCollector } from './answer-collector.ts';
 import { isRecord, numberOf, property } from './json.ts';
@@ -128,7 +129,7 @@ function toPart(block: Block, provider: string): ContentPart[] {
       return [{ type: 'thinking', text: '', provider, encrypted: block.data }];
     case 'tool_call': {
       // Compatible servers give the whole input at the start; Anthropic gives `{}` there, which says nothing.
-      const given = isRecord(block.given) && Object.keys(block.given).length > 0 ? JSON.stringify(block.given) : '';
+      const given = isRecord(block.given) && Object.keys(block.given).length > 0 ? jsonOf(block.given) : '';
       const written = block.input === '' ? given : block.input;
       return [{ type: 'tool_call', index: block.index, id: block.id, name: block.name, arguments: written }];
     }

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
 import type { ContentPart, ThinkingPart } from '../context/content.ts';
+import { jsonOf } from '../context/nested-json.ts';
 import { StreamFailure, type AnswerCollector } from './answer-collector.ts';
 import { REASONING_DETAILS, TOOL_CALL_EXTRA } from './chat-request.ts';
 import { numberOf, property } from './json.ts';
@@ -101,7 +102,7 @@ export class ChatCollector implements AnswerCollector<OpenAI.ChatCompletionChunk
       const named = isText(name) && call.name === '' ? this.#declaredName(name) : undefined;
       if (named !== undefined) call.name = named;
       // A few servers give the arguments as an object.
-      const argumentsText = typeof written === 'string' ? written : written == null ? '' : JSON.stringify(written);
+      const argumentsText = typeof written === 'string' ? written : written == null ? '' : jsonOf(written);
       call.arguments += argumentsText;
       call.extra ??= property(piece, TOOL_CALL_EXTRA);
       return [{ kind: 'tool_call', index: position, ...(named === undefined ? {} : { name: named }), argumentsText }];

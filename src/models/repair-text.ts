@@ -1,4 +1,5 @@
-import { isRecord, parseJson } from './json.ts';
+import { parseNestedJson } from '../context/nested-json.ts';
+import { isRecord } from './json.ts';
 
 /** Replaces what vendors refuse or cut a request at; one character for one, so that offsets stay. */
 const REPLACEMENT = '\uFFFD';
@@ -18,7 +19,7 @@ export function repairText(text: string): string {
 /**
  * Tool arguments as every server accepts them: the text of a JSON object. Valid text comes back
  * unchanged, so that prompt caches stay warm. Text that is no JSON object (cut off, malformed, a
- * bare string) is wrapped, because Anthropic wants an object and chat templates iterate over one.
+ * bare string) or nested too deep is wrapped, because Anthropic wants an object and chat templates iterate over one.
  */
 export function sendableArguments(text: string): { readonly text: string; readonly value: Record<string, unknown> } {
   const trimmed = text.trim();
@@ -34,7 +35,7 @@ export function sendableArguments(text: string): { readonly text: string; readon
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
-  const value = parseJson(repairText(text));
+  const value = parseNestedJson(repairText(text));
   return isRecord(value) ? value : undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { DEEPEST_JSON, isNestedTooDeep } from '../context/nested-json.ts';
 import { nearestName } from './nearest-name.ts';
 import { toolSchema } from './tool-schema.ts';
 import type { ToolDefinition } from './tool.ts';
@@ -41,7 +42,10 @@ function parseJson(
   text: string,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string } {
   try {
-    return { ok: true, value: JSON.parse(text) };
+    const value: unknown = JSON.parse(text);
+    if (!isNestedTooDeep(text)) return { ok: true, value };
+    const problem = `lists and objects in them are nested deeper than ${DEEPEST_JSON} levels: make the call again with flatter ones.`;
+    return { ok: false, problem };
   } catch (error) {
     return { ok: false, problem: describeJsonError(text, error instanceof Error ? error.message : String(error)) };
   }

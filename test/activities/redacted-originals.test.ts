@@ -11,6 +11,7 @@ import { DEFAULT_POLICY } from '../../src/context/presets/default.ts';
 import { quoteUserMessages } from '../../src/context/summary-quotes.ts';
 import { transcriptText } from '../../src/context/transcript.ts';
 import { LogBuilder } from '../context/builders.ts';
+import { nestedJson } from '../support/nested.ts';
 import { SECRETS_IN_PLACE, toldOfSecrets } from './support/secrets.ts';
 
 const POLICY = DEFAULT_POLICY;
@@ -101,6 +102,13 @@ describe('originals without their secrets', () => {
     expect(pathsInArguments(call.arguments)).toEqual(['src/a.ts']);
     expect(call.arguments).toContain('[redacted: ');
     expect(count).toBe(1);
+  });
+
+  it('lack a secret in arguments that are nested too deep to be walked', async () => {
+    const log = new LogBuilder();
+    const [{ written }] = SECRETS_IN_PLACE as readonly [(typeof SECRETS_IN_PLACE)[0]];
+    log.step(['ok'], { arguments: nestedJson(100_000).replace('value', written) });
+    expect((await redacted(log.entries)).count).toBe(1);
   });
 
   it('lack a key that only the name of its argument tells', async () => {

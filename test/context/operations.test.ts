@@ -8,6 +8,7 @@ import { NO_CALIBRATION, estimateTokens, rawTokens } from '../../src/context/est
 import { measureContent } from '../../src/context/measure.ts';
 import { applyOperation, clearOperation, clipOperation, stripOperation } from '../../src/context/operations.ts';
 import { formatCount } from '../../src/context/placeholders.ts';
+import { nestedJson } from '../support/nested.ts';
 import { image, LogBuilder, outline, prose, text } from './builders.ts';
 
 function result(content: string | ContentPart[]): Entry {
@@ -105,7 +106,8 @@ describe('clip', () => {
 
   test('arguments that are no JSON object become one that is', () => {
     const log = new LogBuilder();
-    for (const raw of [`{"path": "a${'x'.repeat(5_000)}`, JSON.stringify(Array.from({ length: 3_000 }, (_, n) => n))]) {
+    const list = JSON.stringify(Array.from({ length: 3_000 }, (_, n) => n));
+    for (const raw of [`{"path": "a${'x'.repeat(5_000)}`, list, nestedJson(4_000), nestedJson(100_000)]) {
       const call: ContentPart = { type: 'tool_call', index: 0, id: 'c', name: 'f', arguments: raw };
       const entry = log.answer([call]);
       const [clipped] = applyOperation(entry, clipOperation(entry, { head: 300, tail: 100 }));
@@ -113,6 +115,12 @@ describe('clip', () => {
       expect(JSON.parse(clipped.arguments)).toHaveProperty('clipped');
       expect(clipped.arguments.length).toBeLessThan(900);
     }
+  });
+
+  test.each([4_000, 100_000])('a list whose items are nested %i levels deep is clipped like any text', (depth) => {
+    const entry = result(`[${nestedJson(depth)},1,2,3]`);
+    const operation = { ...clipOperation(entry, { head: 300, tail: 100 }), arrayItems: 2 };
+    expect(textOf(applyOperation(entry, operation))).toMatch(/^\[{"value":\[{200}.*\[Clipped/s);
   });
 
   test('never cuts through a surrogate pair', () => {

@@ -8,6 +8,7 @@ import { chatRequest } from '../../src/models/chat-request.ts';
 import { isRecord } from '../../src/models/json.ts';
 import { responsesRequest } from '../../src/models/responses-request.ts';
 import { assistant, call, PICTURE, requestOf, results, text, user, viewOf } from '../support/model-builders.ts';
+import { nestedJson } from '../support/nested.ts';
 import { checkAnthropicPairing, checkChatPairing, checkResponsesPairing } from '../support/pairing-rules.ts';
 
 function anthropic(messages: readonly ViewMessage[]) {
@@ -31,7 +32,7 @@ const all = [
 ];
 
 test.each(all)('%s: arguments that are no JSON object are sent as one', (_, make) => {
-  const written = ['{"path": "a', 'null', '[1]', '"text"', '', '{"path":"\\ud800\\u0000"}'];
+  const written = ['{"path": "a', 'null', '[1]', '"text"', '', '{"path":"\\ud800\\u0000"}', nestedJson(20_000)];
   const calls = written.map((words, index) => call(`c${index}`, index, 'read_file', words));
   const sent = JSON.stringify(make([user('x'), assistant(...calls)]));
   expect(sent).toContain('invalid_arguments');

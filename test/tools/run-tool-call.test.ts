@@ -4,6 +4,7 @@ import { defineTool } from '../../src/tools/define-tool.ts';
 import { ToolError } from '../../src/tools/errors.ts';
 import { runToolCall } from '../../src/tools/run-tool-call.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../src/tools/tool.ts';
+import { nestedJson } from '../support/nested.ts';
 import { call, callContext, ENTRY_ID, originalBytes } from './support/tool-context.ts';
 
 /** A tool that does what the test says. */
@@ -44,6 +45,23 @@ test('an unknown tool is an error result that lists the tools and names the near
   onTestFinished(() => outcome.dispose());
   const text = 'There is no tool "readFile". Did you mean read_file? The tools are: read_file, list_files.';
   expect(outcome).toMatchObject({ ending: 'unknown_tool', isError: true, content: [{ type: 'text', text }] });
+});
+
+test.each([129, 4_000, 100_000])(
+  'arguments that are nested %i levels deep are an error result that says so',
+  async (depth) => {
+    const tool = toolThat(() => Promise.resolve({ content: 'ran' }), { input: z.looseObject({ needed: z.string() }) });
+    const outcome = await call(tool, { argumentsText: nestedJson(depth) });
+    expect(outcome).toMatchObject({ ending: 'invalid_arguments', isError: true });
+    expect(outcome.text).toContain('nested deeper than 128 levels: make the call again with flatter ones.');
+  },
+);
+
+test('arguments that are nested 128 levels deep reach the tool, and brackets inside of texts are no levels', async () => {
+  const tool = toolThat(() => Promise.resolve({ content: 'ran' }), { input: z.looseObject({}) });
+  expect(await call(tool, { argumentsText: nestedJson(128) })).toMatchObject({ ending: 'succeeded' });
+  const input = { code: `"\\${'['.repeat(4_000)}` };
+  expect(await call(tool, { input })).toMatchObject({ ending: 'succeeded' });
 });
 
 test('what a tool throws becomes an error result with its message', async () => {

@@ -1,4 +1,5 @@
 import type { ContentPart } from '../../context/content.ts';
+import { jsonOf } from '../../context/nested-json.ts';
 import { isRecord, numberOf, property } from '../../models/json.ts';
 import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
 import type { TreeLine } from '../read/transcript-tree.ts';
@@ -224,7 +225,7 @@ function toPart(block: unknown, tally: ImportTally): ContentPart {
         index: 0,
         id: textFrom(property(block, 'id')),
         name: textFrom(property(block, 'name')),
-        arguments: JSON.stringify(property(block, 'input') ?? {}),
+        arguments: jsonOf(property(block, 'input') ?? {}),
       };
     case 'image':
       if (property(source, 'type') === 'base64') {

@@ -1,12 +1,13 @@
 import { imageSize } from 'image-size';
 import type { ContentPart, ImagePart } from '../../context/content.ts';
+import { jsonOf } from '../../context/nested-json.ts';
 import { isRecord } from '../../models/json.ts';
 import type { ImportTally, SessionRecord } from '../session-record.ts';
 
 /** The text of a value that should be one; anything else as JSON, so that nothing it says is lost. */
 export function textFrom(value: unknown): string {
   if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : JSON.stringify(value);
+  return value === undefined || value === null ? '' : jsonOf(value);
 }
 
 /** A string of a record, `undefined` when it has none or an empty one. */

@@ -1,4 +1,5 @@
 import type { ContentPart } from '../../context/content.ts';
+import { jsonOf } from '../../context/nested-json.ts';
 import { numberOf, property } from '../../models/json.ts';
 import { listedMessages } from '../read/places.ts';
 import { UpdateLog } from '../read/update-log.ts';
@@ -75,7 +76,7 @@ class GeminiImporter implements SessionImporter {
         index,
         id: textFrom(property(call, 'id')),
         name: textFrom(property(call, 'name')),
-        arguments: JSON.stringify(property(call, 'args') ?? {}),
+        arguments: jsonOf(property(call, 'args') ?? {}),
       })),
     ];
     if (content.length === 0) {

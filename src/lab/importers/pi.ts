@@ -1,4 +1,5 @@
 import type { ContentPart } from '../../context/content.ts';
+import { jsonOf } from '../../context/nested-json.ts';
 import { numberOf, property } from '../../models/json.ts';
 import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
 import type { TreeLine } from '../read/transcript-tree.ts';
@@ -124,7 +125,7 @@ function toPart(block: unknown, message: unknown, tally: ImportTally): ContentPa
         index: 0,
         id: textFrom(property(block, 'id')),
         name: textFrom(property(block, 'name')),
-        arguments: JSON.stringify(property(block, 'arguments') ?? {}),
+        arguments: jsonOf(property(block, 'arguments') ?? {}),
       };
     case 'image':
       return imagePart(textFrom(property(block, 'mimeType')), textFrom(property(block, 'data')));
