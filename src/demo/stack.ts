@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { STATE_FOLDER, readStack } from '../local/stack-file.ts';
 import { isStackRunning, startLocalStack } from '../local/stack.ts';
 import type { LocalStack } from '../local/stack.ts';
+import { makeDirectory } from '../local/state-directory.ts';
 import type { ServiceEvent } from '../local/supervise.ts';
 import { WORKSPACE, configurationText, usesSimulator } from './configuration.ts';
 import { filesOf } from './job.ts';
@@ -24,7 +25,7 @@ export function demoEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
 /** A folder of this demo's own, with its configuration and the files to read; folders that killed demos left are removed. */
 export async function prepareDirectory(options: DemoOptions, job: Job): Promise<string> {
   const state = join(process.cwd(), STATE_FOLDER);
-  await mkdir(state, { recursive: true });
+  await makeDirectory(state);
   await removeLeftovers(state);
   const directory = join(state, `${PREFIX}${process.pid}`);
   await removeDirectory(directory);

@@ -91,7 +91,7 @@ async function readProcessId(stream: Readable): Promise<number | null> {
 }
 
 function spawnGuard(options: GuardedProcessOptions, graceTenths: number): ChildProcess {
-  const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a');
+  const log = options.logFile === undefined ? 'ignore' : openSync(options.logFile, 'a', 0o600);
   try {
     const user = options.user ?? null;
     const guardArguments = [options.stopSignal ?? 'TERM', String(graceTenths), options.command, ...options.arguments];

@@ -9,6 +9,8 @@ export type StackErrorCode =
   | 'service_failed'
   | 'port_taken'
   | 'no_permission'
+  /** A folder of Holdfast's own outside the project belongs to somebody else. */
+  | 'directory_untrusted'
   | 'disk_full'
   | 'stack_already_running'
   | 'stack_not_started'

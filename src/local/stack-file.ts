@@ -69,7 +69,7 @@ export async function writeStack(directory: string, stack: Stack): Promise<void>
   const path = stackFilePath(directory);
   const temporary = `${path}.${process.pid}`;
   try {
-    await writeFile(temporary, `${JSON.stringify(stack, null, 2)}\n`);
+    await writeFile(temporary, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

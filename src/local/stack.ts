@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lockHolder, tryLock } from '../../scripts/setup/lock.mjs';
 import type { Lock } from '../../scripts/setup/lock.mjs';
@@ -32,7 +33,11 @@ export interface LocalStack {
 function takeLock(directory: string): Lock {
   const path = stackLockPath(directory);
   const lock = tryLock(path);
-  if (lock !== null) return lock;
+  if (lock !== null) {
+    chmodSync(path, 0o700);
+    chmodSync(join(path, 'owner.json'), 0o600);
+    return lock;
+  }
   const holder = lockHolder(path)?.processId ?? null;
   throw new StackError(
     'stack_already_running',

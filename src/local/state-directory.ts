@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from './error-code.ts';
 import { diskFullError, isDiskFull } from './full-disk.ts';
@@ -9,10 +9,15 @@ import { sharedDirectory } from './shared-directory.ts';
 import { StackError } from './stack-error.ts';
 import { userForPostgres } from './unprivileged-user.ts';
 
-/** Makes a folder; a refusal of the system becomes one clear message. */
+/** Passwords, logs and workflows are nobody else's. Root's Postgres runs as another user, who must get through to its data. */
+const STATE_MODE = process.getuid?.() === 0 ? 0o711 : 0o700;
+
+/** Makes a folder that others cannot read; a refusal of the system becomes one clear message. */
 export async function makeDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    await mkdir(path, { recursive: true, mode: STATE_MODE });
+    // Of a folder that was there; and the umask may have taken more away.
+    await chmod(path, STATE_MODE);
   } catch (error) {
     if (isDiskFull(error)) throw diskFullError(path, error);
     const code = errorCode(error);

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +66,14 @@ async function query(stack: LocalStack, text: string): Promise<postgres.Row[]> {
   }
 }
 
+/** Files and folders that another user than their owner could read or write; of folders, passing through is no reading. */
+async function readableByOthers(path: string): Promise<string[]> {
+  const found = await lstat(path);
+  if (!found.isDirectory()) return (found.mode & 0o077) === 0 ? [] : [path];
+  const below = await Promise.all((await readdir(path)).map(async (name) => readableByOthers(join(path, name))));
+  return [...((found.mode & 0o066) === 0 ? [] : [path]), ...below.flat()];
+}
+
 function readyTimes(service: ServiceName): number {
   return events.filter((event) => event.kind === 'ready' && event.service === service).length;
 }
@@ -102,13 +110,15 @@ describe('the local stack', { timeout: 120_000 }, () => {
     expect(readStack(directory)?.processes).toEqual({});
   });
 
-  test('keeps data, workflows and ports from one start to the next', async () => {
+  test('keeps data, workflows and ports from one start to the next, and from other users', async () => {
     const first = await start({ services: ['postgres', 'temporal'] });
     const before = first.connections;
     await query(first, 'create table kept as select 42 as answer');
     await startOpenWorkflow(before.temporalAddress);
     await first.stop();
+    await chmod(directory, 0o755);
     const second = await start({ services: ['postgres', 'temporal'] });
+    expect(await readableByOthers(directory)).toEqual([]);
     expect(second.connections).toEqual(before);
     expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
     expect(await workflowStatus(before.temporalAddress)).toBe('RUNNING');
