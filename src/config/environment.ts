@@ -77,6 +77,11 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'Whether a turn under way stays on its build (`pinned`) or goes on with the current one (`auto-upgrade`).',
     '`pinned`',
   ),
+  variable(
+    'HOLDFAST_HEALTH_FILE',
+    'File that a worker writes every five seconds while it runs: a health check looks at its age.',
+    'none',
+  ),
   variable('HOLDFAST_LOG_LEVEL', 'Least severe log lines of a worker: `debug`, `info`, `warn`, `error`.', '`info`'),
   variable(
     'HOLDFAST_RUN',

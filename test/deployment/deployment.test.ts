@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DCLinter } from 'dclint';
@@ -6,6 +9,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS } from '../../src/worker/create-worker.ts';
+import { createLogger } from '../../src/temporal/logger.ts';
+import { keepHealthFile } from '../../src/worker/health-file.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal-server.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,6 +40,7 @@ const service = z.looseObject({
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   healthcheck: z.object({ test: z.array(z.string()).optional(), disable: z.boolean().optional() }).optional(),
   stop_grace_period: z.string().optional(),
+  init: z.boolean().optional(),
 });
 const compose = z
   .looseObject({ services: z.record(z.string(), service), volumes: z.record(z.string(), z.unknown()) })
@@ -118,6 +124,10 @@ describe('docker-compose.yml', () => {
     expect(grace).toBeGreaterThan(DEFAULT_SHUTDOWN_GRACE_MILLISECONDS + 8_000);
   });
 
+  test("collects what an agent's commands leave behind: Node as process 1 would not", () => {
+    expect(serviceNamed('worker').init).toBe(true);
+  });
+
   test("registers each of Holdfast's search attributes", () => {
     const script = read('deploy/temporal-namespace.sh');
     for (const name of SEARCH_ATTRIBUTES) expect(script).toContain(name);
@@ -135,5 +145,32 @@ describe('Dockerfile', () => {
       expect(image).toContain(`COPY --from=build /app/${file} ./${file}\n`);
     }
     expect(read('.dockerignore').split('\n')).toEqual(expect.not.arrayContaining(['scripts', 'src', 'migrations']));
+  });
+
+  test("tells that the worker is alive from its file's age, and starts no program for it but a shell", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-health-'));
+    const file = join(folder, 'worker');
+    const check = /^HEALTHCHECK .*? CMD (.*)$/m.exec(image)?.[1] ?? '';
+    const environment = { PATH: process.env['PATH'] ?? '', HOLDFAST_HEALTH_FILE: file };
+    const isHealthy = (): boolean => spawnSync('/bin/sh', ['-c', check], { env: environment }).status === 0;
+    const age = (): Promise<void> => utimes(file, new Date(), new Date(Date.now() - 60_000));
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    try {
+      expect(isHealthy()).toBe(false);
+      keepHealthFile(file, { ended, logger: createLogger('silent'), interval: 20 });
+      await expect.poll(isHealthy).toBe(true);
+      await age();
+      await expect.poll(isHealthy).toBe(true);
+      end();
+      await expect.poll(() => existsSync(file)).toBe(false);
+      await writeFile(file, 'of a worker that was killed');
+      await age();
+      expect(isHealthy()).toBe(false);
+      expect(check).not.toContain('node');
+    } finally {
+      end();
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
