@@ -5,16 +5,16 @@ import type { ProviderDefinition } from '../models/provider.ts';
 
 const MILLISECONDS = 1_000;
 
+export const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not its value');
+
 /** Where a provider's key comes from. */
 export const keyOptions = {
-  apiKeyVariable: z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not the key itself')
-    .optional()
-    .meta({
-      description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
-      defaultText: 'the server wants no key',
-    }),
+  apiKeyVariable: variableName.optional().meta({
+    description: 'Name of the environment variable that holds the key. The key itself never stands in the file.',
+    defaultText: 'the server wants no key',
+  }),
   apiKeyFile: z.string().min(1).optional().meta({
     description:
       'File that holds the key, beginning at the folder of `holdfast.yaml`. Read again in use, so that a key is changed without a restart.',

@@ -81,6 +81,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     models,
     forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
     embeddings: parsed.value.embeddings ?? null,
+    commandVariables: parsed.value.commandVariables ?? [],
     retention: retentionRules(parsed.value),
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),

@@ -1,7 +1,8 @@
 /** All options of `holdfast.yaml`. `docs/configuration.md` is generated from the descriptions here. */
 import { z } from 'zod';
+import { COMMAND_VARIABLES } from '../tools/child-environment.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../turn/approval-rules.ts';
-import { keyOptions } from './key-options.ts';
+import { keyOptions, variableName } from './key-options.ts';
 import { hostingOptions, requestOptions, timeoutOptions } from './call-options.ts';
 import { providerLimits, turnLimits } from './limit-options.ts';
 import { DEFAULT_AGENT, DEFAULT_MEMORY } from './default-agent.ts';
@@ -238,6 +239,13 @@ export const configurationOptions = z.strictObject({
       description:
         'Search by meaning beside search by words, where Postgres has pgvector. Upkeep sends the text of every passage to this model, and each search its query.',
       defaultText: 'search by words alone',
+    }),
+  commandVariables: z
+    .array(variableName)
+    .optional()
+    .meta({
+      description: `Names of variables of the worker's environment that commands of \`run_command\` get besides ${COMMAND_VARIABLES.join(', ')} and LC_*. One that holds a provider's key is never passed on.`,
+      defaultText: 'none',
     }),
   retention: retentionSchema.optional().meta({
     description:

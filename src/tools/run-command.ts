@@ -21,6 +21,8 @@ const PROGRESS_MILLISECONDS = 1_000;
 export interface RunCommandOptions {
   /** The worker's own environment, from which the command's is made. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Names of variables that commands get besides `COMMAND_VARIABLES`. Default: none. */
+  readonly passedOn?: readonly string[];
   /** Provider keys: no variable that contains one reaches the command. */
   readonly secrets: readonly string[];
 }

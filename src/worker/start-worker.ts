@@ -198,7 +198,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
   const { configuration } = setup;
   const { secrets } = configuration;
   const tools = createToolRegistry([
-    ...createBuiltInTools({ environment: setup.environment, secrets }),
+    ...createBuiltInTools({ environment: setup.environment, passedOn: configuration.commandVariables, secrets }),
     ...setup.tools,
   ]);
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.

@@ -23,7 +23,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'an unknown section',
     'agents: {}\nprovider: {}\n',
     [
-      '2:1 provider is not an option; did you mean providers? (there are: defaultModel, agents, providers, models, learnedWindows, embeddings, retention, database, temporal)',
+      '2:1 provider is not an option; did you mean providers? (there are: defaultModel, agents, providers, models, learnedWindows, embeddings, commandVariables, retention, database, temporal)',
     ],
   ],
   [
@@ -265,7 +265,7 @@ describe('keys and passwords', () => {
     const problems = await problemsOf(text);
     expect(problems).toEqual([
       expect.stringContaining('2:64 providers.p.apiKey is refused: keys never stand in the file.'),
-      '3:43 providers.q.apiKeyVariable must be the name of an environment variable, not the key itself',
+      '3:43 providers.q.apiKeyVariable must be the name of an environment variable, not its value',
     ]);
     const passwords = [
       'database: { url: "postgres://user:planted@host/db" }',

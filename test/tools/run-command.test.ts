@@ -65,7 +65,7 @@ test('a command that reads input gets none, and no pager waits', async () => {
   expect(outcome.text).toMatch(/^cat\n/);
 });
 
-test('keys and addresses of Holdfast do not reach the command, the marker does', async () => {
+test("the worker's environment does not reach the command, what it needs, what is passed on and the marker do", async () => {
   const context = await commandContext();
   const tool = createRunCommand({
     environment: {
@@ -76,14 +76,19 @@ test('keys and addresses of Holdfast do not reach the command, the marker does',
       TEMPORAL_API_KEY: 'planted',
       MY_OWN_NAME: 'planted-own-key',
       URL_WITH_KEY: 'https://host/?key=planted-own-key',
+      AWS_SECRET_ACCESS_KEY: 'planted',
+      SSH_AUTH_SOCK: 'planted',
       HARMLESS: 'stays',
     },
+    passedOn: ['HARMLESS', 'URL_WITH_KEY'],
     secrets: ['planted-own-key'],
   });
   const { text } = await call(tool, { input: { command: 'env' }, context });
   expect(text).not.toContain('planted');
   // Not their names either: an empty variable tells that there is a key.
-  expect(text).not.toMatch(/ANTHROPIC_API_KEY|OPENAI_API_KEY|DATABASE_URL|TEMPORAL_API_KEY|MY_OWN_NAME|URL_WITH_KEY/);
+  expect(text).not.toMatch(
+    /ANTHROPIC_API_KEY|OPENAI_API_KEY|DATABASE_URL|TEMPORAL_API_KEY|AWS_|SSH_|OWN_NAME|WITH_KEY/,
+  );
   expect(text).toContain('HARMLESS=stays\n');
   expect(text).toContain(`HOLDFAST_TOOL_CALL=${context.idempotencyKey}\n`);
 });
