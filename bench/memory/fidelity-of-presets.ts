@@ -110,6 +110,7 @@ async function storeAndSearch(sql: Database, file: string, { through, summaries 
     resultLimit: resultLimitFor(WINDOW),
     output: { write: () => Promise.resolve(), bytes: 0 },
     memory,
+    protectedPaths: [],
     memories: null,
   };
   return async (query) => {

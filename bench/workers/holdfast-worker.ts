@@ -78,6 +78,7 @@ async function benchActivities(settings: WorkerSettings, client: Client): Promis
     snapshotFor: createSnapshotSource(configuration, tools),
     beforeCompaction: [],
     secrets: [],
+    protectedPaths: [],
     readKeys: () => Promise.resolve(),
     logger,
     reachCrashPoint: () => undefined,

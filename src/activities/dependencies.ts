@@ -49,6 +49,8 @@ export interface ActivityDependencies {
   readonly beforeCompaction: readonly BeforeCompaction[];
   /** Provider keys, masked in everything that tools return. */
   readonly secrets: readonly string[];
+  /** Absolute paths that file tools keep away from. */
+  readonly protectedPaths: readonly string[];
   /** Reads keys that are due to be read again, so that a tool's output is masked with those of today. Never fails. */
   readonly readKeys: () => Promise<void>;
   readonly logger: Logger;

@@ -25,6 +25,7 @@ export function contextOf(
     turnId,
     attempt,
     workspace: snapshot.workspace,
+    protectedPaths: dependencies.protectedPaths,
     idempotencyKey: idempotencyKeyOf(call),
     progress: () => undefined,
     resultLimit: resultLimitFor(snapshot.modelLimits.window),

@@ -29,8 +29,14 @@ export function workerCommand(): Command {
 
 async function work(flags: WorkerFlags): Promise<void> {
   const { connections } = await findSurroundings(flags);
-  const { runWorker } = await import('../worker/run-worker.ts');
+  const [{ runWorker }, { readStack }] = await Promise.all([
+    import('../worker/run-worker.ts'),
+    import('../local/stack-file.ts'),
+  ]);
+  const { dataDirectory } = readStack()?.postgres ?? {};
   await runWorker({
+    // Root's Postgres may have its data outside of the state folder.
+    ...(dataDirectory !== undefined && { protectedPaths: [dataDirectory] }),
     environment: {
       ...process.env,
       DATABASE_URL: connections.databaseUrl,

@@ -32,6 +32,8 @@ export interface Configuration {
   readonly forgetWindowsAfterDays: number;
   /** What vectors are made with; `null`: search goes by words alone. */
   readonly embeddings: { readonly model: string; readonly dimensions: number } | null;
+  /** Absolute paths that file tools keep away from: the file, files with keys, and the state folder that the environment names. */
+  readonly protectedPaths: readonly string[];
   /** Names of variables of the worker's environment that commands get besides those that all get. */
   readonly commandVariables: readonly string[];
   /** What upkeep deletes; empty: nothing. */

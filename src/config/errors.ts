@@ -23,6 +23,8 @@ export interface ConfigurationProblem {
     | 'missing_option'
     /** A key or password stands where it would be stored. */
     | 'secret_in_file'
+    /** The file names a command, and another user may have written it. */
+    | 'untrusted_file'
     /** An agent has more tools than its model's provider takes. */
     | 'too_many_tools'
     /** Two numbers exclude each other. */

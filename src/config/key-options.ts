@@ -1,7 +1,9 @@
-import { isAbsolute, join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { createProviderKey, KEY_REFRESH_MILLISECONDS, type KeySource } from '../models/provider-key.ts';
 import type { ProviderDefinition } from '../models/provider.ts';
+import type { FoundProblem } from './describe-option-problem.ts';
 
 const MILLISECONDS = 1_000;
 
@@ -22,7 +24,7 @@ export const keyOptions = {
   }),
   apiKeyCommand: z.string().min(1).optional().meta({
     description:
-      'Command for `/bin/sh` that prints the key, like `pass show model-key`. Run again in use, so that a key is changed without a restart; it has 30 seconds.',
+      'Command for `/bin/sh` that prints the key, like `pass show model-key`. Run again in use, so that a key is changed without a restart; it has 30 seconds. Refused in a file that others than root and the user of the worker own or may write.',
     defaultText: 'none',
   }),
   apiKeyRefreshSeconds: z
@@ -65,7 +67,37 @@ export function keyOf(
   return { key: createProviderKey({ provider, source, onKey, ...refresh }) };
 }
 
+/** Absolute paths of the files that hold keys. @param directory that relative paths begin at */
+export function keyFiles(providers: Readonly<Record<string, KeyOptions>>, directory: string): readonly string[] {
+  return Object.values(providers)
+    .flatMap(({ apiKeyFile }) => apiKeyFile ?? [])
+    .map((file) => resolve(directory, file));
+}
+
+/**
+ * Who besides root and the user of this process may write a file; `null`: nobody, or the system has no owners (Windows). Folders are
+ * not looked at: Kubernetes mounts files in folders that everyone may write.
+ */
+export function otherWritersOf({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
+  const own = process.geteuid?.();
+  if (own === undefined) return null;
+  if (uid !== 0 && uid !== own) return `belongs to user ${uid}`;
+  return (mode & 0o022) === 0 ? null : 'can be written by others';
+}
+
+/** Commands of a file are run as the user of the worker: nobody else may say which. Pure. */
+export function commandProblems(
+  providers: Readonly<Record<string, KeyOptions>>,
+  otherWriters: string | null,
+): FoundProblem[] {
+  if (otherWriters === null) return [];
+  const message = `is not run: the file ${otherWriters}. It must belong to root or to the user who runs Holdfast, and nobody else may write it (chmod go-w)`;
+  return Object.entries(providers)
+    .filter(([, { apiKeyCommand }]) => apiKeyCommand !== undefined)
+    .map(([name]) => ({ code: 'untrusted_file', path: ['providers', name, 'apiKeyCommand'], message }));
+}
+
 function sourceOf(file: string | undefined, command: string | undefined, directory: string): KeySource | null {
-  if (file !== undefined) return { kind: 'file', path: isAbsolute(file) ? file : join(directory, file) };
+  if (file !== undefined) return { kind: 'file', path: resolve(directory, file) };
   return command === undefined ? null : { kind: 'command', command };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CompactionPolicy } from '../context/policy.ts';
 import { systemErrorCode } from '../tools/errors.ts';
@@ -11,6 +11,7 @@ import { environmentProblems, given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration, type ConfigurationProblem } from './errors.ts';
 import { FORGET_AFTER_DAYS, type ConfigurationOptions } from './options.ts';
 import { notFollowingFrom, parseOptions } from './parse-options.ts';
+import { commandProblems, keyFiles, otherWritersOf } from './key-options.ts';
 import { presetsWith, type Presets } from './presets.ts';
 import { providerKeys, resolveProviders } from './providers.ts';
 import { retentionRules } from './retention.ts';
@@ -59,7 +60,8 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const simulatorUrl = given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack.simulatorUrl ?? null;
   const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? parsed.value.defaultModel ?? modelForKeys(environment);
   const known = { presets, toolNames: options.toolNames, defaultModel };
-  const found = [...parsed.problems, ...notFollowingFrom(parsed.problems, checkConfiguration(parsed.value, known))];
+  const contradictions = notFollowingFrom(parsed.problems, checkConfiguration(parsed.value, known));
+  const found = [...parsed.problems, ...contradictions, ...commandProblems(providers, source?.otherWriters ?? null)];
   const problems = [...found.map((problem) => placed(problem, source)), ...environmentProblems(environment)];
   const all = [...(source?.yaml.problems ?? []), ...problems].sort(byPlace);
   if (all.length > 0) throw invalidConfiguration(all);
@@ -71,6 +73,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     },
   });
   const { models = {}, agents = {} } = parsed.value;
+  const stateFolder = given(environment, 'HOLDFAST_DIRECTORY');
   return {
     file: source?.file ?? null,
     databaseUrl: given(environment, 'DATABASE_URL') ?? parsed.value.database?.url ?? stack.databaseUrl ?? null,
@@ -82,6 +85,11 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     forgetWindowsAfterDays: parsed.value.learnedWindows?.forgetAfterDays ?? FORGET_AFTER_DAYS,
     embeddings: parsed.value.embeddings ?? null,
     commandVariables: parsed.value.commandVariables ?? [],
+    protectedPaths: [
+      ...(source === null ? [] : [source.file]),
+      ...keyFiles(providers, directory),
+      ...(stateFolder === undefined ? [] : [resolve(stateFolder)]),
+    ],
     retention: retentionRules(parsed.value),
     presets,
     agents: resolveAgents(parsed.value, { directory, presets, defaultModel }),
@@ -94,12 +102,15 @@ export function loadConfiguration(options: LoadOptions): Configuration {
 interface Source {
   readonly file: string;
   readonly yaml: YamlSource;
+  /** Who else may write the file, in words; `null`: nobody but root and the user of this process. */
+  readonly otherWriters: string | null;
 }
 
 function readSource(directory: string): Source | null {
   const file = join(directory, CONFIGURATION_FILE);
   try {
-    return { file, yaml: readYaml(readFileSync(file, 'utf8'), CONFIGURATION_FILE) };
+    const { text, stats } = readOnce(file);
+    return { file, yaml: readYaml(text, CONFIGURATION_FILE), otherWriters: otherWritersOf(stats) };
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === 'ENOENT') {
@@ -109,6 +120,16 @@ function readSource(directory: string): Source | null {
     throw new ConfigurationError('configuration_unreadable', `${file} cannot be read (${code ?? String(error)}).`, {
       cause: error,
     });
+  }
+}
+
+/** Owner and mode of the very file that is read, whatever is put in its place meanwhile. */
+function readOnce(file: string): { readonly text: string; readonly stats: Stats } {
+  const descriptor = openSync(file, 'r');
+  try {
+    return { stats: fstatSync(descriptor), text: readFileSync(descriptor, 'utf8') };
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -157,7 +157,8 @@ async function runWorker(start: StackStart, connections: Connections): Promise<v
       startWorkerProcess(
         {
           connections,
-          environment: start.environment,
+          // It keeps the files of agents away from there.
+          environment: { ...start.environment, HOLDFAST_DIRECTORY: start.directory },
           workingDirectory: start.options.workingDirectory ?? dirname(start.directory),
           logDirectory: start.logDirectory,
           ...(start.options.workerCommand === undefined ? {} : { command: start.options.workerCommand }),

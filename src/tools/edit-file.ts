@@ -27,10 +27,10 @@ export const editFile = defineTool({
   }),
   effect: 'idempotent',
   exclusive: true,
-  async run(input, { workspace: directory, idempotencyKey, attempt, requireClaim }) {
+  async run(input, { workspace: directory, protectedPaths, idempotencyKey, attempt, requireClaim }) {
     const { path, old_text: oldText, new_text: newText, replace_all: all = false } = input;
     if (oldText === newText) throw new ToolError('input_refused', 'old_text and new_text are the same: nothing to do.');
-    const workspace = await openWorkspace(directory);
+    const workspace = await openWorkspace(directory, protectedPaths);
     const location = await locate(workspace, path);
     const call = { idempotencyKey, attempt, requireClaim };
     await disarmOlderAttempts(workspace, location, call);

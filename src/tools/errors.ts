@@ -25,6 +25,8 @@ export class ToolDefinitionError extends Error {
 export type ToolErrorCode =
   /** The path leads out of the workspace or has a form that is refused. */
   | 'path_refused'
+  /** Holdfast's own files, files with keys, and what git runs. */
+  | 'protected'
   | 'not_found'
   | 'wrong_kind'
   | 'not_text'

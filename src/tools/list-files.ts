@@ -27,8 +27,11 @@ export const listFiles = defineTool({
     offset: z.number().int().min(1).optional().describe('First entry to show, from 1. Default: 1.'),
   }),
   effect: 'none',
-  async run({ path = '.', recursive = false, offset = 1 }, { workspace: directory, signal, resultLimit }) {
-    const workspace = await openWorkspace(directory);
+  async run(
+    { path = '.', recursive = false, offset = 1 },
+    { workspace: directory, protectedPaths, signal, resultLimit },
+  ) {
+    const workspace = await openWorkspace(directory, protectedPaths);
     const location = await locate(workspace, path);
     requireExisting(location);
     const lines: string[] = [];

@@ -36,8 +36,11 @@ export const readFile = defineTool({
       .describe('First character of the first line, from 1, to read on in a very long line. Default: 1.'),
   }),
   effect: 'none',
-  async run({ path, offset = 1, limit = PAGE_LINES, column = 1 }, { workspace: directory, signal, resultLimit }) {
-    const workspace = await openWorkspace(directory);
+  async run(
+    { path, offset = 1, limit = PAGE_LINES, column = 1 },
+    { workspace: directory, protectedPaths, signal, resultLimit },
+  ) {
+    const workspace = await openWorkspace(directory, protectedPaths);
     const location = await locate(workspace, path);
     const file = await openFile(workspace, requireExisting(location), location.display);
     try {

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileError, systemErrorCode, ToolError } from './errors.ts';
-import { openDirectory, TEMPORARY_PREFIX, type Location, type OpenDirectory, type Workspace } from './workspace.ts';
+import {
+  openDirectory,
+  refuseClosed,
+  refuseLinked,
+  TEMPORARY_PREFIX,
+  type Location,
+  type OpenDirectory,
+  type Workspace,
+} from './workspace.ts';
 
 /** Names the call, so that a retry finds and removes what a killed attempt left behind. */
 export interface ReplacingCall {
@@ -26,9 +34,12 @@ export async function replaceFile(
   content: Uint8Array,
   call: ReplacingCall,
 ): Promise<void> {
+  const { display } = location;
+  refuseClosed(workspace, { real: join(location.existing, ...location.missing), display, access: 'write' });
   const { directory, name } = await openParent(workspace, location);
   try {
-    const mode = await modeOfExisting(directory.path(name), location.display);
+    refuseClosed(workspace, { real: join(directory.real, name), display, access: 'write' });
+    const mode = await modeOfExisting(workspace, directory.path(name), display);
     await removeOlderAttempts(directory, call);
     const temporary = directory.path(temporaryName(call, call.attempt));
     try {
@@ -43,7 +54,7 @@ export async function replaceFile(
     }
     await directory.handle.sync();
   } catch (error) {
-    throw fileError(error, location.display);
+    throw fileError(error, display);
   } finally {
     await directory.handle.close();
   }
@@ -94,13 +105,14 @@ async function openParent(
   return { directory, name };
 }
 
-async function modeOfExisting(path: string, display: string): Promise<number | null> {
+async function modeOfExisting(workspace: Workspace, path: string, display: string): Promise<number | null> {
   try {
     const found = await lstat(path);
     if (found.isDirectory()) throw fileError(Object.assign(new Error(), { code: 'EISDIR' }), display);
     if (!found.isFile()) {
       throw new ToolError('wrong_kind', `${display} is not a regular file, so it is not overwritten.`);
     }
+    await refuseLinked(workspace, found, display);
     return found.mode & 0o7777;
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return null;

@@ -22,8 +22,8 @@ const FOOTER_CHARACTERS = 300;
 export const searchFiles = defineTool({
   name: SEARCH_FILES,
   description:
-    'Searches the text files of the workspace line by line for a JavaScript regular expression. Shows path, line number ' +
-    `and line. Binary files and what is in ${DIRECTORIES_NOT_ENTERED.join(', ')} are passed over, unless path names them.`,
+    'Searches the text files of the workspace line by line for a regular expression (no lookaheads or backreferences). Shows ' +
+    `path, line number and line. Binary files and what is in ${DIRECTORIES_NOT_ENTERED.join(', ')} are passed over, unless path names them.`,
   input: z.strictObject({
     pattern: z.string().min(1).describe('Regular expression, matched against each line; case counts.'),
     path: z.string().optional().describe('File or directory to search, relative to the workspace. Default: all of it.'),
@@ -41,16 +41,17 @@ export const searchFiles = defineTool({
   async run({ pattern, path = '.', glob, ignore_case: ignoreCase = false, limit = DEFAULT_MATCHES }, context) {
     const matcher = createLineMatcher(pattern, ignoreCase);
     const wanted = glob === undefined ? () => true : globTest(glob);
-    const workspace = await openWorkspace(context.workspace);
+    const workspace = await openWorkspace(context.workspace, context.protectedPaths);
     const location = await locate(workspace, path);
     requireExisting(location);
     const report = createReport(limit, context.resultLimit - FOOTER_CHARACTERS);
     for await (const file of filesToSearch(workspace, location, context.signal)) {
       if (!wanted(file.path)) continue;
-      report.files += 1;
       const found = await searchIn(workspace, file, matcher, report.room() + 1, context.signal);
-      if (found === null) report.skipped += 1;
-      for (const match of found ?? []) report.add(file.path, match);
+      if (found === 'protected') continue;
+      report.files += 1;
+      if (found === 'unreadable') report.skipped += 1;
+      else for (const match of found) report.add(file.path, match);
       if (report.full) break;
     }
     return { content: report.text(pattern) };
@@ -85,14 +86,14 @@ async function* filesToSearch(
   }
 }
 
-/** `null` for a file that is binary, unreadable or gone. */
+/** `unreadable`: it is binary or gone, too. */
 async function searchIn(
   workspace: Workspace,
   file: FileToSearch,
   matcher: LineMatcher,
   limit: number,
   signal: AbortSignal,
-): Promise<readonly FoundLine[] | null> {
+): Promise<readonly FoundLine[] | 'protected' | 'unreadable'> {
   try {
     const handle = await openFile(workspace, file.real, file.path);
     try {
@@ -101,8 +102,8 @@ async function searchIn(
       await handle.close();
     }
   } catch (error) {
-    if (error instanceof ToolError && error.code !== 'input_refused') return null;
-    throw error;
+    if (!(error instanceof ToolError)) throw error;
+    return error.code === 'protected' ? 'protected' : 'unreadable';
   }
 }
 

@@ -13,6 +13,11 @@ export interface ToolContext {
   readonly turnId: string;
   /** Absolute path of the agent's workspace. */
   readonly workspace: string;
+  /**
+   * Absolute paths of files and folders that no tool should open: the configuration, files with keys, Holdfast's state. The built-in
+   * file tools refuse them, wherever they lie.
+   */
+  readonly protectedPaths: readonly string[];
   /** The same for every attempt of one call; hand it to services that deduplicate. */
   readonly idempotencyKey: string;
   /** 1 for the first try. */

@@ -5,7 +5,7 @@ import { fileError } from './errors.ts';
 import { openDirectory, TEMPORARY_PREFIX, type Location, type Workspace } from './workspace.ts';
 
 /** Directories that are shown but not entered on the way, because they would drown everything else. */
-export const DIRECTORIES_NOT_ENTERED: readonly string[] = ['.git', 'node_modules', '.holdfast'];
+export const DIRECTORIES_NOT_ENTERED: readonly string[] = ['.git', 'node_modules'];
 
 export interface WalkedEntry {
   /** Relative to the workspace, with `/`. */
@@ -24,7 +24,7 @@ export interface WalkOptions {
 
 /**
  * Yields what is in a directory, sorted by name, depth first. Links are shown and never followed, so there are
- * no circles and no way out. A directory without permission is passed over below the top.
+ * no circles and no way out. What is protected is left out, a directory without permission is passed over below the top.
  * @throws ToolError when the directory itself cannot be read.
  */
 export async function* walkFiles(
@@ -67,8 +67,11 @@ async function readSorted(workspace: Workspace, real: string, display: string): 
   const directory = await openDirectory(workspace, real, display || '.');
   try {
     const found = await readdir(directory.self, { withFileTypes: true });
+    const { protectedFiles } = workspace;
+    const place = protectedFiles.placeOf(directory.real, 'read');
     return found
-      .filter((entry) => !entry.name.startsWith(TEMPORARY_PREFIX))
+      .filter(({ name }) => !name.startsWith(TEMPORARY_PREFIX))
+      .filter(({ name }) => place !== null && protectedFiles.below(place, name, 'read') !== null)
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   } catch (error) {
     throw fileError(error, display || '.');

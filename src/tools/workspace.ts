@@ -9,11 +9,14 @@
  * handle of their directory. Where there is no `/proc` (macOS), inode numbers are compared instead, which
  * leaves a window of microseconds. A hard link made by someone else can still show an outside file for
  * reading; writing replaces the link and leaves the outside file alone.
+ *
+ * Inside, some files are protected (`protected-files.ts`): they are checked at the same moments.
  */
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { lstat, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileError, systemErrorCode, ToolError } from './errors.ts';
+import { protectFiles, type Access, type ProtectedFiles } from './protected-files.ts';
 
 /** Longest path that Linux takes (`PATH_MAX`), in bytes. */
 const PATH_LIMIT_BYTES = 4_096;
@@ -24,6 +27,7 @@ export const TEMPORARY_PREFIX = '.holdfast-';
 export interface Workspace {
   /** Real absolute path. */
   readonly root: string;
+  readonly protectedFiles: ProtectedFiles;
 }
 
 /** Where a path of the model leads. */
@@ -36,11 +40,14 @@ export interface Location {
   readonly missing: readonly string[];
 }
 
-/** @throws ToolError `not_found` when the workspace is no directory. */
-export async function openWorkspace(directory: string): Promise<Workspace> {
+/**
+ * @param protectedPaths absolute paths that no file tool opens, besides those that are known by their names
+ * @throws ToolError `not_found` when the workspace is no directory.
+ */
+export async function openWorkspace(directory: string, protectedPaths: readonly string[] = []): Promise<Workspace> {
   try {
     const root = await realpath(directory);
-    if ((await stat(root)).isDirectory()) return { root };
+    if ((await stat(root)).isDirectory()) return { root, protectedFiles: await protectFiles(root, protectedPaths) };
   } catch (error) {
     throw new ToolError('not_found', "The agent's workspace cannot be opened: no file can be read or written.", {
       cause: error,
@@ -70,7 +77,7 @@ export function pathSegments(path: string): readonly string[] {
 
 /**
  * Finds where a path leads, following links inside the workspace.
- * @throws ToolError `path_refused` when it leads outside or through a dangling link.
+ * @throws ToolError `path_refused` when it leads outside or through a dangling link; `protected`.
  */
 export async function locate(workspace: Workspace, path: string): Promise<Location> {
   const segments = pathSegments(path);
@@ -79,8 +86,9 @@ export async function locate(workspace: Workspace, path: string): Promise<Locati
     const candidate = join(workspace.root, ...segments.slice(0, depth));
     const existing = await existingRealPath(candidate, display);
     if (existing === null) continue;
-    refuseOutside(workspace, existing, display);
-    return { display, existing, missing: segments.slice(depth) };
+    const missing = segments.slice(depth);
+    refuseClosed(workspace, { real: join(existing, ...missing), display });
+    return { display, existing, missing };
   }
   throw new ToolError('not_found', "The agent's workspace no longer exists.");
 }
@@ -102,11 +110,29 @@ async function existingRealPath(candidate: string, display: string): Promise<str
   return null;
 }
 
-function refuseOutside(workspace: Workspace, real: string, display: string): void {
-  const way = relative(workspace.root, real);
+/** @throws ToolError `path_refused` for a place outside, `protected` for one that tools keep away from */
+export function refuseClosed(
+  { root, protectedFiles }: Workspace,
+  { real, display, access = 'read' }: { readonly real: string; readonly display: string; readonly access?: Access },
+): void {
+  const way = relative(root, real);
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) {
     throw new ToolError('path_refused', `${display} leads out of the workspace through a symbolic link.`);
   }
+  if (protectedFiles.placeOf(real, access) === null) throw protectedError(display);
+}
+
+/** @throws ToolError `protected` for another name of a file that tools keep away from */
+export async function refuseLinked({ protectedFiles }: Workspace, file: Stats, display: string): Promise<void> {
+  if (await protectedFiles.isLinkToProtected(file)) throw protectedError(display);
+}
+
+function protectedError(display: string): ToolError {
+  return new ToolError(
+    'protected',
+    `${display} is protected: file tools do not open Holdfast's state and configuration, files with keys, or git's hooks and ` +
+      'configuration, and change nothing in a .git folder.',
+  );
 }
 
 /** @throws ToolError `not_found` when a part of the path does not exist. */
@@ -121,10 +147,13 @@ export function requireExisting(location: Location): string {
  */
 export async function openFile(workspace: Workspace, real: string, display: string): Promise<FileHandle> {
   // O_NONBLOCK: opening a named pipe would wait for a writer for ever.
-  const handle = await openChecked(workspace, real, constants.O_RDONLY | constants.O_NONBLOCK, display);
+  const { handle } = await openChecked(workspace, real, constants.O_RDONLY | constants.O_NONBLOCK, display);
   try {
     const found = await handle.stat();
-    if (found.isFile()) return handle;
+    if (found.isFile()) {
+      await refuseLinked(workspace, found, display);
+      return handle;
+    }
     throw found.isDirectory()
       ? fileError(Object.assign(new Error(), { code: 'EISDIR' }), display)
       : new ToolError('wrong_kind', `${display} is neither a file nor a directory (a pipe, socket or device).`);
@@ -141,20 +170,27 @@ export interface OpenDirectory {
   readonly path: (name: string) => string;
   /** Path of the directory itself. */
   readonly self: string;
+  /** The path that was opened, without links. */
+  readonly real: string;
 }
 
 /** @throws ToolError when it is no directory or lies outside. */
 export async function openDirectory(workspace: Workspace, real: string, display: string): Promise<OpenDirectory> {
-  const handle = await openChecked(workspace, real, constants.O_RDONLY | constants.O_DIRECTORY, display);
-  const self = hasDescriptorPaths() ? `/proc/self/fd/${handle.fd}` : real;
-  return { handle, self, path: (name) => `${self}/${name}` };
+  const opened = await openChecked(workspace, real, constants.O_RDONLY | constants.O_DIRECTORY, display);
+  const self = hasDescriptorPaths() ? `/proc/self/fd/${opened.handle.fd}` : opened.real;
+  return { ...opened, self, path: (name) => `${self}/${name}` };
 }
 
 function hasDescriptorPaths(): boolean {
   return process.platform === 'linux';
 }
 
-async function openChecked(workspace: Workspace, real: string, flags: number, display: string): Promise<FileHandle> {
+async function openChecked(
+  workspace: Workspace,
+  real: string,
+  flags: number,
+  display: string,
+): Promise<{ readonly handle: FileHandle; readonly real: string }> {
   let handle: FileHandle;
   try {
     handle = await open(real, flags | constants.O_NOFOLLOW);
@@ -162,8 +198,9 @@ async function openChecked(workspace: Workspace, real: string, flags: number, di
     throw fileError(error, display);
   }
   try {
-    refuseOutside(workspace, await realPathOfOpen(handle, real), display);
-    return handle;
+    const opened = await realPathOfOpen(handle, real);
+    refuseClosed(workspace, { real: opened, display });
+    return { handle, real: opened };
   } catch (error) {
     await handle.close();
     throw fileError(error, display);

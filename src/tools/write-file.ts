@@ -22,8 +22,9 @@ export const writeFile = defineTool({
   }),
   effect: 'idempotent',
   exclusive: true,
-  async run({ path, content, append = false }, { workspace: directory, idempotencyKey, attempt, requireClaim }) {
-    const workspace = await openWorkspace(directory);
+  async run({ path, content, append = false }, context) {
+    const { idempotencyKey, attempt, requireClaim } = context;
+    const workspace = await openWorkspace(context.workspace, context.protectedPaths);
     const call = { idempotencyKey, attempt, requireClaim };
     await disarmOlderAttempts(workspace, await locate(workspace, path), call);
     // Once more: until then an older attempt may have made the file.

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { withAgents } from '../config/configuration.ts';
 import type { AgentDefinition } from '../config/definitions.ts';
 import { given } from '../config/environment.ts';
@@ -30,6 +31,11 @@ export interface CreateWorkerOptions {
   readonly presets?: readonly CompactionPolicy[];
   /** Asked in this order before a compaction that writes a summary: they may supply it, add to it or cancel. Default: none. */
   readonly beforeCompaction?: readonly BeforeCompaction[];
+  /**
+   * Files and folders that the built-in file tools refuse, besides Holdfast's state and configuration, files with keys and git's hooks.
+   * Default: none.
+   */
+  readonly protectedPaths?: readonly string[];
   /** Where `holdfast.yaml` is looked for. Default: the working directory. */
   readonly directory?: string;
   /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, provider keys, …). */
@@ -69,7 +75,8 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     ...(options.local !== undefined && { stack: options.local }),
     ...(options.presets !== undefined && { presets: options.presets }),
   });
-  const configuration = withAgents(loaded, options.agents ?? []);
+  const protectedPaths = [...loaded.protectedPaths, ...(options.protectedPaths ?? []).map((path) => resolve(path))];
+  const configuration = withAgents({ ...loaded, protectedPaths }, options.agents ?? []);
   requireWorkspaces(configuration);
   const { databaseUrl, temporal } = configuration;
   if (databaseUrl === null) throw missing('database', 'DATABASE_URL');

@@ -228,6 +228,7 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
     retention: configuration.retention,
     beforeCompaction: setup.beforeCompaction,
     secrets,
+    protectedPaths: configuration.protectedPaths,
     readKeys: async () => {
       await Promise.allSettled(configuration.providers.map(async ({ key }) => key?.newest()));
     },

@@ -42,6 +42,7 @@ export function activityDependencies(
     snapshotFor: () => Promise.resolve(SNAPSHOT),
     beforeCompaction: [],
     secrets: [],
+    protectedPaths: [],
     readKeys: () => Promise.resolve(),
     logger,
     reachCrashPoint: () => undefined,

@@ -28,6 +28,7 @@ export function callContext(changes: Partial<Omit<ToolContext, 'output'>> = {}):
     conversationId: 'conversation',
     turnId: 'turn',
     workspace: '/nonexistent',
+    protectedPaths: [],
     idempotencyKey: `test-${process.pid}-${Math.random()}`,
     attempt: 1,
     signal: new AbortController().signal,

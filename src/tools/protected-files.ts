@@ -1,0 +1,126 @@
+/**
+ * What file tools keep away from, although it lies in the workspace: Holdfast's state and configuration, files with keys, and what
+ * git runs by itself. Otherwise an agent without commands could read passwords, or have a command run by the next start of a worker
+ * or by the next person who uses git.
+ *
+ * Names are compared as the most lenient file system does (letter case, composed letters, invisible characters). A path is judged
+ * after links were resolved; of hard links, which have no other path, by the file's number.
+ */
+import { existsSync, type Dirent } from 'node:fs';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+
+/** Anywhere in a workspace: some command of Holdfast may be run in any folder. */
+const NAMES: ReadonlySet<string> = new Set(['.holdfast', 'holdfast.yaml']);
+
+/** In a repository's own folder: hooks are run, and the configuration names programs that are. It may hold passwords too. */
+const RUN_BY_GIT = /^(?:hooks|config(?:\..*)?)$/;
+
+/** `read`: is it shown, `write`: may it be made or changed. Git's own files may all be read but those that `RUN_BY_GIT` names. */
+export type Access = 'read' | 'write';
+
+/** A place on the way down from the root of a workspace. */
+export interface Place {
+  readonly path: string;
+  /** In a repository's own folder (`.git`). */
+  readonly inGit: boolean;
+}
+
+export interface ProtectedFiles {
+  /** The place of a real path at or below the root; `null`: it is protected. */
+  placeOf(path: string, access: Access): Place | null;
+  /** The place of a name in a folder; `null`: it is protected. */
+  below(folder: Place, name: string, access: Access): Place | null;
+  /** Whether a file with several names has one among what is protected. */
+  isLinkToProtected(file: { readonly nlink: number; readonly dev: number; readonly ino: number }): Promise<boolean>;
+}
+
+/**
+ * @param root real path of the workspace
+ * @param paths absolute paths of further files and folders
+ */
+export async function protectFiles(root: string, paths: readonly string[]): Promise<ProtectedFiles> {
+  const named = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  // What lies around the whole workspace is out of reach already.
+  const further = named.filter((path) => path === root || !isBelow(root, path));
+  const known = new Set(further.map(comparable));
+  const top: Place = { path: root, inGit: isGitFolder(root) };
+
+  function below(folder: Place, name: string, access: Access): Place | null {
+    const path = join(folder.path, name);
+    const written = comparable(name);
+    if (NAMES.has(written) || known.has(comparable(path))) return null;
+    const inGit = folder.inGit || written === '.git' || isGitFolder(path);
+    if (inGit && (access === 'write' || RUN_BY_GIT.test(written))) return null;
+    return { path, inGit };
+  }
+
+  function placeOf(path: string, access: Access): Place | null {
+    if (known.has(comparable(root)) || (top.inGit && access === 'write')) return null;
+    const names = relative(root, path).split(sep);
+    return names.reduce<Place | null>((place, name) => {
+      return place === null || name === '' ? place : below(place, name, access);
+    }, top);
+  }
+
+  /** Of protected files that can be found without a look at the whole workspace; read once, when it matters. */
+  let numbers: Promise<ReadonlySet<string>> | undefined;
+  async function readNumbers(): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const path of [...further, ...[...NAMES].map((name) => join(root, name))]) await addNumbers(path, found);
+    await addNumbersOfGit({ path: join(root, '.git'), inGit: true }, found);
+    return found;
+  }
+
+  async function addNumbersOfGit(folder: Place, found: Set<string>): Promise<void> {
+    for (const entry of await entriesOf(folder.path)) {
+      const place = below(folder, entry.name, 'read');
+      if (place === null) await addNumbers(join(folder.path, entry.name), found);
+      else if (entry.isDirectory() && entry.name !== 'objects') await addNumbersOfGit(place, found);
+    }
+  }
+
+  return {
+    placeOf,
+    below,
+    async isLinkToProtected(file) {
+      return file.nlink > 1 && (await (numbers ??= readNumbers())).has(numberOf(file));
+    },
+  };
+}
+
+/** Git itself knows a repository's folder by this, whatever its name is: that of a work tree, a submodule, or a bare repository. */
+function isGitFolder(path: string): boolean {
+  const has = (name: string): boolean => existsSync(join(path, name));
+  return has('HEAD') && (has('commondir') || (has('objects') && has('refs')));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** A name or path as file systems compare it that are lenient about letter case, composed letters, invisible characters or final dots. */
+function comparable(path: string): string {
+  return path
+    .normalize('NFKC')
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[. ]+(?=[\\/]|$)/g, '');
+}
+
+function numberOf({ dev, ino }: { readonly dev: number; readonly ino: number }): string {
+  return `${dev}:${ino}`;
+}
+
+/** Adds the file, or all files in the folder; what is not there or may not be seen could not be opened either. */
+async function addNumbers(path: string, numbers: Set<string>): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found?.isFile() === true) numbers.add(numberOf(found));
+  if (found?.isDirectory() !== true) return;
+  for (const { name } of await entriesOf(path)) await addNumbers(join(path, name), numbers);
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch(() => []);
+}
