@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
+import type { Activities } from '../activities/create-activities.ts';
 import { createProviderGate } from '../activities/provider-gate.ts';
 import { parseCrashPoints } from '../activities/crash-points.ts';
 import type { ReachCrashPoint } from '../activities/crash-points.ts';
@@ -33,6 +34,7 @@ import { ringDoorbell } from '../temporal/ring-doorbell.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { createBuiltInTools } from '../tools/built-in-tools.ts';
 import { createToolRegistry } from '../tools/registry.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
 import { createTurnWorkers } from './create-turn-workers.ts';
@@ -67,16 +69,19 @@ export interface WorkerSetup {
   /** Value of `HOLDFAST_CRASH_ORDERS`. */
   readonly crashOrders?: string | undefined;
   /** Absent: nobody watches. */
-  readonly observer?: WriteObserver | undefined;
+  readonly observer?: ActivityObserver | undefined;
   readonly logger: Logger;
 }
 
-/** Sees what activities write and where they could be made to die; for tests. */
+/** What sees the writes of activities and the points where they could be made to die. */
 export interface WriteObserver {
   /** The pool that activities get instead. */
   readonly database: (database: Database) => Database;
   readonly reached: ReachCrashPoint;
 }
+
+/** Makes the activities of a worker, for tests: observed, or made again as those of a worker that replaces a dead one. */
+export type ActivityObserver = (make: (seen: WriteObserver) => Activities) => Activities;
 
 /** A worker whose connections are open. */
 export interface RunningWorker {
@@ -184,28 +189,47 @@ interface Connections {
   readonly outlastingWork: OutlastingWork;
 }
 
-function crashPointsOf({ crashPoints, crashOrders, observer }: WorkerSetup): ReachCrashPoint {
-  const reach = parseCrashPoints(crashPoints, crashOrders);
-  return (point) => {
-    observer?.reached(point);
-    reach(point);
-  };
-}
-
 async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
-  const { liveDatabase, connection, client, identity, outlastingWork } = connections;
-  const database = setup.observer?.database(connections.database) ?? connections.database;
+  const { connection, identity } = connections;
   const { configuration } = setup;
-  const { secrets } = configuration;
   const tools = createToolRegistry([
-    ...createBuiltInTools({ environment: setup.environment, passedOn: configuration.commandVariables, secrets }),
+    ...createBuiltInTools({
+      environment: setup.environment,
+      passedOn: configuration.commandVariables,
+      secrets: configuration.secrets,
+    }),
     ...setup.tools,
   ]);
   // A tool that an agent names and this worker lacks is told now, not when a turn begins.
   requireTools(configuration, tools.names);
   requireToolCounts(configuration, tools);
   requireApprovalRules(configuration, tools);
-  const activities = createActivities({
+  const make = (seen: WriteObserver): Activities => makeActivities(setup, connections, tools, seen);
+  const reach = parseCrashPoints(setup.crashPoints, setup.crashOrders);
+  const activities = setup.observer?.(make) ?? make({ database: (database) => database, reached: reach });
+  return createTurnWorkers({
+    connection,
+    namespace: setup.temporal.namespace,
+    workflowBundle: await loadWorkflowBundle(),
+    activities,
+    taskQueue: setup.taskQueue,
+    identity,
+    concurrentWork: setup.concurrentWork,
+    shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
+    deployment: setup.deployment,
+  });
+}
+
+function makeActivities(
+  setup: WorkerSetup,
+  { liveDatabase, client, identity, outlastingWork, ...connections }: Connections,
+  tools: ToolRegistry,
+  seen: WriteObserver,
+): Activities {
+  const { configuration } = setup;
+  const { secrets } = configuration;
+  const database = seen.database(connections.database);
+  return createActivities({
     database,
     liveDatabase,
     tools,
@@ -233,23 +257,12 @@ async function createWorkers(setup: WorkerSetup, connections: Connections): Prom
       await Promise.allSettled(configuration.providers.map(async ({ key }) => key?.newest()));
     },
     logger: setup.logger,
-    reachCrashPoint: crashPointsOf(setup),
+    reachCrashPoint: seen.reached,
     fenceWatch: createFenceWatch(database, setup.logger),
     outlastingWork,
     workerIdentity: identity,
     ringDoorbell: (conversationId) => ringDoorbell(client, setup.taskQueue, conversationId),
     ...whatTemporalKnows(client),
-  });
-  return createTurnWorkers({
-    connection,
-    namespace: setup.temporal.namespace,
-    workflowBundle: await loadWorkflowBundle(),
-    activities,
-    taskQueue: setup.taskQueue,
-    identity,
-    concurrentWork: setup.concurrentWork,
-    shutdownGraceMilliseconds: setup.shutdownGraceMilliseconds,
-    deployment: setup.deployment,
   });
 }
 

@@ -36,7 +36,7 @@ async function userEntry(text: string): Promise<string> {
   return entries.find(({ kind, content }) => kind === 'user' && JSON.stringify(content).includes(text))?.entryId ?? '';
 }
 
-const summaries = async (): Promise<number> => (await harness.requests()).summary;
+const summaries = async (): Promise<number> => (await harness.asked()).summary;
 
 const changed = z.object({
   outcome: z.literal('completed'),

@@ -20,7 +20,7 @@ async function startHanging(): Promise<string> {
   const { conversationId } = await harness.client.startTask({ task: 'Say never.' });
   await waitUntil('the model is called', async () => {
     const { turn } = await harness.client.getConversation(conversationId);
-    return turn !== null && (await harness.requests()).total > 0;
+    return turn !== null && (await harness.asked()).total > 0;
   });
   return conversationId;
 }

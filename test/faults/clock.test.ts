@@ -7,7 +7,7 @@ import { startSteadyTurn } from './steady-turn.ts';
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ agent: { allowCommands: true } });
+  harness = await startTurnHarness({ upkeep: true, agent: { allowCommands: true } });
   await harness.startWorker();
 });
 afterAll(() => harness.stop());

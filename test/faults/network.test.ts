@@ -26,7 +26,7 @@ let worker: WorkerProcess;
 let proxies: Record<'Postgres' | 'Temporal' | 'the model', TcpProxy>;
 
 beforeAll(async () => {
-  harness = await startTurnHarness();
+  harness = await startTurnHarness({ upkeep: true });
   // For the worker's process only: the agent of the harness has the same name.
   await writeFile(
     join(harness.workspace, 'holdfast.yaml'),

@@ -12,7 +12,6 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import type { TcpProxy } from '../support/tcp-proxy.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { deleteUpkeepSchedule } from '../support/upkeep-schedule.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { nothingIsBroken } from './steady-turn.ts';
 
@@ -62,7 +61,6 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  await deleteUpkeepSchedule(temporal, harness.database);
   await harness.stop();
   await temporal.connection.close();
   await proxy.close();
@@ -106,7 +104,7 @@ test(
   { timeout: 120_000 },
   async () => {
     given.length = 0;
-    const before = (await harness.requests()).agent;
+    const before = (await harness.asked()).agent;
     await harness.fault({ kind: 'delay', milliseconds: 1_000, times: 1 });
     const sent = await harness.client.startTask({ task: 'Say hello' });
     const { conversationId } = sent;
@@ -123,7 +121,7 @@ test(
     await disk.end();
     const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
     expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
-    expect((await harness.requests()).agent - before).toBe(1);
+    expect((await harness.asked()).agent - before).toBe(1);
     expect(await tries('model_calls', conversationId)).toEqual([{ attempt: 1, state: 'answered' }]);
     await nothingIsBroken(harness);
   },

@@ -70,6 +70,7 @@ beforeAll(async () => {
   ports = { postgres: await freePort(), temporal: await freePort() };
   await Promise.all([openPostgres(), openTemporal()]);
   harness = await startTurnHarness({
+    upkeep: true,
     databaseServer: database.url('postgres'),
     temporalAddress: temporal.address,
   });

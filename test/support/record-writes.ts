@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { CrashPoint } from '../../src/activities/crash-points.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
-import type { WriteObserver } from '../../src/worker/start-worker.ts';
+import type { ActivityObserver } from '../../src/worker/start-worker.ts';
 
 /** What one attempt of an activity did, in order: tables that it committed a change to, and crash points. */
 export interface RecordedExecution {
@@ -11,7 +11,7 @@ export interface RecordedExecution {
 
 /** Records each committed write and each crash point of every activity of a worker. */
 export function recordWrites(): {
-  readonly observer: WriteObserver;
+  readonly observer: ActivityObserver;
   readonly executions: () => readonly RecordedExecution[];
 } {
   const executions = new Map<string, RecordedExecution>();
@@ -24,10 +24,11 @@ export function recordWrites(): {
     execution.steps.push(step);
   };
   return {
-    observer: {
-      database: (database) => recording(database, (wrote) => note({ wrote })),
-      reached: (point) => note({ reached: point }),
-    },
+    observer: (make) =>
+      make({
+        database: (database) => recording(database, (wrote) => note({ wrote })),
+        reached: (point) => note({ reached: point }),
+      }),
     executions: () => [...executions.values()],
   };
 }

@@ -22,7 +22,7 @@ import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
 import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
-import type { RunningWorker, WriteObserver } from '../../src/worker/start-worker.ts';
+import type { ActivityObserver, RunningWorker } from '../../src/worker/start-worker.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
 import { createPausedUpkeepSchedule, deleteUpkeepSchedule } from './upkeep-schedule.ts';
@@ -44,8 +44,8 @@ export interface HarnessOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Limits of the provider `simulator`. */
   readonly providerLimits?: NonNullable<ProviderDefinition['limits']>;
-  /** `false`: nothing is done every ten seconds beside the turns. */
-  readonly upkeep?: false;
+  /** `true`: upkeep runs every ten seconds beside the turns, as in production. Default: when `runUpkeep` is called. */
+  readonly upkeep?: true;
   /** `host:port` of another Temporal server than the shared one. */
   readonly temporalAddress?: string;
   /** URL of another Postgres than the shared one. */
@@ -67,7 +67,7 @@ export interface TurnHarness {
   startWorker(options?: {
     readonly crashPoints?: string;
     readonly deployment?: WorkerDeployment;
-    readonly observer?: WriteObserver;
+    readonly observer?: ActivityObserver;
   }): Promise<RunningWorker>;
   /** Starts a task and waits for its outcome. */
   runTask(
@@ -77,18 +77,25 @@ export interface TurnHarness {
   /** Makes the simulator fail; see `src/simulator/faults/fault.ts`. */
   fault(fault: Record<string, unknown>): Promise<void>;
   clearFaults(): Promise<void>;
-  /** What the simulator was asked so far. */
+  /** How often the simulator was asked so far. */
+  asked(): Promise<SimulatorCounts>;
+  /** What it was asked, the newest requests with their bodies: megabytes, so nothing to look at again and again. */
   requests(): Promise<SimulatorReport>;
+  /** Lets a worker do what is due, once. */
+  runUpkeep(): Promise<void>;
   /** Raw history of the newest run of a conversation's turn, as JSON. */
   history(conversationId: string): Promise<string>;
   /** Stops workers, simulator and connections; fails when something was left open. */
   stop(): Promise<void>;
 }
 
-export interface SimulatorReport {
+export interface SimulatorCounts {
   readonly total: number;
   readonly agent: number;
   readonly summary: number;
+}
+
+export interface SimulatorReport extends SimulatorCounts {
   readonly requests: readonly {
     readonly purpose: string;
     readonly inputTokens: number;
@@ -136,7 +143,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     temporal: { address: temporalAddress, namespace: 'default' },
   });
   const database = connectDatabase({ url: databaseUrl, applicationName: 'holdfast-test' });
-  if (options.upkeep === false) await createPausedUpkeepSchedule(temporal, { database, taskQueue });
+  if (options.upkeep !== true) await createPausedUpkeepSchedule(temporal, { database, taskQueue });
   const workers: RunningWorker[] = [];
   const configuration = harnessConfiguration(options, simulator.url, workspace);
   return {
@@ -184,8 +191,12 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
     },
     fault: async (fault) => control(simulator.url, 'POST', 'faults', fault),
     clearFaults: async () => control(simulator.url, 'DELETE', 'faults'),
+    asked: async () => (await (await fetch(`${simulator.url}/control/requests?last=0`)).json()) as SimulatorCounts,
     requests: async () =>
       (await (await fetch(`${simulator.url}/control/requests?last=1000`)).json()) as SimulatorReport,
+    async runUpkeep() {
+      await temporal.workflow.execute('upkeep', { taskQueue, workflowId: `upkeep:${randomUUID()}`, args: [] });
+    },
     async history(conversationId) {
       const history = await temporal.workflow.getHandle(turnWorkflowId(conversationId)).fetchHistory();
       return JSON.stringify(history);
@@ -194,7 +205,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       for (const worker of workers) worker.shutdown();
       await Promise.all(workers.map((worker) => worker.ended));
       await client.close();
-      if (options.temporalAddress === undefined) await deleteUpkeepSchedule(temporal, database);
+      await deleteUpkeepSchedule(temporal, database);
       await temporal.connection.close();
       await simulator.close();
       await database.end({ timeout: 5 });

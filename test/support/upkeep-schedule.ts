@@ -27,8 +27,3 @@ export async function createPausedUpkeepSchedule(
     state: { paused: true },
   });
 }
-
-/** Nothing of it begins any more. A schedule that is deleted comes back within a minute: a worker sees to that. */
-export async function pauseUpkeepSchedule(temporal: Client, database: Database): Promise<void> {
-  await temporal.schedule.getHandle(upkeepScheduleId(await readDatabaseId(database))).pause();
-}

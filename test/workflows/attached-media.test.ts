@@ -32,7 +32,7 @@ async function lastRequest(): Promise<{ total: number; showsPicture: boolean }> 
 test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
   'R23 pictures and files of a message reach the model of %s, and are left out from then on when it refuses them as too large',
   async (provider) => {
-    const before = (await harness.requests()).total;
+    const before = (await harness.asked()).total;
     await harness.fault({
       kind: 'status',
       status: 413,

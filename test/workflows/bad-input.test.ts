@@ -18,7 +18,7 @@ const MODEL = 'simulator/sim-32k';
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-bad-input-'));
-  harness = await startTurnHarness({ upkeep: false, agent: { model: MODEL } });
+  harness = await startTurnHarness({ agent: { model: MODEL } });
   await harness.startWorker();
 });
 

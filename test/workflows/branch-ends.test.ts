@@ -55,13 +55,13 @@ test('a stop while a branch is summarized ends the change of branch, and the nex
   const before = await harness.requests();
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
   const forked = await harness.client.fork({ conversationId, entryId });
-  await expect.poll(async () => (await harness.requests()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
+  await expect.poll(async () => (await harness.asked()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
   await harness.client.stop({ conversationId });
   expect(await outcomeOf(forked)).toBe('stopped');
   await expectPaidOnce(conversationId);
   const turn = await harness.runTask('Say I am still here.', { conversationId });
   expect(turn.outcome).toBe('completed');
-  expect((await harness.requests()).summary).toBe(before.summary + 1);
+  expect((await harness.asked()).summary).toBe(before.summary + 1);
   expect(await events(conversationId)).toContain('branch_refused');
   expect(await harness.client.listBranches(conversationId)).toHaveLength(1);
 });
@@ -71,7 +71,7 @@ test('a message that was sent behind a change of branch is taken back when a sto
   const before = await harness.requests();
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
   const forked = await harness.client.fork({ conversationId, entryId });
-  await expect.poll(async () => (await harness.requests()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
+  await expect.poll(async () => (await harness.asked()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
   const sent = await harness.client.sendMessage({ conversationId, content: 'Say I am on the new branch.' });
   await harness.client.stop({ conversationId });
   expect(await outcomeOf(forked)).toBe('stopped');

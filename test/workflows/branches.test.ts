@@ -70,7 +70,7 @@ describe('branches', () => {
     );
     const before = await harness.requests();
     expect(await done(harness.client.fork({ conversationId, entryId: answer?.entryId ?? '' }))).toBeNull();
-    expect((await harness.requests()).summary).toBe(before.summary + 1);
+    expect((await harness.asked()).summary).toBe(before.summary + 1);
     expect(await said()).toEqual(first);
     const summary = (await entries()).at(-1);
     expect(summary?.kind).toBe('branch_summary');

@@ -21,7 +21,6 @@ const fail = defineTool({
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    upkeep: false,
     tools: [fail],
     agent: {
       model: 'simulator/sim-200k',

@@ -69,7 +69,7 @@ test('R30 what is sent while a summary is written enters once and in order, afte
   const before = await harness.requests();
   const sent = await harness.client.startTask({ task: task(FILES) });
   const { conversationId } = sent;
-  await waitUntil('a summary is asked for', async () => (await harness.requests()).summary > before.summary);
+  await waitUntil('a summary is asked for', async () => (await harness.asked()).summary > before.summary);
   const messages = ['First of all.', 'Then this.', 'And this.'];
   for (const content of messages) await harness.client.sendMessage({ conversationId, content });
   expect(

@@ -177,6 +177,15 @@ test('sending the same message id twice enters it once; other content under the 
   });
 });
 
+/** Lets upkeep look again and again until a turn has taken the message. */
+async function untilUpkeepRings(messageId: string): Promise<void> {
+  await waitUntil('upkeep rings for the message', async () => {
+    await harness.runUpkeep();
+    const taken = await harness.database`select from messages where id = ${messageId} and consumed_at is not null`;
+    return taken.length === 1;
+  });
+}
+
 test('a row whose client was killed before its ring arrived is rung for by upkeep, and answered', async () => {
   const { database, databaseUrl, taskQueue } = harness;
   const { conversationId } = await harness.runTask('Say hello');
@@ -191,16 +200,14 @@ test('a row whose client was killed before its ring arrived is rung for by upkee
   expect(await doomed.signal).toBe('SIGKILL');
   await network.close();
   const [sent] = await stored();
-  const turn = await harness.client.waitForOutcome({
-    conversationId,
-    messageId: sent?.id ?? '',
-    timeoutMilliseconds: 120_000,
-  });
+  const messageId = sent?.id ?? '';
+  await untilUpkeepRings(messageId);
+  const turn = await harness.client.waitForOutcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('completed');
   // By the rows: what the test's own process is busy with does not count.
   const [row] = await database<{ seconds: number }[]>`
     select extract(epoch from t.begun_at - m.created_at)::float8 as seconds
-    from messages m join turns t on t.id = m.turn_id where m.id = ${sent?.id ?? ''}`;
+    from messages m join turns t on t.id = m.turn_id where m.id = ${messageId}`;
   // Only once it is 5 s old: until then its sender rings itself.
   expect(row?.seconds).toBeGreaterThanOrEqual(5);
 });
@@ -226,6 +233,7 @@ test.each(['was never answered', 'fell silent'])(
     await sender.close();
     expect(failures).toEqual([new Error('Temporal did not answer within 2000 ms')]);
     await network.close();
+    await untilUpkeepRings(sent.messageId);
     const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
     expect(turn.outcome).toBe('completed');
   },
@@ -243,16 +251,16 @@ test('a stop that is sent while no worker is alive ends the turn when one runs',
 
 test('a stop aborts a model call that hangs, and the provider is asked no more', async () => {
   await harness.fault({ kind: 'hang', times: 1 });
-  const before = (await harness.requests()).total;
+  const before = (await harness.asked()).total;
   const sent = await harness.client.startTask({ task: 'Say hello' });
-  await waitUntil('the model is asked', async () => (await harness.requests()).total === before + 1);
+  await waitUntil('the model is asked', async () => (await harness.asked()).total === before + 1);
   await harness.client.stop({ conversationId: sent.conversationId });
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn.outcome).toBe('stopped');
   const [row] = await harness.database<{ estimated: number }[]>`
     select estimated_tokens as estimated from model_calls
     where conversation_id = ${sent.conversationId} and failure_kind = 'aborted'`;
-  expect((await harness.requests()).total).toBe(before + 1);
+  expect((await harness.asked()).total).toBe(before + 1);
   // What was sent is charged, whoever ends the answer.
   expect(turn).toMatchObject({ usage: { input: row?.estimated } });
   expect(row?.estimated).toBeGreaterThan(100);

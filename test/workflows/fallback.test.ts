@@ -8,7 +8,6 @@ let harness: TurnHarness;
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    upkeep: false,
     agent: { fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-64k'], request: { thinkingBudget: 1_024 } },
   });
   for (let file = 1; file <= 6; file += 1) {

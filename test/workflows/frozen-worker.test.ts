@@ -103,7 +103,7 @@ test(
       const asked = await harness.database`
       select 1 from model_calls where conversation_id = ${answer.conversationId} and state = 'registered'`;
       const begun = noted.length === 1 && asked.length === 1 && (await acts()).length > 0;
-      return begun && (await harness.requests()).total === 3;
+      return begun && (await harness.asked()).total === 3;
     });
     frozen.kill('SIGSTOP');
     await harness.startWorker();

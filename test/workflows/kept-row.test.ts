@@ -7,7 +7,6 @@ import { turnWorkflowId } from '../../src/turn/workflow-id.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { activityDependencies } from '../activities/support/activity-dependencies.ts';
 import { openMovedClock } from '../store/support/moved-clock.ts';
-import { deleteUpkeepSchedule } from '../support/upkeep-schedule.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -26,8 +25,6 @@ const release = defineTool({
 beforeAll(async () => {
   harness = await startTurnHarness({ tools: [release], agent: { tools: ['release'] } });
   await harness.startWorker();
-  // The looks of upkeep are the test's own: those of a day.
-  await deleteUpkeepSchedule(harness.temporal, harness.database);
 });
 
 afterAll(() => harness.stop());

@@ -169,13 +169,13 @@ test('a conversation that rested for longer than its limit goes on only when som
   await harness.database`
     update model_calls m set ended_at = ended_at - interval '1 hour', epoch = c.epoch
     from conversations c where c.id = m.conversation_id`;
-  const asked = (await harness.requests()).total;
+  const asked = (await harness.asked()).total;
   for (const content of ['Say third', 'Say fourth']) {
     const rested = await next(content);
     expect(rested).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_idle_time_limit' });
     expect(rested.explanation).toMatch(/rested for longer.*--idle-time \+86400/u);
   }
-  expect((await harness.requests()).total).toBe(asked);
+  expect((await harness.asked()).total).toBe(asked);
   const resumed = await client.resume({ conversationId });
   expect(await client.waitForOutcome({ ...resumed, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 
 let harness: TurnHarness;
 
-beforeAll(async () => {
+// Each test brings its own workers.
+beforeEach(async () => {
   harness = await startTurnHarness({
     configurationFile: `agents:
   patient: { instructions: Work., tools: [list_files, run_command], allowCommands: true, limits: { repeatedCalls: 5 } }
@@ -14,11 +15,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => harness.stop());
-
-async function dieAt(crashPoint: string): Promise<void> {
-  await expectDeath(await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: crashPoint }), crashPoint);
-}
+afterEach(() => harness.stop());
 
 const END = { outcome: 'budget_exhausted', reason: 'calls_repeated' };
 
@@ -33,17 +30,9 @@ test('a call that leaves its outcome unknown each time ends the turn after as ma
     task: 'Call run_command with {"command": "true"} 6 times, one by one',
     agent: 'careful',
   });
-  await dieAt('runTool:claimed');
-  await dieAt('runTool:claimed');
-  await dieAt('runTool:outcome-unknown');
-  const last = await startWorkerProcess(harness);
-  try {
-    expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
-    expect(await outcomesOf(sent.conversationId)).toEqual(['outcome_unknown', 'outcome_unknown']);
-  } finally {
-    last.kill('SIGTERM');
-    await last.exited;
-  }
+  await dieInOrder(harness, ['runTool:claimed', 'runTool:claimed', 'runTool:outcome-unknown']);
+  expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
+  expect(await outcomesOf(sent.conversationId)).toEqual(['outcome_unknown', 'outcome_unknown']);
 });
 
 const SLOWER_EACH_TIME = 'n=$(cat n 2> /dev/null || echo 0); sleep 0.$n; echo $((n + 1)) > n; echo same';
@@ -51,13 +40,13 @@ const SLOWER_EACH_TIME = 'n=$(cat n 2> /dev/null || echo 0); sleep 0.$n; echo $(
 test.each([
   ['a call that has the same result each time', 'list_files', { path: 'missing' }],
   ['a command that writes the same each time, but takes longer', 'run_command', { command: SLOWER_EACH_TIME }],
-])('%s ends the turn after as many times, though a worker dies behind a result', async (_, tool, input) => {
+])('%s ends the turn after as many times, though workers die behind its results', async (_, tool, input) => {
   const task = `Call ${tool} with ${JSON.stringify(input)} 8 times, one by one`;
   const sent = await harness.client.startTask({ task, agent: 'patient' });
-  await dieAt('runTool:stored@4');
-  const last = await harness.startWorker();
+  await dieInOrder(
+    harness,
+    Array.from({ length: 4 }, () => 'runTool:stored' as const),
+  );
   expect(await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject(END);
   expect(await outcomesOf(sent.conversationId)).toHaveLength(5);
-  last.shutdown();
-  await last.ended;
 });

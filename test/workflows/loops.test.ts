@@ -12,7 +12,6 @@ beforeAll(async () => {
   // Continues as new every few steps: what the guard counts must survive it.
   server = await startTestTemporal({ suggestContinueAsNewEvents: 50 });
   harness = await startTurnHarness({
-    upkeep: false,
     temporalAddress: server.address,
     agent: { model: 'simulator/sim-8k', limits: { repeatedCalls: 16 } },
   });

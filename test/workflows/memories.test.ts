@@ -10,7 +10,6 @@ import { deleteConversation } from '../../src/store/delete-conversation.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 let harness: TurnHarness;
 
@@ -210,7 +209,7 @@ test('a conversation is shown its own memory once the call that took it has left
   expect((await notes(conversationId)).at(-1)).toContain(text);
 });
 
-test('the upkeep schedule deletes what retention no longer keeps, with its index and the memories learned in it', async () => {
+test('upkeep deletes what retention no longer keeps, with its index and the memories learned in it', async () => {
   const { database, client } = harness;
   const [kept, expired] = [await harness.runTask('Say A young heron.'), await harness.runTask('Say An old heron.')];
   const { conversationId } = expired;
@@ -219,10 +218,8 @@ test('the upkeep schedule deletes what retention no longer keeps, with its index
   await database`update conversations set active_at = active_at - interval '301 days' where id = ${conversationId}`;
   // The first look of this database may have been taken before.
   await database`delete from upkeep_marks`;
-  await waitUntil('upkeep has deleted it', async () => {
-    const left = await database`select from conversations where id = ${conversationId}`;
-    return left.length === 0;
-  });
+  await harness.runUpkeep();
+  expect(await database`select from conversations where id = ${conversationId}`).toHaveLength(0);
   const [left] = await database<{ rows: number }[]>`
     select (select count(*) from passages where conversation_id = ${conversationId})::int
       + (select count(*) from memories where conversation_id = ${conversationId})::int as rows`;

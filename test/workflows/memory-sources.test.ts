@@ -1,13 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { textOf } from '../../src/context/content.ts';
 import { listMemories } from '../../src/store/memories.ts';
 import type { StoredMemory } from '../../src/store/memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
+import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 
 const SAID = 'The heron gate opens at seven bar, and at nine on Sundays.';
 /** As the model calls it: the user has not said its number. */
@@ -22,21 +20,9 @@ let harness: TurnHarness;
 
 beforeEach(async () => {
   harness = await startTurnHarness({ agent: { memory: true } });
-  // For the worker that is a process of its own.
-  const agents = { default: { model: 'simulator/sim-32k', memory: true } };
-  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
 });
 
 afterEach(() => harness.stop());
-
-/** A worker remembers, and dies before the result of the call is stored. */
-async function diesBehindTheWrite(): ReturnType<TurnHarness['client']['startTask']> {
-  const doomed = await startWorkerProcess(harness, { HOLDFAST_CRASH_POINTS: 'runTool:memory-written' });
-  const sent = await harness.client.startTask({ task: TASK });
-  await expectDeath(doomed, 'runTool:memory-written');
-  expect((await memories()).length).toBeGreaterThan(0);
-  return sent;
-}
 
 const memories = (): Promise<StoredMemory[]> =>
   listMemories(harness.database, { scopes: [{ scope: 'workspace', scopeName: harness.workspace }] });
@@ -53,8 +39,8 @@ async function kindsOfSources(): Promise<Record<string, string>> {
 }
 
 test('a memory names an entry that is stored, also when the worker that wrote it died before the result of the call was', async () => {
-  const sent = await diesBehindTheWrite();
-  await harness.startWorker();
+  const sent = await harness.client.startTask({ task: TASK });
+  await dieInOrder(harness, ['runTool:memory-written']);
   const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(outcome).toMatchObject({ outcome: 'completed' });
   expect(await kindsOfSources()).toEqual({ [SAID]: 'user', [NOTED]: 'assistant' });
@@ -62,9 +48,9 @@ test('a memory names an entry that is stored, also when the worker that wrote it
 });
 
 test('so it does when the turn is stopped there, and recall opens it in another conversation', async () => {
-  const sent = await diesBehindTheWrite();
-  await harness.client.stop({ conversationId: sent.conversationId });
-  await harness.startWorker();
+  const sent = await harness.client.startTask({ task: TASK });
+  const stop = () => harness.client.stop({ conversationId: sent.conversationId });
+  await dieInOrder(harness, ['runTool:memory-written', { at: 'endTurn:written', before: stop }]);
   const outcome = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(outcome).toMatchObject({ outcome: 'stopped' });
   const kinds = await kindsOfSources();

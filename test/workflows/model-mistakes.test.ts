@@ -6,7 +6,7 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: false });
+  harness = await startTurnHarness();
   await harness.startWorker();
 });
 
@@ -123,10 +123,10 @@ test('200 tool calls in one answer all run, within the payload limit, and the mo
 
 test('a provider that fails is asked again until it answers', async () => {
   await harness.fault({ kind: 'server_error', status: 529, times: 2 });
-  const before = (await harness.requests()).total;
+  const before = (await harness.asked()).total;
   const turn = await harness.runTask('Say hello');
   expect(turn).toMatchObject({ outcome: 'completed', steps: 1 });
-  expect((await harness.requests()).total - before).toBe(3);
+  expect((await harness.asked()).total - before).toBe(3);
 });
 
 test('a short Retry-After is waited by the retry, a long one in the workflow, visibly', async () => {

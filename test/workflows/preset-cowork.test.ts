@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listMemories } from '../../src/store/memories.ts';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
+import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { DEATHS, killOnceAt } from './presets/scenario.ts';
+import { DEATHS } from './presets/scenario.ts';
 
 const FILES = 14;
 const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one by one\nSay all read`;
@@ -13,7 +14,7 @@ const TASK = `Call read_file with {"path": "log-$index.txt"} ${FILES} times, one
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: false, agent: { model: 'simulator/sim-16k', preset: 'cowork' } });
+  harness = await startTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'cowork' } });
   await mkdir(join(harness.workspace, '.cowork'));
   for (let file = 1; file <= FILES; file += 1) {
     const lines = Array.from(
@@ -22,10 +23,6 @@ beforeAll(async () => {
     );
     await writeFile(join(harness.workspace, `log-${file}.txt`), lines.join(''));
   }
-  await writeFile(
-    join(harness.workspace, 'holdfast.yaml'),
-    'agents:\n  default:\n    model: simulator/sim-16k\n    preset: cowork\n',
-  );
 }, 400_000);
 
 afterAll(() => harness.stop());
@@ -64,7 +61,7 @@ async function expectHandedOver(conversationId: string): Promise<void> {
 
 test('C14, C15, C18 90 % goes to 50 %, the summary stands after the first message and is a memory, also when a worker dies in every activity', async () => {
   const sent = await harness.client.startTask({ task: TASK });
-  await killOnceAt(harness, DEATHS.cowork);
+  await dieInOrder(harness, DEATHS.cowork);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 400_000 });
   expect(turn.outcome).toBe('completed');
   await expectAllHolds(harness);

@@ -2,9 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
+import { dieInOrder } from '../support/ordered-deaths.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { DEATHS, killOnceAt } from './presets/scenario.ts';
+import { DEATHS } from './presets/scenario.ts';
 
 const MAILS = 41;
 /**
@@ -22,7 +23,7 @@ beforeAll(async () => {
     preset: 'wolffish',
     policy: { outputReserve: { tokens: 16_384 } },
   } as const;
-  harness = await startTurnHarness({ upkeep: false, agent });
+  harness = await startTurnHarness({ agent });
   await mkdir(join(harness.workspace, 'mail'));
   for (let mail = 1; mail <= MAILS; mail += 1) {
     const lines = Array.from(
@@ -31,24 +32,13 @@ beforeAll(async () => {
     );
     await writeFile(join(harness.workspace, 'mail', `${mail}.txt`), lines.join('').slice(0, MAIL_CHARACTERS));
   }
-  await writeFile(
-    join(harness.workspace, 'holdfast.yaml'),
-    [
-      'agents:',
-      '  default:',
-      '    model: simulator/sim-489k',
-      '    preset: wolffish',
-      '    policy: { outputReserve: { tokens: 16384 } }',
-      '',
-    ].join('\n'),
-  );
 }, 400_000);
 
 afterAll(() => harness.stop());
 
 test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a worker dies in every activity', async () => {
   const sent = await harness.client.startTask({ task: TASK });
-  await killOnceAt(harness, DEATHS.wolffish);
+  await dieInOrder(harness, DEATHS.wolffish);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 600_000 });
   expect(turn.outcome).toBe('completed');
   await expectAllHolds(harness);

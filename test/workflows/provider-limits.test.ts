@@ -8,7 +8,6 @@ let harness: TurnHarness;
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    upkeep: false,
     providerLimits: { concurrentCalls: 1 },
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } } },
   });
@@ -36,7 +35,7 @@ test(
         24_000,
       );
     }
-    expect((await harness.requests()).total).toBe(1);
+    expect((await harness.asked()).total).toBe(1);
     for (const sent of [first, ...others]) {
       expect((await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
     }
@@ -104,7 +103,7 @@ test('calls that waited in their workflows come back to their places: none is gi
 }, 120_000);
 
 test('a pause holds also for a provider without limits, on a worker that was not told it', async () => {
-  const unlimited = await startTurnHarness({ upkeep: false });
+  const unlimited = await startTurnHarness();
   onTestFinished(() => unlimited.stop());
   const { client, database } = unlimited;
   const first = await unlimited.startWorker();
@@ -127,7 +126,7 @@ test('a pause holds also for a provider without limits, on a worker that was not
 }, 240_000);
 
 test('a pause of days is one of a day, is shown and can be ended: calls are made again, and a turn that waits for it looks again within minutes', async () => {
-  const paused = await startTurnHarness({ upkeep: false });
+  const paused = await startTurnHarness();
   onTestFinished(() => paused.stop());
   const { client } = paused;
   const models = (...args: string[]) =>

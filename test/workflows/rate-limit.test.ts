@@ -9,7 +9,7 @@ import { waitUntil } from '../support/wait-until.ts';
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: false });
+  harness = await startTurnHarness();
   await harness.startWorker();
 });
 
@@ -69,7 +69,6 @@ test('a turn whose call is refused for a few seconds says that it waits, until t
 /** A conversation whose compaction takes several summaries, and a summarizer that refuses so many calls for 11 s. Its worker is not started. */
 async function startManySummaries(refusals: number, limits: NonNullable<HarnessOptions['agent']>['limits'] = {}) {
   const partwise = await startTurnHarness({
-    upkeep: false,
     agent: { model: 'simulator/sim-64k', policy: { summary: { model: 'simulator/sim-8k' } }, limits },
   });
   onTestFinished(() => partwise.stop());

@@ -22,7 +22,6 @@ let worker: RunningWorker;
 beforeAll(async () => {
   // What upkeep writes has a test of its own.
   harness = await startTurnHarness({
-    upkeep: false,
     agent: {
       model: 'simulator/sim-64k',
       allowCommands: true,

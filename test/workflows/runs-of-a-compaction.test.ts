@@ -50,14 +50,14 @@ test('what is written of a compaction is not asked for again in the next run', a
   const summarized = await scheduledIn(harness, conversationId, 'summarize');
   expect(summarized.filter((count) => count > 0).length).toBeGreaterThan(1);
   expect(summarized.reduce((sum, count) => sum + count, 0)).toBe(parts.length);
-  expect((await harness.requests()).summary).toBe(parts.length);
+  expect((await harness.asked()).summary).toBe(parts.length);
 });
 
 test('a message that comes within a compaction of several runs is taken after its commit', async () => {
   const { harness, conversationId, asked } = await startManyParts();
   await harness.fault({ kind: 'delay', milliseconds: 700, times: null, match: { purpose: 'summary' } });
   await harness.startWorker();
-  await waitUntil('summaries are asked for', async () => (await harness.requests()).summary >= 8);
+  await waitUntil('summaries are asked for', async () => (await harness.asked()).summary >= 8);
   const sent = await harness.client.sendMessage({ conversationId, content: 'Say steered', mode: 'steer' });
   const written = await harness.database`select from compaction_parts where state = 'written'`;
   // Parts of the first run are still being written.

@@ -56,7 +56,7 @@ const TASK = 'Call read_file with {"path": "log-$index.txt"} 16 times, one by on
 test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
   'R27 %s: a summary is asked for behind the last request, which it repeats whole, and reads 85 percent and more from the cache',
   async (provider) => {
-    const before = (await harness.requests()).total;
+    const before = (await harness.asked()).total;
     const turn = await harness.runTask(TASK, { model: `${provider}/sim-32k` });
     expect(turn).toMatchObject({ outcome: 'completed' });
     const { requests } = await harness.requests();

@@ -3,7 +3,6 @@ import { CLONED_TABLES, cloneConversations } from '../../bench/clone-conversatio
 import { fillConversation } from '../../bench/fill-conversation.ts';
 import { judgedReads, readsDuring } from '../../bench/table-reads.ts';
 import type { TableReads } from '../../bench/table-reads.ts';
-import { pauseUpkeepSchedule } from '../support/upkeep-schedule.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 
@@ -36,8 +35,6 @@ beforeAll(async () => {
     },
   });
   await harness.startWorker();
-  // Upkeep looks at all conversations, and indexes them.
-  await pauseUpkeepSchedule(harness.temporal, harness.database);
   const { database } = harness;
   const { conversationId: template } = await runTurn(2);
   empty = await readsDuring(database, () => runTurn(STEPS));

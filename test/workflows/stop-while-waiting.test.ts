@@ -39,11 +39,11 @@ afterEach(recover);
 async function expectStop(sent: SentMessage): Promise<void> {
   const { client } = harness;
   const { conversationId } = sent;
-  const asked = (await harness.requests()).total;
+  const asked = (await harness.asked()).total;
   await client.stop({ conversationId });
   const turn = await client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
-  expect((await harness.requests()).total).toBe(asked);
+  expect((await harness.asked()).total).toBe(asked);
   await recover();
   expect((await harness.runTask('Say on', { conversationId })).outcome).toBe('completed');
   const entries = await client.listEntries({ conversationId, limit: 1_000 });
@@ -59,12 +59,12 @@ const compactingTask = () => harness.client.startTask({ task: `${READ} 5 times, 
 
 test('a stop aborts a summary before a step within 2 s, and the conversation goes on', async () => {
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
-  const before = (await harness.requests()).summary;
+  const before = (await harness.asked()).summary;
   const sent = await compactingTask();
   await waitUntil('each part is asked for', async () => {
     const parts = await harness.database`
       select state from compaction_parts where conversation_id = ${sent.conversationId} and wave = 1`;
-    return parts.length > 0 && (await harness.requests()).summary - before === parts.length;
+    return parts.length > 0 && (await harness.asked()).summary - before === parts.length;
   });
   await expectStop(sent);
 });
@@ -94,11 +94,11 @@ test('a stop ends a compaction that was asked for inside the turn: it is not mad
   const { conversationId } = sent;
   await waitUntil('the tool runs', () => held.has('asked'));
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
-  const before = (await harness.requests()).summary;
+  const before = (await harness.asked()).summary;
   const asked = await client.requestCompaction({ conversationId });
   await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId)).executeUpdate('acknowledge');
   held.get('asked')?.release();
-  await waitUntil('a summary is asked for', async () => (await harness.requests()).summary > before);
+  await waitUntil('a summary is asked for', async () => (await harness.asked()).summary > before);
   await expectStop(sent);
   const [stopped, compaction] = await Promise.all(
     [sent, asked].map((each) => client.waitForOutcome({ ...each, timeoutMilliseconds: 1_000 })),

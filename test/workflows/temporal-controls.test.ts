@@ -50,9 +50,9 @@ test.each([
     const closed = watchClosedRequests();
     await harness.fault({ kind: 'hang', times: 1, match: { containing: `Say ${end}` } });
     const acting = await startHolding(end);
-    const before = (await harness.requests()).total;
+    const before = (await harness.asked()).total;
     const asking = await client.startTask({ task: `Say ${end}` });
-    await waitUntil('the model is asked', async () => (await harness.requests()).total === before + 1);
+    await waitUntil('the model is asked', async () => (await harness.asked()).total === before + 1);
     expect([held.get(end)?.abortedAt(), closed]).toEqual([null, []]);
     for (const { conversationId } of [acting, asking])
       await harness.temporal.workflow.getHandle(turnWorkflowId(conversationId))[end]();

@@ -12,7 +12,6 @@ const task = (files: number): string => `Call read_file with {"path": "log-$inde
 beforeAll(async () => {
   // Every pass asks for a summary, whatever reducing alone would win.
   harness = await startTurnHarness({
-    upkeep: false,
     agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
   });
   for (let file = 1; file <= 8; file += 1) {

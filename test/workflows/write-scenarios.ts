@@ -1,8 +1,11 @@
+import { z } from 'zod';
 import type { CrashPoint } from '../../src/activities/crash-points.ts';
 import type { SentMessage } from '../../src/client/types.ts';
 import { newId } from '../../src/store/ids.ts';
 import { insertMemory } from '../../src/store/memories.ts';
-import type { TurnHarness } from '../support/turn-harness.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
+import type { ToolDefinition } from '../../src/tools/tool.ts';
+import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 
 /** One worker dies here; what is to happen while no worker runs comes before. */
 interface Death {
@@ -12,13 +15,9 @@ interface Death {
 
 export interface Scenario {
   readonly name: string;
-  /** `holdfast.yaml` of the workers that die. */
-  readonly agent: Readonly<Record<string, unknown>>;
-  /** One call at a time: calls queue for the provider. */
-  readonly queues?: boolean;
+  /** Of the workers that die; one call at a time: calls queue for the provider. */
+  readonly options: Pick<HarnessOptions, 'agent' | 'providerLimits' | 'tools' | 'beforeCompaction'>;
   readonly task: string;
-  /** Default: `holdfast worker`. */
-  readonly script?: string;
   readonly deaths: readonly Death[];
   /** Default: `completed`. */
   readonly outcome?: string;
@@ -28,39 +27,29 @@ export interface Scenario {
   readonly undisturbed?: (harness: TurnHarness) => Promise<unknown>;
 }
 
+/** Calls queue for the provider. */
+const QUEUES = { providerLimits: { concurrentCalls: 1 } };
+
 export const READ = 'Call read_file with {"path": "log-$index.txt"}';
 
 const fault = (each: Record<string, unknown>) => (harness: TurnHarness) => harness.fault(each);
 
-/** A program whose worker has a hook that answers every compaction that would write a summary. */
-function workerWithHook(decision: string): string {
-  return `
-    const { createWorker } = await import(process.argv[2]);
-    const worker = await createWorker({ beforeCompaction: [() => (${decision})] });
-    process.once('SIGTERM', () => worker.shutdown());
-    await worker.ended;`;
-}
-
-/** A program whose worker has a `once` tool. The first time that one checks the tool's arguments, it finds what it asks out of reach. */
-const WORKER_THAT_CANNOT_BEGIN = `
-  import { appendFile, readFile } from 'node:fs/promises';
-  const { createWorker, defineTool } = await import(process.argv[2]);
-  const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
-  const publish = defineTool({
+/** The first time that one checks the arguments of this `once` tool, it finds what it asks out of reach. */
+function toolThatCannotBegin(): ToolDefinition {
+  let isFirst = true;
+  return defineTool({
     name: 'publish',
     description: 'Publishes.',
     input: z.object({}).refine(async () => {
-      const isFirst = await readFile('checked').then(() => false, () => true);
-      await appendFile('checked', 'x');
-      if (isFirst) throw Object.assign(new Error('out of reach'), { code: 'ECONNREFUSED' });
+      const wasFirst = isFirst;
+      isFirst = false;
+      if (wasFirst) throw Object.assign(new Error('out of reach'), { code: 'ECONNREFUSED' });
       return true;
     }),
     effect: 'once',
     run: () => Promise.resolve({ content: 'published' }),
   });
-  const worker = await createWorker({ tools: [publish] });
-  process.once('SIGTERM', () => worker.shutdown());
-  await worker.ended;`;
+}
 
 /** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
 async function makePlansUseless({ database }: TurnHarness): Promise<void> {
@@ -109,7 +98,7 @@ const forkAtStart = ({ client }: TurnHarness, { conversationId }: SentMessage) =
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'messages and runs of a turn',
-    agent: { model: 'simulator/sim-32k', limits: { toolCalls: 13 } },
+    options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 13 } } },
     task: `${READ} 12 times, one by one`,
     deaths: [
       // What was sent before a turn begins is taken as it begins.
@@ -124,8 +113,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'R31 a compaction',
-    agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true, limits: { steps: 60, noteAt: 0.05 } },
-    queues: true,
+    options: {
+      ...QUEUES,
+      agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true, limits: { steps: 60, noteAt: 0.05 } },
+    },
     task: `${READ} 22 times, one by one`,
     deaths: [
       { at: 'summarize:queued' },
@@ -143,7 +134,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a compaction whose forms fail',
-    agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
+    options: { agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } } },
     task: `${READ} 5 times, one by one`,
     deaths: [
       { at: 'summarize:failed', before: fault({ kind: 'summary_empty', times: 1 }) },
@@ -155,8 +146,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'failures of the model',
-    agent: { model: 'simulator/sim-32k', fallbacks: ['simulator/sim-64k'] },
-    queues: true,
+    options: { ...QUEUES, agent: { model: 'simulator/sim-32k', fallbacks: ['simulator/sim-64k'] } },
     task: `${READ} 4 times, one by one\nWrite 60 words`,
     deaths: [
       { at: 'callModel:queued' },
@@ -174,7 +164,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'answers that are cut',
-    agent: { model: 'simulator/sim-32k' },
+    options: { agent: { model: 'simulator/sim-32k' } },
     task: 'Write 60 words',
     deaths: [
       { at: 'callModel:stored', before: fault({ kind: 'cut_answer', times: 3 }) },
@@ -185,12 +175,14 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'commands of a tool',
-    agent: {
-      model: 'simulator/sim-32k',
-      allowCommands: true,
-      memory: true,
-      tools: ['run_command', 'write_file', 'remember'],
-      approvals: { rules: ['write_file'] },
+    options: {
+      agent: {
+        model: 'simulator/sim-32k',
+        allowCommands: true,
+        memory: true,
+        tools: ['run_command', 'write_file', 'remember'],
+        approvals: { rules: ['write_file'] },
+      },
     },
     task: [
       'Call run_command with {"command": "echo ran >> journal.txt"}',
@@ -215,16 +207,14 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a call that cannot begin at first',
-    agent: { model: 'simulator/sim-32k', tools: ['publish'] },
+    options: { agent: { model: 'simulator/sim-32k', tools: ['publish'] }, tools: [toolThatCannotBegin()] },
     task: 'Call publish with {}',
-    script: WORKER_THAT_CANNOT_BEGIN,
     deaths: [{ at: 'runTool:given-back' }],
     results: ['published'],
   },
   {
     name: 'changes of branch',
-    agent: { model: 'simulator/sim-32k' },
-    queues: true,
+    options: { ...QUEUES, agent: { model: 'simulator/sim-32k' } },
     task: 'Say one',
     deaths: [
       { at: 'endTurn:written' },
@@ -257,9 +247,11 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a hook that cancels',
-    agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
+    options: {
+      agent: { model: 'simulator/sim-8k', policy: { summary: { when: 'always' } } },
+      beforeCompaction: [() => ({ cancel: true })],
+    },
     task: `${READ} 12 times, one by one`,
-    script: workerWithHook('{ cancel: true }'),
     deaths: [
       {
         at: 'compactContext:declined',
@@ -271,16 +263,18 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: 'a compaction of which no form helps',
-    agent: { model: 'simulator/sim-8k' },
+    options: { agent: { model: 'simulator/sim-8k' } },
     task: `${READ} 7 times, one by one`,
     deaths: [{ at: 'compactContext:planned' }, { at: 'commitCompaction:ended', before: makePlansUseless }],
   },
   {
     name: 'a request that nothing makes small enough',
-    agent: {
-      model: 'simulator/sim-32k',
-      fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-16k'],
-      instructions: 'A sentence that may not be left out. '.repeat(800),
+    options: {
+      agent: {
+        model: 'simulator/sim-32k',
+        fallbacks: ['simulator/sim-16k', 'simulator-chat/sim-16k'],
+        instructions: 'A sentence that may not be left out. '.repeat(800),
+      },
     },
     task: 'Say it fits',
     deaths: [{ at: 'compactContext:fell-back', before: shrinkFallbacks }, { at: 'compactContext:exhausted' }],

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
+import { dieInOrder } from '../../support/ordered-deaths.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
-import { DEATHS, eventsOf, expectWholeLog, killOnceAt, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
+import { DEATHS, eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 let harness: TurnHarness;
 /** Each reads two files; four fill the window. */
@@ -13,7 +14,7 @@ const TASK = [
 ].join('\n');
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: false, agent: { model: MODEL, preset: 'goagent' } });
+  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'goagent' } });
   await writeLogs(harness, STEPS, 2_500);
   await writeLogs(harness, STEPS, 2_500, 'more');
 });
@@ -24,7 +25,7 @@ afterAll(() => harness.stop());
 test('G10, G11, G14 five passes merge into one summary and lose nothing, also when a worker dies in every activity', async () => {
   const { conversationId } = await harness.client.startTask({ task: 'Say ready', preset: 'goagent', model: MODEL });
   const sent = await harness.client.sendMessage({ conversationId, content: TASK, mode: 'queue' });
-  await killOnceAt(harness, DEATHS.goagent);
+  await dieInOrder(harness, DEATHS.goagent);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   await expectAllHolds(harness);
@@ -123,7 +124,6 @@ test('G17 the end of a turn tells what the window holds: counted by the provider
 
 test('G15 switched off, the provider’s overflow ends the turn', async () => {
   const own = await startTurnHarness({
-    upkeep: false,
     agent: { model: MODEL, preset: 'goagent', policy: { enabled: false } },
   });
   try {

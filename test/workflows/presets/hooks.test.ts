@@ -19,7 +19,6 @@ const nth =
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    upkeep: false,
     agent: { model: 'simulator/sim-32k', preset: 'pi' },
     beforeCompaction: [nth(0), nth(1), nth(2)],
   });

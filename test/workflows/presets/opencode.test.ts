@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StoredSummary } from '../../../src/client/types.ts';
 import { expectAllHolds } from '../../support/expect-all-holds.ts';
+import { dieInOrder } from '../../support/ordered-deaths.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { DEATHS, eventsOf, expectWholeLog, killOnceAt, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
+import { DEATHS, eventsOf, expectWholeLog, MODEL, readTask, requestBodies, writeLogs } from './scenario.ts';
 
 let harness: TurnHarness;
 /** The conversation of the first test. */
@@ -19,7 +20,7 @@ const isCall = (part: { readonly type: string }): boolean => part.type === 'tool
 const MARK = '[Old tool result content cleared]';
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: false, agent: { model: MODEL, preset: 'opencode' } });
+  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'opencode' } });
   await writeLogs(harness, 11);
 });
 
@@ -33,7 +34,7 @@ test('O7 O8 O14 a marker is queued as a task, served before the next call, and t
   // The end of the turn with this message clears old results; the last message brings the view over its window.
   const cleared = await say('Say two');
   const sent = await say(readTask(10));
-  await killOnceAt(harness, DEATHS.opencode);
+  await dieInOrder(harness, DEATHS.opencode);
   const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 250_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   await expectAllHolds(harness);
@@ -110,7 +111,6 @@ test('O13 O25 after it the model is asked what was done, sees the summary as its
 
 test('O10 a model of its own summarizes, when one is set', async () => {
   const own = await startTurnHarness({
-    upkeep: false,
     agent: { model: MODEL, preset: 'opencode', policy: { summary: { model: 'simulator/sim-128k' } } },
   });
   try {

@@ -19,7 +19,7 @@ let harness: TurnHarness;
 let split: string;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: false, agent: { model: MODEL, preset: 'pi' } });
+  harness = await startTurnHarness({ agent: { model: MODEL, preset: 'pi' } });
   await writeLogs(harness, 11);
 });
 

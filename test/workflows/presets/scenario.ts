@@ -116,7 +116,7 @@ export const DEATHS = {
 } as const satisfies Readonly<Record<string, readonly CrashPoint[]>>;
 
 /**
- * Starts one worker after the other, each to be killed at one of the places, and then one that stays.
+ * Starts one worker process after the other, each to be killed at one of the places, and then a worker that stays.
  */
 export async function killOnceAt(harness: TurnHarness, points: readonly CrashPoint[]): Promise<void> {
   for (const point of points) {

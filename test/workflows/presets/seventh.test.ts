@@ -32,7 +32,7 @@ const SEVENTH: CompactionPolicy = {
 let harness: TurnHarness;
 
 beforeAll(async () => {
-  harness = await startTurnHarness({ upkeep: false, agent: { model: 'simulator/sim-32k' }, presets: [SEVENTH] });
+  harness = await startTurnHarness({ agent: { model: 'simulator/sim-32k' }, presets: [SEVENTH] });
   await writeLogs(harness, 6);
   await harness.startWorker();
 });

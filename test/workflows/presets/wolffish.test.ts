@@ -10,7 +10,6 @@ let conversationId: string;
 
 beforeAll(async () => {
   harness = await startTurnHarness({
-    upkeep: false,
     agent: { model: 'simulator/sim-32k', preset: 'wolffish' },
     log: (line) => void log.push(JSON.parse(line) as Record<string, unknown>),
   });
