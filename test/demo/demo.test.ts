@@ -187,13 +187,4 @@ describe('npm run demo -- --files', { timeout: PATIENCE_MILLISECONDS }, () => {
     expect(result.factsRight).toBeLessThan(result.factsExpected);
     expect(result.problems.join('; ')).toContain('facts are missing or wrong');
   });
-
-  it('shows the turn ending at the overflow without compaction', async () => {
-    const played = await play([...mails, '--without-compaction']);
-    const result = resultOf(played);
-    expect(played.status).toBe(1);
-    expect(result).toMatchObject({ outcome: 'context_exhausted', compactions: 0, lostEntries: 0, doubledEntries: 0 });
-    expect(result.overflows).toBeGreaterThanOrEqual(1);
-    expect(result.problems).toContain('an overflow was not recovered');
-  });
 });

@@ -7,23 +7,23 @@ import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 
-/** A program whose worker has tools that note that they ran and bring its process down. */
+/** A program whose worker has a tool that notes that it ran and brings its process down. */
 const SCRIPT = `
   import { appendFile } from 'node:fs/promises';
   const { createWorker, defineTool } = await import(process.argv[2]);
   const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
-  const deadly = (effect) => defineTool({
-    name: 'deadly_' + effect,
+  const deadly = defineTool({
+    name: 'deadly',
     description: 'Brings the process down.',
     input: z.object({}),
-    effect,
+    effect: 'once',
     async run() {
-      await appendFile(effect + '.txt', 'x');
+      await appendFile('ran.txt', 'x');
       process.kill(process.pid, 'SIGKILL');
       await new Promise(() => undefined);
     },
   });
-  const worker = await createWorker({ tools: [deadly('once'), deadly('idempotent')] });
+  const worker = await createWorker({ tools: [deadly] });
   process.once('SIGTERM', () => worker.shutdown());
   await worker.ended;`;
 
@@ -34,35 +34,26 @@ beforeAll(async () => {
   harness = await startTurnHarness();
   script = join(harness.workspace, 'worker.mjs');
   await writeFile(script, SCRIPT);
-  const agents = { default: { model: 'simulator/sim-32k', tools: ['deadly_once', 'deadly_idempotent'] } };
+  const agents = { default: { model: 'simulator/sim-32k', tools: ['deadly'] } };
   await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
 });
 
 afterAll(() => harness.stop());
 
-test.each([
-  { effect: 'once', deaths: 1, told: /^Outcome unknown: / },
-  { effect: 'idempotent', deaths: 5, told: /died, 5 times in a row; it is not tried again/ },
-])(
-  'a tool that kills its worker does so $deaths times with the effect $effect, then the model is told and the turn goes on',
-  async ({ effect, deaths, told }) => {
-    const sent = await harness.client.startTask({ task: `Call deadly_${effect} with {}` });
-    for (let death = 1; death <= deaths; death += 1) {
-      await expectDeath(await startWorkerProcess(harness, {}, script), `death ${death}`);
-    }
-    const last = await startWorkerProcess(harness, {}, script);
-    try {
-      const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
-      expect(turn).toMatchObject({ outcome: 'completed' });
-      expect(await readFile(join(harness.workspace, `${effect}.txt`), 'utf8')).toBe('x'.repeat(deaths));
-      const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
-      const results = entries.filter(({ kind }) => kind === 'tool_result');
-      expect(results.map(({ content }) => textOf(content))).toEqual([expect.stringMatching(told)]);
-      await expectAllHolds(harness);
-    } finally {
-      last.kill('SIGTERM');
-      await last.exited;
-    }
-  },
-  400_000,
-);
+test('a tool that kills its worker does so once with the effect once, then the model is told and the turn goes on', async () => {
+  const sent = await harness.client.startTask({ task: 'Call deadly with {}' });
+  await expectDeath(await startWorkerProcess(harness, {}, script), 'the death');
+  const last = await startWorkerProcess(harness, {}, script);
+  try {
+    const turn = await harness.client.waitForOutcome({ ...sent, timeoutMilliseconds: 120_000 });
+    expect(turn).toMatchObject({ outcome: 'completed' });
+    expect(await readFile(join(harness.workspace, 'ran.txt'), 'utf8')).toBe('x');
+    const entries = await harness.client.listEntries({ conversationId: sent.conversationId });
+    const results = entries.filter(({ kind }) => kind === 'tool_result');
+    expect(results.map(({ content }) => textOf(content))).toEqual([expect.stringMatching(/^Outcome unknown: /)]);
+    await expectAllHolds(harness);
+  } finally {
+    last.kill('SIGTERM');
+    await last.exited;
+  }
+});

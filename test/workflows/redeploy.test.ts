@@ -10,10 +10,10 @@ import { waitUntil } from '../support/wait-until.ts';
 import { expectDeath, startWorkerProcess } from '../support/worker-process.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 
-const TURNS = 20;
+const TURNS = 8;
 const STEPS = 6;
-const SENDERS = 50;
-const MESSAGES_OF_EACH = 20;
+const SENDERS = 20;
+const MESSAGES_OF_EACH = 10;
 
 let harness: TurnHarness;
 
@@ -34,13 +34,13 @@ async function startProcess(environment?: Readonly<Record<string, string>>): Pro
   return started;
 }
 
-test('a rolling redeploy of worker processes with 20 turns open runs no tool again and buys no answer twice', async () => {
+test('a rolling redeploy of worker processes with 8 turns open runs no tool again and buys no answer twice', async () => {
   const { client, database, workspace } = await openHarness();
   const agent = { model: 'simulator/sim-32k', allowCommands: true, tools: ['run_command'] };
   await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
   const first = await startProcess();
-  // Turns are open for longer than two workers take to start.
-  await harness.fault({ kind: 'delay', milliseconds: 800, times: null });
+  // Turns stay open until two more workers have started.
+  await harness.fault({ kind: 'delay', milliseconds: 3_000, times: null });
   const turns = await Promise.all(
     Array.from({ length: TURNS }, (_, turn) =>
       client.startTask({
@@ -51,13 +51,14 @@ test('a rolling redeploy of worker processes with 20 turns open runs no tool aga
   const openTurns = async (): Promise<number> => (await database`select from turns where outcome is null`).length;
   await waitUntil('tools of most turns have run', async () => {
     const begun = await database`select distinct turn_id from tool_calls where state <> 'requested'`;
-    return begun.length >= 15;
+    return begun.length >= 6;
   });
   const second = await startProcess();
-  expect(await openTurns()).toBeGreaterThan(10);
+  expect(await openTurns()).toBe(TURNS);
   first.kill('SIGTERM');
   await startProcess();
-  expect(await openTurns()).toBeGreaterThan(10);
+  expect(await openTurns()).toBe(TURNS);
+  await harness.clearFaults();
   second.kill('SIGTERM');
   expect([await first.exited, await second.exited]).toMatchObject([{ code: 0 }, { code: 0 }]);
   for (const turn of turns)
@@ -71,7 +72,7 @@ test('a rolling redeploy of worker processes with 20 turns open runs no tool aga
   expect(new Set(acts).size).toBe(TURNS * STEPS);
   // What the provider was asked, and what is counted.
   const calls = await database<{ attempt: number; state: string }[]>`select attempt, state from model_calls`;
-  expect((await harness.requests()).total).toBe(TURNS * (STEPS + 1));
+  expect((await harness.asked()).total).toBe(TURNS * (STEPS + 1));
   expect(calls).toHaveLength(TURNS * (STEPS + 1));
   const again = await database`
     select attempt from tool_calls where attempt <> 1 or outcome <> 'succeeded'
@@ -90,7 +91,7 @@ async function sendAll(client: HoldfastClient, conversationId: string, sender: n
 }
 
 function isQueued(sender: number, index: number): boolean {
-  return sender === 0 && index % 10 === 9;
+  return sender === 0 && index % 5 === 4;
 }
 
 async function userTexts(conversationId: string): Promise<string[]> {
@@ -103,7 +104,7 @@ async function userTexts(conversationId: string): Promise<string[]> {
   }
 }
 
-test('1,000 messages of 50 clients during a turn each enter once, in order of each client, none lost, although three workers die as they come and are taken', async () => {
+test('200 messages of 20 clients during a turn each enter once, in order of each client, none lost, although three workers die as they come and are taken', async () => {
   const { database, databaseUrl, taskQueue, temporalAddress } = await openHarness();
   const temporal = { address: temporalAddress, namespace: 'default' };
   const clients = await Promise.all(
@@ -115,14 +116,14 @@ test('1,000 messages of 50 clients during a turn each enter once, in order of ea
   const killed = await startProcess();
   await harness.fault({ kind: 'hang', times: 1 });
   const { conversationId } = await harness.client.startTask({ task: 'Call list_files with {"path": "."}\nSay done' });
-  await waitUntil('the model is asked', async () => (await harness.requests()).total === 1);
+  await waitUntil('the model is asked', async () => (await harness.asked()).total === 1);
   const sending = Promise.all(clients.map((client, sender) => sendAll(client, conversationId, sender)));
   const written = async (): Promise<number> => (await database`select from messages`).length;
-  await waitUntil('the first are there', async () => (await written()) > 100);
+  await waitUntil('the first are there', async () => (await written()) > 20);
   // In the middle of the model call, while messages come.
   killed.kill('SIGKILL');
   await killed.exited;
-  expect(await written()).toBeLessThan(1_001);
+  expect(await written()).toBeLessThan(SENDERS * MESSAGES_OF_EACH);
   // One dies with the steering messages taken, one with the first that was queued.
   for (const point of ['takeMessages:written', 'beginTurn:written'])
     await expectDeath(await startProcess({ HOLDFAST_CRASH_POINTS: point }), point);
