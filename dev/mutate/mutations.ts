@@ -1,5 +1,5 @@
 import { sqlMutations } from './sql-mutations.ts';
-import { childNodes, declarationOf, isFunction, last, lastTwo, parse, part, walk, wordOf } from './syntax-tree.ts';
+import { childNodes, isFunction, last, lastTwo, parse, part, walk, wordOf } from './syntax-tree.ts';
 import type { Node, Path } from './syntax-tree.ts';
 
 /** A change of the source that a test should notice. */
@@ -11,26 +11,9 @@ export interface Mutation {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** What must be executed for the change to have an effect. */
-  readonly reached: Reached;
-  /** The name of the module's declaration whose value changes; undefined inside of functions. */
-  readonly declaration: string | undefined;
 }
 
-export interface Reached {
-  readonly start: number;
-  readonly end: number;
-  /** `body`: the start of a function's body, which has no end of its own. */
-  readonly kind: 'expression' | 'statement' | 'body';
-}
-
-interface Change {
-  readonly start: number;
-  readonly end: number;
-  readonly replacement: string;
-  /** Default: the node of the change. */
-  readonly reached?: Reached;
-}
+type Change = Pick<Mutation, 'start' | 'end' | 'replacement'>;
 
 const SWAPPED_OPERATORS = new Map(
   Object.entries({
@@ -77,19 +60,11 @@ export function findMutations(file: string, source: string): Mutation[] {
     if (isUnobservable(path, source)) return false;
     for (const change of changesOf(path, source)) {
       const line = lineStarts.findLastIndex((start) => start <= change.start) + 1;
-      found.push({ file, line, reached: reachedOf(path), declaration: declarationOf(path), ...change });
+      found.push({ file, line, ...change });
     }
     return true;
   });
   return found;
-}
-
-/** Of a call in an optional chain, the whole chain: its parts are no expressions of their own. */
-function reachedOf(path: Path): Reached {
-  const chain = path.findLastIndex(({ type }) => type === 'ChainExpression');
-  const inChain = chain !== -1 && path.slice(chain + 1).every(({ type }) => /^(?:Call|Member)Expression$/u.test(type));
-  const { start, end, type } = path[inChain ? chain : path.length - 1] ?? last(path);
-  return { start, end, kind: type.endsWith('Statement') ? 'statement' : 'expression' };
 }
 
 function isUnobservable(path: Path, source: string): boolean {
@@ -107,9 +82,7 @@ function changesOf(path: Path, source: string): Change[] {
   const text = ({ start, end }: Node): string => source.slice(start, end);
   if (TESTED.has(node.type)) {
     const { start, end } = part(node, 'test');
-    return [
-      { ...replaced({ start, end }, `!(${source.slice(start, end)})`), reached: { start, end, kind: 'expression' } },
-    ];
+    return [replaced({ start, end }, `!(${source.slice(start, end)})`)];
   }
   switch (node.type) {
     case 'BinaryExpression':
@@ -189,6 +162,5 @@ function earlyReturn(path: Path): Change[] {
     return !isFunction(node);
   });
   if (first === undefined || returnsValue) return [];
-  const at = { start: first.start, end: first.start };
-  return [{ ...replaced(at, 'return; '), reached: { ...at, kind: 'body' } }];
+  return [replaced({ start: first.start, end: first.start }, 'return; ')];
 }

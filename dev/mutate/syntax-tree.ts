@@ -66,14 +66,6 @@ export function isFunction(node: Node): boolean {
   return FUNCTIONS.has(node.type);
 }
 
-/** The name that a module gives to the value with this node in it; '' of a statement without one, undefined inside of functions. */
-export function declarationOf(path: Path): string | undefined {
-  if (path.slice(0, -1).some(isFunction)) return undefined;
-  const declared = path.find(({ type }) => type === 'VariableDeclarator' || type === 'ClassDeclaration');
-  const identifier = declared === undefined ? undefined : part(declared, 'id');
-  return identifier?.type === 'Identifier' ? wordOf(identifier, 'name') : '';
-}
-
 /** The node of a path and the one above it. */
 export function lastTwo(path: Path): { readonly node: Node; readonly above: Node | undefined } {
   return { node: last(path), above: path.at(-2) };

@@ -1,12 +1,7 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { drawMutations } from '../../dev/mutate/draw.ts';
-import { ModuleUsers } from '../../dev/mutate/module-users.ts';
 import { findMutations } from '../../dev/mutate/mutations.ts';
-import { insertProbes } from '../../dev/mutate/probes.ts';
+import { ImportGraph } from '../../dev/mutate/nearest-tests.ts';
 
 /** What each change makes of a source. */
 function mutated(source: string): string[] {
@@ -59,53 +54,35 @@ test('draws each line once, the same ones for the same seed', () => {
   expect(lines('x')).not.toEqual(lines('y'));
 });
 
-const LIMIT = `
-  export const LIMIT = 5;
-  export function isOver(count: number): boolean { return count > LIMIT; }
-  export function unrelated(count: number): number { return count * 2; }`;
-
-const SOURCES = new Map([
-  ['src/turn/carry-over.ts', LIMIT],
-  [
-    'src/turn/workflow-id.ts',
-    "import { LIMIT as MOST } from './carry-over.ts';\nexport const TWICE = MOST * 2;\nexport const f = () => TWICE;",
-  ],
-  ['test/turn/at-most.test.ts', "import { LIMIT } from '../../src/turn/carry-over.ts';"],
-]);
-
-test('a constant is reached by the functions that use it, through other constants and files too, and by tests that import it', () => {
-  const users = new ModuleUsers(SOURCES).usersOf('src/turn/carry-over.ts', 'LIMIT');
-  const texts = [...users.functions].flatMap(([file, functions]) =>
-    [...functions].map(({ start, end }) => SOURCES.get(file)?.slice(start, end)),
+test('the test of the same name comes first, then what loads the file by fewer imports; types, whole programs and what starts processes are left out', () => {
+  const graph = new ImportGraph(
+    new Map([
+      ['src/turn/a.ts', 'export const a = 1;'],
+      ['src/turn/b.ts', "export { a as b } from './a.ts';"],
+      ['test/turn/a.test.ts', "import { b } from '../../src/turn/b.ts';"],
+      ['test/turn/far.test.ts', "import { b } from '../../src/turn/b.ts';"],
+      ['test/other/near.test.ts', "import { a } from '../../src/turn/a.ts';"],
+      ['test/turn/types.test.ts', "import type { A } from '../../src/turn/a.ts';"],
+      ['test/soak/soak.test.ts', "import { a } from '../../src/turn/a.ts';"],
+      ['test/support/worker-process.ts', ''],
+      ['test/turn/killed.test.ts', "import { a } from '../../src/turn/a.ts';\nimport '../support/worker-process.ts';"],
+    ]),
   );
-  expect(texts).toEqual(['function isOver(count: number): boolean { return count > LIMIT; }', '() => TWICE']);
-  expect([...users.tests]).toEqual(['test/turn/at-most.test.ts']);
+  expect(graph.nearestTests('src/turn/a.ts')).toEqual([
+    'test/turn/a.test.ts',
+    'test/other/near.test.ts',
+    'test/turn/far.test.ts',
+  ]);
 });
 
-test('probes write which of the mutations were reached, and change nothing else', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-probes-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const source = `
-    export function sign(count) {
-      if (count > 0) { throw new Error('positive'); }
-      return count === 0 ? 'none' : 'negative';
-    }`;
-  const file = 'src/a.ts';
-  const mutations = findMutations(file, source);
-  const probes = insertProbes(mutations, new Map([[file, source]]), new ModuleUsers(new Map()), folder);
-  const path = join(folder, 'a.mjs');
-  writeFileSync(path, probes.sources.get(file) ?? '');
-  const { sign } = (await import(pathToFileURL(path).href)) as { sign: (count: number) => string };
-  expect([sign(-1), sign(0)]).toEqual(['negative', 'none']);
-  const written = readFileSync(join(folder, readdirSync(folder).find((name) => name !== 'a.mjs') ?? ''), 'utf8');
-  const reached = new Set(
-    written
-      .trim()
-      .split('\n')
-      .map((line) => Number(line.split(' ')[0])),
+test('what the bundle of the workflows is made of is loaded by who loads the bundle', () => {
+  const graph = new ImportGraph(
+    new Map([
+      ['src/workflows/index.ts', "export { agentTurn } from './agent-turn.ts';"],
+      ['src/workflows/agent-turn.ts', 'export const agentTurn = 1;'],
+      ['src/temporal/workflow-bundle.ts', ''],
+      ['test/workflows/tools.test.ts', "import '../../src/temporal/workflow-bundle.ts';"],
+    ]),
   );
-  const missed = mutations
-    .filter((_, number) => !reached.has(number))
-    .map(({ start, end }) => source.slice(start, end));
-  expect(missed).toEqual(["throw new Error('positive');"]);
+  expect(graph.nearestTests('src/workflows/agent-turn.ts')).toEqual(['test/workflows/tools.test.ts']);
 });

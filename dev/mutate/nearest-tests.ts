@@ -1,0 +1,62 @@
+import { dirname, join, normalize } from 'node:path';
+import { parseSync } from 'oxc-parser';
+
+/** Tests of whole programs: too expensive for one line, and what they show other tests show nearer. */
+const SKIPPED = /^test\/(?:bench|demo|deployment|faults|llama|local|package|postgres|setup|soak)\//u;
+/** What tests start processes with. */
+const STARTS_PROCESSES =
+  /^test\/(?:support\/(?:dev-process|dying-sender|guarded-starter|project-copy|worker-process)|cli\/run-cli)\.ts$/u;
+
+/** Temporal's bundle is made of files that nothing imports. */
+const BUNDLED = { from: 'src/temporal/workflow-bundle.ts', to: 'src/workflows/index.ts' };
+
+/** What a module imports, in paths relative to the project; types left out. */
+function importsOf(file: string, source: string): string[] {
+  const { module } = parseSync(file, source);
+  const imports = module.staticImports
+    .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
+    .map(({ moduleRequest }) => moduleRequest.value);
+  const exports = module.staticExports.flatMap(({ entries }) =>
+    entries.flatMap(({ moduleRequest, isType }) => (moduleRequest === null || isType ? [] : [moduleRequest.value])),
+  );
+  const relative = [...imports, ...exports].filter((specifier) => specifier.startsWith('.'));
+  const paths = relative.map((specifier) => normalize(join(dirname(file), specifier)));
+  return file === BUNDLED.from ? [...paths, BUNDLED.to] : paths;
+}
+
+/** Which tests load a file, and by how many imports. */
+export class ImportGraph {
+  private readonly importers = new Map<string, string[]>();
+  private readonly imports: ReadonlyMap<string, readonly string[]>;
+
+  /** @param sources text by path, relative to the project */
+  constructor(sources: ReadonlyMap<string, string>) {
+    this.imports = new Map([...sources].map(([file, source]) => [file, importsOf(file, source)]));
+    for (const [file, imports] of this.imports)
+      for (const imported of imports) this.importers.set(imported, [...(this.importers.get(imported) ?? []), file]);
+  }
+
+  /** Tests that load a file, nearest first: the one of the same name, then by imports, those of the same folder first. */
+  nearestTests(file: string): string[] {
+    const mirror = file.replace(/^src\/(.*)\.ts$/u, 'test/$1.test.ts');
+    const folder = `${dirname(mirror)}/`;
+    const distances = this.distancesFrom(file, this.importers);
+    const rank = (test: string): number =>
+      test === mirror ? 0 : 2 * (distances.get(test) ?? Infinity) + (test.startsWith(folder) ? 0 : 1);
+    return [...distances.keys()]
+      .filter((test) => test.endsWith('.test.ts') && !SKIPPED.test(test) && !this.startsProcesses(test))
+      .sort((one, other) => rank(one) - rank(other));
+  }
+
+  private startsProcesses(test: string): boolean {
+    return [...this.distancesFrom(test, this.imports).keys()].some((file) => STARTS_PROCESSES.test(file));
+  }
+
+  private distancesFrom(file: string, edges: ReadonlyMap<string, readonly string[]>): Map<string, number> {
+    const distances = new Map([[file, 0]]);
+    // A map goes on with what is added while it is read.
+    for (const [at, distance] of distances)
+      for (const next of edges.get(at) ?? []) if (!distances.has(next)) distances.set(next, distance + 1);
+    return distances;
+  }
+}

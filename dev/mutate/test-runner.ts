@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { BaseSequencer, createVitest } from 'vitest/node';
+import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node';
+
+/** For one mutation. Most are noticed within a second of it. */
+const LIMIT_MILLISECONDS = 60_000;
+/** A test that takes as long waits for what will not come. */
+const STUCK_MILLISECONDS = 30_000;
+
+export interface TestRun {
+  readonly failure: { readonly file: string; readonly what: string } | null;
+  /** The time was over, and no test had ended for long: as good as failed. */
+  readonly isStuck: boolean;
+  /** Test files that ended. */
+  readonly ended: number;
+}
+
+class InOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files;
+  }
+}
+
+/** One vitest for all runs: its servers start once, and modules that no mutation is in are compiled once. */
+export class TestRunner {
+  private lastResult = 0;
+  private readonly vitest: Vitest;
+  private readonly root: string;
+
+  private constructor(vitest: Vitest, root: string) {
+    this.vitest = vitest;
+    this.root = root;
+  }
+
+  static async start(root: string): Promise<TestRunner> {
+    const watch: Reporter = { onTestCaseResult: () => void (runner.lastResult = Date.now()) };
+    const vitest = await createVitest('test', {
+      root,
+      watch: false,
+      bail: 1,
+      maxWorkers: 1,
+      testTimeout: STUCK_MILLISECONDS,
+      sequence: { sequencer: InOrder },
+      reporters: [watch],
+    });
+    const runner = new TestRunner(vitest, root);
+    return runner;
+  }
+
+  /** Runs test files one after another until a test fails. */
+  async run(tests: readonly string[], changed: string): Promise<TestRun> {
+    this.vitest.invalidateFile(join(this.root, changed));
+    const found = await this.vitest.globTestSpecifications([...tests]);
+    const specifications = tests.flatMap((test) => found.filter(({ moduleId }) => moduleId === join(this.root, test)));
+    this.lastResult = Date.now();
+    let isLate = false;
+    let isStuck = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      isStuck = Date.now() - this.lastResult > STUCK_MILLISECONDS;
+      killWorkers();
+    }, LIMIT_MILLISECONDS);
+    const { testModules, unhandledErrors } = await this.vitest.runTestSpecifications(specifications, false);
+    clearTimeout(timer);
+    const failed = testModules.flatMap((module) => firstFailure(module) ?? []);
+    const unhandled = unhandledErrors[0];
+    const failure = failed[0] ?? (unhandled === undefined ? null : { file: tests[0] ?? '', what: describe(unhandled) });
+    const ended = testModules.filter((module) => module.state() === 'passed').length;
+    return { failure: isLate ? null : failure, isStuck, ended };
+  }
+
+  async close(): Promise<void> {
+    await this.vitest.close();
+  }
+}
+
+function describe(error: unknown): string {
+  const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error;
+  return String(message).split('\n')[0] ?? '';
+}
+
+function firstFailure(module: TestModule): TestRun['failure'] {
+  if (module.state() !== 'failed') return null;
+  const test = [...module.children.allTests('failed')][0];
+  const error = test?.result().errors?.[0] ?? module.errors()[0];
+  return { file: module.relativeModuleId, what: `${test?.fullName ?? 'the file'}: ${describe(error ?? '')}` };
+}
+
+/** Workers that compute without end hear nothing else. */
+function killWorkers(): void {
+  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,command='], { encoding: 'utf8' }).split('\n');
+  for (const line of lines) {
+    const [processId, parent, ...command] = line.trim().split(/\s+/u);
+    const isWorker = Number(parent) === process.pid && /vitest[\\/].*workers/u.test(command.join(' '));
+    if (isWorker) process.kill(Number(processId), 'SIGKILL');
+  }
+}
